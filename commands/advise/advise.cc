@@ -224,7 +224,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   sweeps.kept = &kept;
   sweeps.clone = view;
   sweeps.find_engine = FindEngine;
-  sweeps.run_lanes = SweepThreads(context);
+  sweeps.run_replays = SweepThreads(context);
   sweeps.run_tape = ListenerThreads(context);
   sweeps.ahead = LookAheadIn(context, selection, StandardInput::kSpooled);
   sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings

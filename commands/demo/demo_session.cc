@@ -48,7 +48,7 @@ std::string ConfigOf(const DemoOptions& options) {
 
 /// A sequence of a producer: its writer, and what it writes.
 struct Sequence {
-  TraceWriter* writer;
+  SharedMemoryWriter* writer;
   TrackPackets packets;
 
   Status Write(const TrackPacket& packet) {
@@ -129,7 +129,7 @@ Status DemoSession::AddApp(ProducerOptions options, const std::vector<std::strin
   RS_ASSIGN_OR_RETURN(app.producer, Producer::Connect(listen_, std::move(options)));
   RS_RETURN_IF_ERROR(app.producer->WaitForSources(1));
   for (const std::string& track : tracks) {
-    RS_ASSIGN_OR_RETURN(TraceWriter* const writer,
+    RS_ASSIGN_OR_RETURN(SharedMemoryWriter* const writer,
                         app.producer->AddWriter(app.producer->started().front().buffer));
     app.sequences.push_back({writer, TrackPackets(++tracks_, name, track)});
     ++outcome_.sequences;

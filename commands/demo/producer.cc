@@ -123,14 +123,14 @@ Status Producer::WaitForFlush() {
   return {};
 }
 
-Result<TraceWriter*> Producer::AddWriter(BufferId buffer) {
+Result<SharedMemoryWriter*> Producer::AddWriter(BufferId buffer) {
   const WriterId id{++last_writer_};
   RS_RETURN_IF_ERROR(
       Invoke("RegisterTraceWriter", Encode(ipc::RegisterTraceWriter{Raw(id), Raw(buffer)})));
-  return (writers_[id] = std::make_unique<TraceWriter>(*this, id, buffer)).get();
+  return (writers_[id] = std::make_unique<SharedMemoryWriter>(*this, id, buffer)).get();
 }
 
-Status Producer::RemoveWriter(TraceWriter* writer) {
+Status Producer::RemoveWriter(SharedMemoryWriter* writer) {
   RS_RETURN_IF_ERROR(writer->Finish());
   RS_RETURN_IF_ERROR(Commit());
   const WriterId id = writer->id();

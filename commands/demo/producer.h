@@ -16,7 +16,7 @@
 
 namespace ringscope::demo {
 
-class TraceWriter;
+class SharedMemoryWriter;
 
 /// What a writer does when the shared memory is full.
 enum class WhenFull : uint8_t {
@@ -78,8 +78,8 @@ class Producer {
   Status WaitForSources(size_t count);
 
   /// A new sequence. It must not live longer than the producer.
-  Result<TraceWriter*> AddWriter(BufferId buffer);
-  Status RemoveWriter(TraceWriter* writer);
+  Result<SharedMemoryWriter*> AddWriter(BufferId buffer);
+  Status RemoveWriter(SharedMemoryWriter* writer);
 
   /// Commits all chunks that are complete.
   Status Commit();
@@ -104,7 +104,7 @@ class Producer {
   const std::vector<FullPeriod>& full_periods() const { return full_periods_; }
 
  private:
-  friend class TraceWriter;
+  friend class SharedMemoryWriter;
 
   Producer(ServiceClient client, ProducerOptions options);
   Status Initialize();
@@ -129,7 +129,7 @@ class Producer {
   std::vector<StartedSource> started_;
   std::vector<std::pair<uint64_t, StartedSource>> set_up_;
   std::deque<ipc::FlushCommand> flushes_;
-  std::map<WriterId, std::unique_ptr<TraceWriter>> writers_;
+  std::map<WriterId, std::unique_ptr<SharedMemoryWriter>> writers_;
   uint16_t last_writer_ = 0;
   size_t next_page_ = 0;  // where the search for a free chunk starts
   std::string request_;   // chunks that are complete, and not committed
@@ -143,9 +143,9 @@ class Producer {
 };
 
 /// Writes the packets of one sequence into chunks of the producer's shared memory.
-class TraceWriter {
+class SharedMemoryWriter {
  public:
-  TraceWriter(Producer& producer, WriterId id, BufferId buffer)
+  SharedMemoryWriter(Producer& producer, WriterId id, BufferId buffer)
       : producer_(producer), id_(id), buffer_(buffer) {}
 
   WriterId id() const { return id_; }

@@ -18,7 +18,7 @@ namespace {
 
 using demo::Consumer;
 using demo::Producer;
-using demo::TraceWriter;
+using demo::SharedMemoryWriter;
 
 struct TestBuffer {
   uint64_t size_kb = 64;
@@ -64,7 +64,7 @@ size_t MakePacket(size_t bytes, uint64_t number, std::string& packet) {
 }
 
 /// Writes packets of all sizes to some sequences, flushes when asked.
-void WriteSome(Producer& producer, const std::vector<TraceWriter*>& writers, int packets,
+void WriteSome(Producer& producer, const std::vector<SharedMemoryWriter*>& writers, int packets,
                uint32_t seed) {
   std::mt19937 random(seed);
   std::string packet;
@@ -152,7 +152,7 @@ class OneSession {
 
   Consumer consumer;
   std::vector<std::unique_ptr<Producer>> producers;
-  std::vector<std::vector<TraceWriter*>> writers;
+  std::vector<std::vector<SharedMemoryWriter*>> writers;
 };
 
 const record::RecorderOptions kStrict{.strict_order = true};
@@ -367,7 +367,7 @@ TEST_P(DemoService, KilledProducer_IsScrapedAndReplayEqualsTrace) {
   Producer& killed = session.Add(run, "killed");
   session.Write(100, 1);
   // Written, and not committed.
-  for (TraceWriter* writer : session.writers.back())
+  for (SharedMemoryWriter* writer : session.writers.back())
     for (int i = 0; i < 3; ++i)
       ASSERT_TRUE(writer->Write(wire::AsBytes(std::string("\x40\x01", 2))));
   killed.Kill();
@@ -397,7 +397,7 @@ TEST_P(DemoService, WriterThatDrops_ReplayEqualsTrace) {
                                                          .when_full = demo::WhenFull::kDrop})
                             .value();
   ASSERT_TRUE(producer->WaitForSources(1));
-  TraceWriter* const writer = producer->AddWriter(producer->started()[0].buffer).value();
+  SharedMemoryWriter* const writer = producer->AddWriter(producer->started()[0].buffer).value();
   for (int round = 0; round < 5; ++round) {
     WriteSome(*producer, {writer}, 300, static_cast<uint32_t>(round));
     ASSERT_TRUE(producer->Commit());

@@ -23,7 +23,7 @@ namespace {
 
 using demo::Consumer;
 using demo::Producer;
-using demo::TraceWriter;
+using demo::SharedMemoryWriter;
 using demo::WhenFull;
 using ::testing::HasSubstr;
 
@@ -98,8 +98,8 @@ class SharedMemoryUse : public ::testing::Test {
                     .value();
     ASSERT_TRUE(producer_->WaitForSources(1));
   }
-  TraceWriter& Add() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
-  bool Write(TraceWriter& writer, size_t bytes) {
+  SharedMemoryWriter& Add() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
+  bool Write(SharedMemoryWriter& writer, size_t bytes) {
     return writer.Write(wire::AsBytes(Packet(bytes))).value();
   }
   std::vector<Op> TimedOps(uint64_t ms_apart = 1) { return SpacedOps(run_.log(), ms_apart); }
@@ -146,7 +146,7 @@ TEST_F(SharedMemoryUse, WritersHoldAChunkEach) {
 // Complete chunks that are not committed are the producer's own: the service never heard of them.
 TEST_F(SharedMemoryUse, ChunksHeldBack) {
   Start(WhenFull::kDrop);
-  TraceWriter& writer = Add();
+  SharedMemoryWriter& writer = Add();
   uint64_t written = 0;
   while (Write(writer, kLarge)) ++written;
   EXPECT_EQ(written, writer.written());
@@ -160,7 +160,7 @@ TEST_F(SharedMemoryUse, ChunksHeldBack) {
 // The look before the commit shows the chunks that it names; afterwards the service has freed them.
 TEST_F(SharedMemoryUse, CommitFreesThem) {
   Start(WhenFull::kDrop);
-  TraceWriter& writer = Add();
+  SharedMemoryWriter& writer = Add();
   while (Write(writer, kLarge)) {
   }
   ASSERT_TRUE(producer_->Commit());
@@ -176,7 +176,7 @@ TEST_F(SharedMemoryUse, CommitFreesThem) {
 // A packet larger than the memory of a producer that drops: it is lost, whatever the service does.
 TEST_F(SharedMemoryUse, PacketLargerThanTheMemory) {
   Start(WhenFull::kDrop);
-  TraceWriter& writer = Add();
+  SharedMemoryWriter& writer = Add();
   EXPECT_FALSE(Write(writer, 2 * kPages * kPage));
   ASSERT_TRUE(producer_->Commit());
   EXPECT_EQ(writer.dropped(), 1u);
@@ -203,7 +203,7 @@ TEST_F(SharedMemoryUse, AbortedAsThePacketIsTooLarge) {
 
 TEST_F(SharedMemoryUse, AbortedInABurst) {
   Start(WhenFull::kDrop);
-  TraceWriter& writer = Add();
+  SharedMemoryWriter& writer = Add();
   for (size_t i = 0; i + 1 < kPages; ++i) ASSERT_TRUE(Write(writer, kLarge));
   EXPECT_FALSE(Write(writer, 2 * kPage));
   ASSERT_TRUE(producer_->Commit());
@@ -215,8 +215,8 @@ TEST_F(SharedMemoryUse, AbortedInABurst) {
 // The producer has complete chunks for a while, and sends them only when it is too late.
 TEST_F(SharedMemoryUse, AbortedAsTheProducerHeldChunksBack) {
   Start(WhenFull::kDrop);
-  TraceWriter& first = Add();
-  TraceWriter& second = Add();
+  SharedMemoryWriter& first = Add();
+  SharedMemoryWriter& second = Add();
   ASSERT_TRUE(Write(first, 10));
   ASSERT_TRUE(Write(second, 10));
   ASSERT_TRUE(second.Finish());
@@ -257,7 +257,7 @@ TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
                                                    .when_full = WhenFull::kDrop})
                             .value();
   ASSERT_TRUE(producer->WaitForSources(1));
-  TraceWriter& writer = *producer->AddWriter(producer->started()[0].buffer).value();
+  SharedMemoryWriter& writer = *producer->AddWriter(producer->started()[0].buffer).value();
   const auto write = [&](size_t bytes) {
     return writer.Write(wire::AsBytes(Packet(bytes))).value();
   };
@@ -332,7 +332,7 @@ class RandomWriters {
 
  private:
   struct Writer {
-    TraceWriter* writer = nullptr;
+    SharedMemoryWriter* writer = nullptr;
     bool is_losing = false;
     bool has_marker = false;  // in its last chunk
   };
@@ -416,7 +416,7 @@ TEST(SharedMemoryOfProducers, AtRandom) {
 // A producer that waits loses nothing; the looks show that no chunk was free.
 TEST_F(SharedMemoryUse, Stall) {
   Start(WhenFull::kStall);
-  TraceWriter& writer = Add();
+  SharedMemoryWriter& writer = Add();
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(Write(writer, kLarge));
   EXPECT_EQ(writer.dropped(), 0u);
   const smb::MemoryUse use = UseAtEnd();

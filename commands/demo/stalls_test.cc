@@ -25,7 +25,7 @@ namespace {
 using demo::FullPeriod;
 using demo::Producer;
 using demo::ProducerOptions;
-using demo::TraceWriter;
+using demo::SharedMemoryWriter;
 using demo::WhenFull;
 
 constexpr size_t kChunkPage = TestMemory::kPage;
@@ -69,7 +69,7 @@ class SlowService {
   }
 
   Producer& producer() { return *producer_; }
-  TraceWriter& AddWriter() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
+  SharedMemoryWriter& AddWriter() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
   /// Ends the producer when all is committed. @return for how long no chunk was free, as the
   /// producer and the service know it
   TimeLimits End() {
@@ -174,24 +174,24 @@ class RandomUse {
   }
   void Step() {
     constexpr size_t kSizes[] = {10, 300, 4000, 2 * kChunkPage, 3 * kChunkPage};
-    TraceWriter& writer = *writers_[random_() % writers_.size()];
+    SharedMemoryWriter& writer = *writers_[random_() % writers_.size()];
     ASSERT_TRUE(writer.Write(wire::AsBytes(PacketOf(kSizes[random_() % std::size(kSizes)]))));
     if (random_() % 16 != 0) return;
     ASSERT_TRUE(run_.producer().Commit());
   }
   void Finish() {
-    for (TraceWriter* const writer : writers_) ASSERT_TRUE(writer->Finish());
+    for (SharedMemoryWriter* const writer : writers_) ASSERT_TRUE(writer->Finish());
   }
-  uint64_t Sum(uint64_t (TraceWriter::*figure)() const) const {
+  uint64_t Sum(uint64_t (SharedMemoryWriter::*figure)() const) const {
     uint64_t sum = 0;
-    for (const TraceWriter* const writer : writers_) sum += (writer->*figure)();
+    for (const SharedMemoryWriter* const writer : writers_) sum += (writer->*figure)();
     return sum;
   }
 
  private:
   std::mt19937 random_;
   SlowService& run_;
-  std::vector<TraceWriter*> writers_;
+  std::vector<SharedMemoryWriter*> writers_;
 };
 
 /// A service that takes up to so long for each chunk, at random.
@@ -211,7 +211,7 @@ TEST(Stalls, TimeWithoutAFreeChunk_IsWhatTheProducerMeasured) {
     RandomUse use(seed, run, writers);
     for (int step = 0; step < 150; ++step) ASSERT_NO_FATAL_FAILURE(use.Step());
     use.Finish();
-    EXPECT_EQ(use.Sum(&TraceWriter::dropped), 0u);
+    EXPECT_EQ(use.Sum(&SharedMemoryWriter::dropped), 0u);
     const uint64_t waited = run.producer().waited_ns();
     const TimeLimits measured = run.End();
     EXPECT_GT(run.producer().stalls(), 10u);
@@ -250,8 +250,8 @@ TEST(Stalls, ThenDrop_AsTheServiceIsLate) {
     const std::vector<Op> ops = run.Ops();
     ExpectSameTime(UseIn(ops).full, measured);
     Drops drops = DropsIn(ops);
-    EXPECT_EQ(drops.packets, use.Sum(&TraceWriter::aborted));
-    dropped += use.Sum(&TraceWriter::dropped);
+    EXPECT_EQ(drops.packets, use.Sum(&SharedMemoryWriter::aborted));
+    dropped += use.Sum(&SharedMemoryWriter::dropped);
     late += drops.causes["service_late"];
   }
   EXPECT_GT(dropped, 0u);
@@ -264,8 +264,8 @@ TEST(Stalls, ThenDrop_AsTheProducerHoldsChunksBack) {
                                  .when_full = WhenFull::kWaitThenDrop,
                                  .most_searches = 9,
                                  .sends_while_waiting = false});
-  TraceWriter& first = run.AddWriter();
-  TraceWriter& second = run.AddWriter();
+  SharedMemoryWriter& first = run.AddWriter();
+  SharedMemoryWriter& second = run.AddWriter();
   ASSERT_TRUE(first.Write(wire::AsBytes(PacketOf(10))));
   ASSERT_TRUE(second.Write(wire::AsBytes(PacketOf(10))));
   ASSERT_TRUE(second.Finish());

@@ -23,12 +23,12 @@ uint64_t InProportion(uint64_t size, uint64_t base, uint64_t stream_size) {
   return std::max(PagesUp(static_cast<uint64_t>(wanted)), kPageBytes);
 }
 
-uint64_t SmallerSize(const Both<BufferShape>& shapes) {
+uint64_t SmallerSize(const Both<BufferSetting>& shapes) {
   return std::min(shapes.a.size, shapes.b.size);
 }
 
 /// The side with a buffer of its own, whatever the stream's is.
-FuzzSide WithShape(FuzzSide side, Side which, const Both<BufferShape>& shapes) {
+FuzzSide WithShape(FuzzSide side, Side which, const Both<BufferSetting>& shapes) {
   side.rules.reset();  // what differs is the buffer
   side.info.name = fmt::format("{} ({})", Letter(which), side.info.name);
   side.info.create = [create = side.info.create, own = shapes[which],
@@ -60,7 +60,7 @@ Result<std::optional<PlainStream>> OperationsOn(BufferId buffer, const std::vect
 
 }  // namespace
 
-BufferShape PlainDifference::ShapeOf(Side side, uint64_t stream_size) const {
+BufferSetting PlainDifference::ShapeOf(Side side, uint64_t stream_size) const {
   return {InProportion(shapes[side].size, SmallerSize(shapes), stream_size), shapes[side].policy};
 }
 
@@ -117,7 +117,7 @@ DiffArgs ArgsOfPlain(const DiffArgs& args, const PlainDifference& plain) {
   own.clone.reset();
   for (const Side side : kSides) {
     ReplayChoices& choices = own.sides[side];
-    const BufferShape shape = plain.ShapeOf(side, plain.stream.size);
+    const BufferSetting shape = plain.ShapeOf(side, plain.stream.size);
     choices.session.buffers.clear();
     choices.session.all = {};
     choices.session.all.engine = plain.engines[side]->name;
@@ -134,7 +134,7 @@ Result<std::optional<std::string>> CaseOfPlain(const PlainDifference& plain, Cas
   const auto shown = FirstFinding(plain.plan, plain.stream);
   if (!shown) return std::nullopt;
   TestCase test_case{.cause = shown->cause, .what = shown->mismatch.text, .stream = plain.stream};
-  const BufferShape of_a = plain.ShapeOf(Side::kA, plain.stream.size);
+  const BufferSetting of_a = plain.ShapeOf(Side::kA, plain.stream.size);
   test_case.stream.size = of_a.size;
   test_case.stream.policy = of_a.policy;
   if (!plain.HasOneShape()) test_case.buffer_of_b = plain.ShapeOf(Side::kB, plain.stream.size);

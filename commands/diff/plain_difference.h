@@ -21,10 +21,10 @@ struct PlainDifference {
   FuzzFinding finding;
 
   /// A side's buffer for a stream of this size: in the session's proportions.
-  BufferShape ShapeOf(Side side, uint64_t stream_size) const;
+  BufferSetting ShapeOf(Side side, uint64_t stream_size) const;
   bool HasOneShape() const;
 
-  Both<BufferShape> shapes;  // in the session
+  Both<BufferSetting> shapes;  // in the session
 };
 
 /// What the buffer that differs first had to do; nullopt: the session around it matters, too, or

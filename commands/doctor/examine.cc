@@ -20,7 +20,7 @@
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/sweep/kept_batches.h"
 #include "formats/inputs/content_words.h"

@@ -40,7 +40,7 @@ void PrintFacts(Report& out, const Gap& gap, const ShownGaps& selection) {
   const SessionNotes& notes = selection.notes;
   PrintLine(out, "content", ContentsText(gap, selection.kinds));
   PrintLine(out, "written",
-            fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.sealed)));
+            fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.decided)));
   PrintLine(out, "cause", CausesText(gap));
   PrintLine(out, "in detail", BlameText(gap, notes));
   PrintLine(out, IsFilled(gap) ? "filled by" : "evicted by", CulpritsText(gap, notes));

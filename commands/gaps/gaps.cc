@@ -1,6 +1,6 @@
 
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 
 #include <fmt/format.h>
 

@@ -356,9 +356,9 @@ std::vector<std::string> ProofTexts(const Gap& gap) {
   std::vector<std::string> texts = {fmt::format("ringscope graph --around {}#{}",
                                                 ToString(gap.sequence),
                                                 static_cast<uint32_t>(gap.first.chunk))};
-  if (gap.written.first.record && gap.sealed.last.record)
+  if (gap.written.first.record && gap.decided.last.record)
     texts.push_back(fmt::format("ringscope dump --records {}..{}", *gap.written.first.record,
-                                std::max(*gap.written.first.record, *gap.sealed.last.record)));
+                                std::max(*gap.written.first.record, *gap.decided.last.record)));
   return texts;
 }
 

@@ -31,7 +31,7 @@ struct GraphReport {
   std::string ClosingText() const;
 };
 
-/// Lanes of chunks for a terminal.
+/// Tables of chunks for a terminal.
 std::string GraphText(const GraphReport& report);
 /// A document for Graphviz.
 std::string GraphDot(const GraphReport& report);

@@ -17,8 +17,8 @@ std::string WithRemarks(std::string text, const std::vector<std::string>& remark
   return text;
 }
 
-/// The lane beside the chunks: packets that continue from one to the next.
-std::string LaneSign(Link before, Link after) {
+/// The column beside the chunks: packets that continue from one to the next.
+std::string LinkSign(Link before, Link after) {
   const bool from = before == Link::kRead || before == Link::kContinues;
   const bool on = after == Link::kRead || after == Link::kContinues;
   const bool torn = after == Link::kBroken;
@@ -26,13 +26,13 @@ std::string LaneSign(Link before, Link after) {
 }
 
 /// Rows of one graph.
-class LaneTable {
+class ChunkTable {
  public:
-  explicit LaneTable(const GraphClock& clock) : clock_(clock) {}
+  explicit ChunkTable(const GraphClock& clock) : clock_(clock) {}
 
   void Add(const SequenceGraph& graph, size_t i) {
     const Link before = i > 0 ? graph.LinkAfter(i - 1) : Link::kNone;
-    lane_ = LaneSign(before, graph.LinkAfter(i));
+    links_ = LinkSign(before, graph.LinkAfter(i));
     std::visit([this](const auto& item) { AddItem(item); }, graph.items[i]);
   }
   std::string Text() const { return table_.Text(2); }
@@ -56,10 +56,10 @@ class LaneTable {
   void AddItem(const ChunkGap& gap) {
     table_.AddRow({"┄", RangeText(gap.first, gap.last), "", "", "", GapText(gap)});
   }
-  std::string Sign(Tone tone) const { return kSigns[static_cast<size_t>(tone)] + lane_; }
+  std::string Sign(Tone tone) const { return kSigns[static_cast<size_t>(tone)] + links_; }
 
   const GraphClock& clock_;
-  std::string lane_;
+  std::string links_;
   Table table_{{{"", Align::kLeft},
                 {"chunk", Align::kLeft},
                 {"committed", Align::kRight},
@@ -118,7 +118,7 @@ std::string GraphText(const GraphReport& report) {
   for (const SequenceGraph& graph : report.graphs) {
     text += "\n" + Wrap(report.HeadingText(graph), size_t{0}) + "\n" +
             Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n";
-    LaneTable table(report.clock);
+    ChunkTable table(report.clock);
     for (size_t i = 0; i < graph.items.size(); ++i) table.Add(graph, i);
     text += table.Text();
   }

@@ -59,10 +59,10 @@ Json FailureJson(const VmFailure& failure) {
 }  // namespace
 
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {
-  ProgramRuns runs;
+  VmRuns runs;
   bool is_read = false;
   for (const BufferOutcome& buffer : outcome.buffers) {
-    const ProgramRuns of_buffer = buffer.programs();
+    const VmRuns of_buffer = buffer.programs();
     runs.folded += of_buffer.folded;
     runs.in_trace += of_buffer.in_trace;
     runs.errors += of_buffer.errors;

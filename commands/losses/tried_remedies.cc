@@ -39,7 +39,7 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
                                             ReleasesIn(choices.session));
   };
   input.find_engine = choices.session.find_engine;
-  input.run_lanes = SweepThreads(context);
+  input.run_replays = SweepThreads(context);
   input.run_tape = ListenerThreads(context);
   input.ahead = LookAheadIn(context, session.SessionAlone());
   input.warn = [](const std::string&) {};  // the first replay printed what there is to warn of

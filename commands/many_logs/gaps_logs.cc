@@ -96,7 +96,7 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
   const ExitCode code = shards.CodeWith(WorstOf(statuses));
   if (!report.is_json()) return code;
   report.Data("logs", FieldsToJson(logs));
-  FieldWriter totals;
+  JsonFieldWriter totals;
   totals("logs", logs.size(), "failed", CountFailed(statuses), "logs_with_loss", with_loss,
          "logs_that_may_lack_data", not_proven, "sessions", all.sessions, "written",
          all.totals.written, "lost", all.totals.lost(), "own_fault", all.totals.own_fault);

@@ -89,7 +89,7 @@ class GapRows {
                PageCell(ChunksText(gap), gap.first.chunk), CountCellOf(gap.lost.packets),
                SizeCellOf(gap.lost.bytes),
                PageCell(SpanText(notes, gap.written), gap.written.first.record.value_or(0)),
-               PageCell(SpanText(notes, gap.sealed), gap.sealed.first.record.value_or(0)),
+               PageCell(SpanText(notes, gap.decided), gap.decided.first.record.value_or(0)),
                cause},
               kGapColumns);
     out.Open("tr", {{"class", "more"}});

@@ -9,7 +9,7 @@
 #include "commands/common/muted_context.h"
 #include "commands/common/session_reader.h"
 #include "commands/doctor/examine.h"
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/graph/chunk_graph_builder.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/session/session_story_listener.h"
@@ -107,8 +107,8 @@ std::vector<LayoutWatch> LayoutsToTake(const PageResults& page,
                        LayoutMap(LayoutMoment{.record = record, .offset_ns = {}})});
   };
   const std::vector<const Gap*> gaps = LargestGaps(page.Shown(1));
-  if (!gaps.empty() && gaps.front()->sealed.first.record)
-    add("when the largest gap begins", gaps.front()->sealed.first.record);
+  if (!gaps.empty() && gaps.front()->decided.first.record)
+    add("when the largest gap begins", gaps.front()->decided.first.record);
   if (before_last_reads)
     add("before the last reads", before_last_reads);
   else

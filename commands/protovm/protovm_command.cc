@@ -294,23 +294,23 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, const Messages& messages,
 }
 
 std::string FindingText(const protovm::ProgramFinding& found) {
-  using protovm::Finding;
+  using protovm::Flaw;
   switch (found.finding) {
-    case Finding::kAborts:
+    case Flaw::kAborts:
       return fmt::format("aborts: {}", Describe(found.reason));
-    case Finding::kAbortsOrCrashes:
+    case Flaw::kAbortsOrCrashes:
       return fmt::format("aborts, and crashes the service in v54 and v55: {}",
                          Describe(found.reason));
-    case Finding::kNeverReached:
+    case Flaw::kNeverReached:
       return "is never reached: what is in front of it aborts";
-    case Finding::kMayCrash:
+    case Flaw::kMayCrash:
       return "crashes the service if the packet has a scalar there: the state would become one";
-    case Finding::kIgnoredFlag:
+    case Flaw::kIgnoredFlag:
       return fmt::format("{} has no effect before v{}", found.flag, found.since);
-    case Finding::kOtherOrder:
+    case Flaw::kOtherOrder:
       return fmt::format("an empty field deletes a message since v{}, and is skipped before",
                          found.since);
-    case Finding::kOverLimit:
+    case Flaw::kOverLimit:
       return "aborts: what it creates does not fit into the memory limit";
   }
   return "";

@@ -75,7 +75,7 @@ std::unique_ptr<demo::Producer> ConnectProducer(const std::string& socket, int n
 
 /// Writes to all data sources as fast as it can until they have stopped.
 void Produce(demo::Producer* producer, uint32_t seed, Quiet& quiet) {
-  std::multimap<uint64_t, demo::TraceWriter*> writers;  // by session
+  std::multimap<uint64_t, demo::SharedMemoryWriter*> writers;  // by session
   for (const demo::StartedSource& source : producer->started())
     writers.emplace(source.session, producer->AddWriter(source.buffer).value());
   std::mt19937 random(seed);

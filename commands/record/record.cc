@@ -17,7 +17,7 @@ constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
 constexpr uint64_t kMinPart = 64 << 10;
 
-using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
+using BufferChoice = std::pair<BufferId, record::ConfiguredBuffer>;
 
 /// "1=64MiB,discard"
 Result<BufferChoice> ParseBufferChoice(std::string_view text) {

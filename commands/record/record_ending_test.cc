@@ -147,7 +147,7 @@ class UserSession {
  private:
   demo::Consumer consumer_;
   std::unique_ptr<demo::Producer> producer_;
-  demo::TraceWriter* writer_ = nullptr;
+  demo::SharedMemoryWriter* writer_ = nullptr;
   uint64_t time_ = 0;
 };
 

@@ -34,7 +34,7 @@ struct RecorderOptions {
   /// order. This needs requests of the recorder's own.
   bool strict_order = true;
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
-  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
+  std::vector<std::pair<BufferId, ConfiguredBuffer>> buffers;  // known from the options
   std::optional<SessionPlan> config;                        // that sessions are started with
 };
 

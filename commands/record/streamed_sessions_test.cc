@@ -45,7 +45,7 @@ std::string StreamedConfig(const StreamedCase& streamed) {
 /// Writes until its data sources are stopped. What it has written then is committed.
 void Stream(Producer* producer, uint32_t seed, const std::atomic<bool>& freed) {
   ASSERT_TRUE(producer->WaitForSources(2));
-  std::vector<demo::TraceWriter*> writers;
+  std::vector<demo::SharedMemoryWriter*> writers;
   for (const demo::StartedSource& source : producer->started())
     writers.push_back(producer->AddWriter(source.buffer).value());
   std::mt19937 random(seed);

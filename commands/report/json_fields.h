@@ -31,7 +31,7 @@ template <typename T>
 T FieldsFromJson(const Json& json);
 
 /// Writes the members that a struct lists.
-class FieldWriter {
+class JsonFieldWriter {
  public:
   template <typename T, typename... More>
   void operator()(const char* key, const T& value, const More&... more) {
@@ -59,7 +59,7 @@ class FieldWriter {
   /// An object whose members `list` lists.
   template <typename List>
   void Object(const char* key, List list) {
-    FieldWriter inner;
+    JsonFieldWriter inner;
     list(inner);
     object_[key] = std::move(inner.object_);
   }
@@ -72,9 +72,9 @@ class FieldWriter {
 
 /// Reads the members that a struct lists. Throws JsonError where one is missing, or of another
 /// type.
-class FieldReader {
+class JsonFieldReader {
  public:
-  explicit FieldReader(const Json& object) : object_(object) {}
+  explicit JsonFieldReader(const Json& object) : object_(object) {}
 
   template <typename T, typename... More>
   void operator()(const char* key, T& value, More&&... more) {
@@ -96,7 +96,7 @@ class FieldReader {
   }
   template <typename List>
   void Object(const char* key, List list) {
-    FieldReader inner(object_.at(key));
+    JsonFieldReader inner(object_.at(key));
     list(inner);
   }
 
@@ -135,7 +135,7 @@ Json FieldsToJson(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
     return value;
   } else {
-    FieldWriter writer;
+    JsonFieldWriter writer;
     ListFields(writer, const_cast<T&>(value));  // a writer changes nothing
     return writer.Take();
   }
@@ -163,7 +163,7 @@ T FieldsFromJson(const Json& json) {
     return json.get<T>();
   } else {
     T value;
-    FieldReader reader(json);
+    JsonFieldReader reader(json);
     ListFields(reader, value);
     return value;
   }

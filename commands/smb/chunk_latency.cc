@@ -78,7 +78,7 @@ Status ReportLatency(Context& context, SessionReader& sessions, Report& report) 
   MemoryReading reading;
   RecordsRead records(reading);
   BufferTimes buffers;
-  ChunkLives lives(buffers);
+  ChunkLifetimes lives(buffers);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, {}, {.listeners = {&records, &lives}}));
   lives.Finish();

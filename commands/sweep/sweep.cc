@@ -149,7 +149,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
   SweepInput input;
   input.find_engine = EnginesAndPlugins(args.plugins);
-  input.run_lanes = SweepThreads(context);
+  input.run_replays = SweepThreads(context);
   input.run_tape = ListenerThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
   context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);

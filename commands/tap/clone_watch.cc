@@ -46,7 +46,7 @@ uint64_t CloneWatch::OnRequested(Bytes request, Clock::time_point now) {
 void CloneWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   for (const BufferId id : buffers_.BuffersOf(session)) {
-    const PlannedBuffer* const plan = buffers_.FindBuffer(session, id);
+    const ConfiguredBuffer* const plan = buffers_.FindBuffer(session, id);
     if (plan == nullptr) continue;
     if (plan->clear_before_clone) log_.Append(BufferCleared{id});
     clone.second.groups[plan->transfer_on_clone ? kTransferGroup : 1].buffers.insert(id);

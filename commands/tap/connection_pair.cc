@@ -49,14 +49,14 @@ ConnectionPair::~ConnectionPair() {
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
   if (state_ == State::kServiceGone)
-    return Settle({}, kClient);  // sends what is queued for the client
+    return AfterEvent({}, kClient);  // sends what is queued for the client
   if (state_ != State::kOpen) return;
-  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), kClient);
+  AfterEvent((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), kClient);
 }
 
 void ConnectionPair::OnServiceEvent(uint32_t events) {
   if (state_ == State::kServiceGone || state_ == State::kDone) return;
-  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), kService);
+  AfterEvent((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), kService);
 }
 
 Status ConnectionPair::ReadClient() {
@@ -164,14 +164,14 @@ void ConnectionPair::OnWanted() {
 }
 
 void ConnectionPair::PassSoon() {  // not within another pair's call
-  turn_ = loop_.CallSoon([this] { Settle(PassClientFrames(), kClient); });
+  turn_ = loop_.CallSoon([this] { AfterEvent(PassClientFrames(), kClient); });
 }
 
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
   if (options_.turns == nullptr) {
-    Settle(PassBatch(), kClient);
+    AfterEvent(PassBatch(), kClient);
     return false;
   }
   if (options_.turns->TakeNext(*this)) OnTurn();
@@ -184,11 +184,11 @@ void ConnectionPair::ReadServiceNow() {
 
 void ConnectionPair::Resume() {
   resume_ = loop_.CallSoon([this] {
-    if (state_ == State::kOpen) Settle(PassServiceFrames(), kService);
+    if (state_ == State::kOpen) AfterEvent(PassServiceFrames(), kService);
   });
 }
 
-void ConnectionPair::Settle(Status status, std::string_view sender) {
+void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
   if (state_ == State::kDone) return;
   if (!status) {
     options_.on_warning(fmt::format("{}: the {} {}: this connection is closed", tap_->Describe(),
@@ -234,7 +234,7 @@ void ConnectionPair::EndSoon() {
 void ConnectionPair::End() {
   if (state_ != State::kOpen) return;
   client_closed_ = true;
-  Settle(PassClientFrames(), kClient);
+  AfterEvent(PassClientFrames(), kClient);
 }
 
 void ConnectionPair::Abandon() {

@@ -89,7 +89,7 @@ class ConnectionPair : private Turns::Taker {
   void EndTurn();
   void PassSoon();
   /// Sends both queues and brings everything up to date after something has happened.
-  void Settle(Status status, std::string_view sender);
+  void AfterEvent(Status status, std::string_view sender);
   /// The client's connection ends in its next turn; what it sent and was not passed on is dropped.
   void EndSoon();
   void EndClient();

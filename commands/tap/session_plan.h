@@ -13,7 +13,7 @@
 namespace ringscope::record {
 
 /// A buffer as a trace config asks for it.
-struct PlannedBuffer {
+struct ConfiguredBuffer {
   uint64_t size = 0;  // bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // "v1" or "v2"; empty: not set
@@ -30,7 +30,7 @@ struct SessionPlan {
     bool filtered = false;                // not every producer that has it takes part
   };
 
-  std::vector<PlannedBuffer> buffers;
+  std::vector<ConfiguredBuffer> buffers;
   std::vector<Source> sources;  // in the config's order
   std::string name = {};        // unique_session_name
   uint64_t flush_timeout_ms = 5000;

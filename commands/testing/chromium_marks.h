@@ -17,7 +17,7 @@
 #include "commands/testing/demo_recording.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"

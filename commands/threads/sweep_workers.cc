@@ -11,9 +11,9 @@ constexpr size_t kMaxQueued = 8;
 
 }  // namespace
 
-SweepWorkers::SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads) {
-  threads = std::clamp<size_t>(threads, 1, std::max<size_t>(lanes.size(), 1));
-  // A worker reads its lanes first when it gets a batch: they are dealt out once all have started.
+SweepWorkers::SweepWorkers(const std::vector<SweepReplay*>& replays, size_t threads) {
+  threads = std::clamp<size_t>(threads, 1, std::max<size_t>(replays.size(), 1));
+  // A worker reads its replays first when it gets a batch: they are dealt out once all have started.
   while (workers_.size() < threads) {
     auto worker = std::make_unique<Worker>();
     try {
@@ -23,12 +23,12 @@ SweepWorkers::SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads)
     }
     workers_.push_back(std::move(worker));
   }
-  for (size_t i = 0; i < lanes.size(); ++i)
-    (workers_.empty() ? own_lanes_ : workers_[i % workers_.size()]->lanes).push_back(lanes[i]);
+  for (size_t i = 0; i < replays.size(); ++i)
+    (workers_.empty() ? own_replays_ : workers_[i % workers_.size()]->replays).push_back(replays[i]);
 }
 
 SweepWorkers::~SweepWorkers() {
-  Finish([](SweepLane&) {});
+  Finish([](SweepReplay&) {});
 }
 
 void SweepWorkers::Worker::Run() {
@@ -41,7 +41,7 @@ void SweepWorkers::Worker::Run() {
       queue.pop();
     }
     changed.notify_one();
-    for (SweepLane* lane : lanes) batch == nullptr ? last(*lane) : lane->Apply(*batch);
+    for (SweepReplay* replay : replays) batch == nullptr ? last(*replay) : replay->Apply(*batch);
     if (batch == nullptr) return;
   }
 }
@@ -59,26 +59,26 @@ void SweepWorkers::PutToAll(const std::shared_ptr<const SweepBatch>& batch) {
 
 void SweepWorkers::Put(std::shared_ptr<const SweepBatch> batch) {
   PutToAll(batch);
-  for (SweepLane* lane : own_lanes_) lane->Apply(*batch);
+  for (SweepReplay* replay : own_replays_) replay->Apply(*batch);
 }
 
-void SweepWorkers::Finish(const std::function<void(SweepLane&)>& last) {
+void SweepWorkers::Finish(const std::function<void(SweepReplay&)>& last) {
   for (const auto& worker : workers_) {
     const std::lock_guard lock(worker->mutex);
     worker->last = last;
   }
   PutToAll(nullptr);
-  for (SweepLane* lane : own_lanes_) last(*lane);
+  for (SweepReplay* replay : own_replays_) last(*replay);
   for (const auto& worker : workers_) worker->thread.join();
   workers_.clear();
 }
 
-std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>&)> SweepThreads(
+std::function<std::unique_ptr<ReplayRunner>(const std::vector<SweepReplay*>&)> SweepThreads(
     const Context& context) {
   const size_t threads =
       context.threads != 0 ? context.threads : std::thread::hardware_concurrency();
-  return [threads](const std::vector<SweepLane*>& lanes) {
-    return std::make_unique<SweepWorkers>(lanes, threads);
+  return [threads](const std::vector<SweepReplay*>& replays) {
+    return std::make_unique<SweepWorkers>(replays, threads);
   };
 }
 

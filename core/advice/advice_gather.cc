@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/session/buffer_event.h"
 

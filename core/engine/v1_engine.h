@@ -27,7 +27,7 @@ namespace v1 {
 
 /// Chunks of a sequence that follow each other without a hole, all of them held: what reading found
 /// out about them needs no second look.
-class ChunkRun {
+class ChunkStretch {
  public:
   void Begin(uint32_t id) {
     known_ = true;
@@ -61,10 +61,10 @@ struct Sequence {
   SortedList chunks;          // ChunkSlots by chunk id as a plain number
   uint32_t last_written = 0;  // highest chunk id, modulo 2^32
   // So that a visit does not walk over everything that earlier ones have read:
-  ChunkRun read_out;    // from where a visit begins; all read out but for the last
+  ChunkStretch read_out;    // from where a visit begins; all read out but for the last
   uint32_t marker = 0;  // the chunk in it that was read from last, before its last one
   bool has_marker = false;
-  ChunkRun looked_ahead;  // a packet that begins in the first, and continues through all of them
+  ChunkStretch looked_ahead;  // a packet that begins in the first, and continues through all of them
 };
 
 /// What is in the buffer at one place: a chunk's record or padding.

@@ -182,7 +182,7 @@ void V1Engine<Store>::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t 
 /// are consumed, valid or not, and the current chunk is the one that holds the last of them.
 template <typename Store>
 auto V1Engine<Store>::ReadAhead() -> Ahead {
-  ChunkRun& known = Current().looked_ahead;
+  ChunkStretch& known = Current().looked_ahead;
   const uint32_t begin = ChunkAt(at_chunk_).id;
   if (!known.IsKnownFrom(begin)) known.Begin(begin);
   uint32_t last = Current().chunks.LowerBound(known.last());

@@ -94,7 +94,7 @@ void V1Engine<Store>::TakeBack(ChunkSlot slot, ShapeStore::Gone& gone) {
   if (chunk.first_continues() && FindChunk(sequences_[sequence], chunk.id - 1) != nullptr)
     return store_.SetProblem("the rest of a packet was committed again after its beginning");
   store_.tally().TakeBackOverwritten(sequence, there);
-  store_.SetSettled(slot, gone.settled);
+  store_.SetAccounted(slot, gone.accounted);
   gone.id = chunk.id - 1;  // another's, of which nothing is known
   gone.chunks_before = store_.chunks_gone() - kMaxChunks - 1;
 }
@@ -180,15 +180,15 @@ void V1Engine<Store>::TallyErased(ChunkSlot slot) {
   gone.id = chunk.id;
   gone.chunks_before = store_.chunks_gone();
   gone.packets_before = store_.packets_gone();
-  gone.settled = std::max(chunk.fragments_read, store_.SettledOf(slot));
+  gone.accounted = std::max(chunk.fragments_read, store_.AccountedOf(slot));
   const uint32_t count = store_.CountOf(slot);
   gone.fragments = static_cast<uint16_t>(count);
   gone.bytes = static_cast<uint16_t>(store_.BeginOf(slot, count));
-  const bool ends_packet = gone.settled == 0 && count > 0 && chunk.first_continues();
+  const bool ends_packet = gone.accounted == 0 && count > 0 && chunk.first_continues();
   const bool begins_packet = chunk.last_continues() && count == chunk.fragments &&
-                             count > gone.settled && !(ends_packet && count == 1);
+                             count > gone.accounted && !(ends_packet && count == 1);
   // The others are whole packets.
-  const uint32_t first = gone.settled + (ends_packet ? 1u : 0u);
+  const uint32_t first = gone.accounted + (ends_packet ? 1u : 0u);
   const PacketCount whole = store_.ContentOf(slot, first, count - (begins_packet ? 1u : 0u));
   gone.lost_packets = static_cast<uint32_t>(whole.packets);
   gone.lost_bytes = static_cast<uint32_t>(whole.bytes);

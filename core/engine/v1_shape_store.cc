@@ -10,7 +10,7 @@ void ShapeStore::Write(ChunkSlot slot, const Chunk& chunk, const ChunkCommit&) {
   SetFragments(entry, chunk);
   entry.release = fragments_.end();
   entry.committed_ns = incoming_->committed_ns;
-  entry.settled = 0;
+  entry.accounted = 0;
 }
 
 /// The chunk keeps the time of its first commit, and its place in the order in which fragments are

@@ -112,7 +112,7 @@ class ShapeStore : public ShapeStoreBase {
     uint32_t lost_bytes = 0;
     uint16_t fragments = 0;
     uint16_t bytes = 0;    // of these
-    uint16_t settled = 0;  // fragments that were read
+    uint16_t accounted = 0;  // fragments that were read
     bool cut_off = false;  // its last fragment was the beginning of a packet that was lost with it
   };
   /// What is known of a sequence's lost packets.
@@ -146,12 +146,12 @@ class ShapeStore : public ShapeStoreBase {
   void Release(ChunkSlot slot) { fragments_.FreeBefore(entries_[slot].release); }
   /// The incoming shape must begin with the fragments that the chunk has.
   void CheckKept(ChunkSlot slot, const Chunk& chunk);
-  /// The first `settled` fragments of the chunk were accounted for before it was committed again.
-  void SetSettled(ChunkSlot slot, uint16_t settled) { entries_[slot].settled = settled; }
+  /// The first `accounted` fragments of the chunk were accounted for before it was committed again.
+  void SetAccounted(ChunkSlot slot, uint16_t accounted) { entries_[slot].accounted = accounted; }
 
   /// Fragments of the chunk that are there, from its first one on.
   uint32_t CountOf(ChunkSlot slot) const { return entries_[slot].count; }
-  uint16_t SettledOf(ChunkSlot slot) const { return entries_[slot].settled; }
+  uint16_t AccountedOf(ChunkSlot slot) const { return entries_[slot].accounted; }
   /// Of the fragments `first` up to (not with) `end`, those that are not empty.
   PacketCount ContentOf(ChunkSlot slot, uint32_t first, uint32_t end) const;
   uint32_t SizeOf(ChunkSlot slot, uint32_t index) const {
@@ -186,7 +186,7 @@ class ShapeStore : public ShapeStoreBase {
     uint32_t content_bytes = 0;  // of the fragments, without their size varints
     uint16_t filled = 0;         // that are not empty
     uint16_t count = 0;
-    uint16_t settled = 0;
+    uint16_t accounted = 0;
     FragmentStatus end = FragmentStatus::kFragment;  // what follows them
   };
 

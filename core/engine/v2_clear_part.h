@@ -33,7 +33,7 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
   StoredChunk& chunk = s_.chunks[ref];
   const uint32_t slot = chunk.sequence;
   Sequence& sequence = s_.sequences[slot];
-  Unsettle(sequence);
+  Disturb(sequence);
   if constexpr (kObserved) observer_->OnEvicting(Observed(chunk), by);
   if (!s_.rules.counts_lost_fragments) {
     ++s_.stats.chunks_overwritten;

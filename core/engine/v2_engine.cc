@@ -156,7 +156,7 @@ template <bool kObserved, typename Store>
 auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
     -> Recommit {
   StoredChunk& chunk = s_.chunks[ref];
-  Unsettle(s_.sequences[chunk.sequence]);
+  Disturb(s_.sequences[chunk.sequence]);
   if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
       (chunk.flags & kAbiFlags & ~in.flags) != 0) {
     Discard(in.commit, DiscardReason::kBadRecommit);
@@ -254,8 +254,8 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
   const bool consecutive = at > 0 && at == sequence.chunks.size() &&
                            s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
-  if (sequence.settled && (at != sequence.chunks.size() || !KeepsStall(slot, in, consecutive)))
-    Unsettle(sequence);
+  if (sequence.steady && (at != sequence.chunks.size() || !KeepsStall(slot, in, consecutive)))
+    Disturb(sequence);
   sequence.chunks.Insert(at, ref);
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;
@@ -290,7 +290,7 @@ bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
   }
   const ChunkRef ref = s_.sequences[slot].chunks[at];
   StoredChunk& chunk = s_.chunks[ref];
-  Unsettle(s_.sequences[slot]);
+  Disturb(s_.sequences[slot]);
   for (const Patch& patch : patches.patches) {
     if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
       ++s_.stats.patches_failed;

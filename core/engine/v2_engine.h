@@ -56,12 +56,12 @@ struct alignas(64) Sequence {
   bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
   bool stalled_at_end : 1 = false;    // there, as the chunk after the last one is missing
   bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
-  bool settled : 1 = false;           // it repeats, and nothing changed that since
+  bool steady : 1 = false;           // it repeats, and nothing changed that since
 };
 static_assert(sizeof(Sequence) == 64);
 
 /// A sequence that stalled, and would in the next pass.
-struct SettledSequence {
+struct SteadySequence {
   ChunkRef first = 0;  // its first chunk in buffer order
   uint32_t slot = 0;
 };
@@ -91,12 +91,12 @@ struct State {
   uint32_t empty_listed = 0;
   uint32_t empty_counter = 0;
   uint32_t pass = 0;  // number of the read pass; never 0 once there was one
-  // The settled chunks at the beginning of buffer order: padding, and chunks of sequences that
+  // The steady chunks at the beginning of buffer order: padding, and chunks of sequences that
   // stalled and did not change since. A read pass would find nothing new there: it starts after
   // them, counts the read-aheads that would fail and reports the stalls that it would report.
-  ChunkRef settled_end = 0;
-  std::vector<SettledSequence> settled;  // in order of their first chunks
-  uint32_t settled_failures = 0;         // of read-aheads
+  ChunkRef steady_end = 0;
+  std::vector<SteadySequence> steady;  // in order of their first chunks
+  uint32_t steady_failures = 0;         // of read-aheads
 };
 
 /// Takes the packets of one sequence in order, up to a target chunk. Its current chunk is always
@@ -192,10 +192,10 @@ class V2Engine : public Store::Interface {
   [[gnu::always_inline]] inline bool NextOfRun();
   [[gnu::always_inline]] inline void SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
                                               const Fragment& fragment);
-  void Settle(ChunkRef ref);
-  void Unsettle(const Sequence& sequence);
+  void ExtendSteady(ChunkRef ref);
+  void Disturb(const Sequence& sequence);
   void ReportStall(uint32_t slot, Stall stall);
-  void BeginAfterSettled();
+  void BeginAfterSteady();
   Reader MakeReader(ChunkRef target);
   template <Mode kMode>
   bool NextOf(Reader& reader);

@@ -59,7 +59,7 @@ template <Mode kMode>
 bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
   Sequence& sequence = s_.sequences[reader.slot];
   if constexpr (kMode == Mode::kRead) {
-    if (sequence.skipped_in_pass == s_.pass || sequence.settled) return false;
+    if (sequence.skipped_in_pass == s_.pass || sequence.steady) return false;
   }
   while (true) {
     const ChunkRef ref = sequence.chunks.front();
@@ -264,49 +264,49 @@ void V2Engine<kObserved, Store>::ReportStall(uint32_t slot, Stall stall) {
   }
 }
 
-/// Begins a pass after the settled chunks, with what it would count and report of them.
+/// Begins a pass after the steady chunks, with what it would count and report of them.
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::BeginAfterSettled() {
-  // Chunks that left the ring are settled no longer.
-  if (s_.settled_end - s_.chunks.begin() > s_.chunks.size()) s_.settled_end = s_.chunks.begin();
-  read_ref_ = s_.settled_end;
-  s_.stats.readaheads_failed += s_.settled_failures;
+void V2Engine<kObserved, Store>::BeginAfterSteady() {
+  // Chunks that left the ring are steady no longer.
+  if (s_.steady_end - s_.chunks.begin() > s_.chunks.size()) s_.steady_end = s_.chunks.begin();
+  read_ref_ = s_.steady_end;
+  s_.stats.readaheads_failed += s_.steady_failures;
   if constexpr (kObserved)
-    for (const SettledSequence& settled : s_.settled)
-      ReportStall(settled.slot, stalls_[settled.slot]);
+    for (const SteadySequence& steady : s_.steady)
+      ReportStall(steady.slot, stalls_[steady.slot]);
 }
 
-/// The pass is done with a chunk: it is settled if its sequence stalled and all before it are.
+/// The pass is done with a chunk: it is steady if its sequence stalled and all before it are.
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Settle(ChunkRef ref) {
-  if (ref != s_.settled_end) return;
+void V2Engine<kObserved, Store>::ExtendSteady(ChunkRef ref) {
+  if (ref != s_.steady_end) return;
   const StoredChunk& chunk = s_.chunks[ref];
   if (!chunk.is_padding()) {
     Sequence& sequence = s_.sequences[chunk.sequence];
-    if (!sequence.settled) {
+    if (!sequence.steady) {
       if (sequence.skipped_in_pass != s_.pass || !sequence.stall_repeats) return;
-      sequence.settled = true;
-      s_.settled.push_back({.first = ref, .slot = chunk.sequence});
-      s_.settled_failures += sequence.stalled_in_chain ? 1 : 0;
+      sequence.steady = true;
+      s_.steady.push_back({.first = ref, .slot = chunk.sequence});
+      s_.steady_failures += sequence.stalled_in_chain ? 1 : 0;
     }
   }
-  ++s_.settled_end;
+  ++s_.steady_end;
 }
 
-/// Something changes in the sequence: if its stall was settled, passes have to look at it again,
+/// Something changes in the sequence: if its stall was steady, passes have to look at it again,
 /// and at what follows its first chunk.
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
-  if (!sequence.settled) return;
+void V2Engine<kObserved, Store>::Disturb(const Sequence& sequence) {
+  if (!sequence.steady) return;
   const ChunkRef begin = s_.chunks.begin();
   const ChunkRef from = sequence.in_buffer_order ? sequence.chunks.front() : begin;
-  while (!s_.settled.empty() && s_.settled.back().first - begin >= from - begin) {
-    Sequence& unsettled = s_.sequences[s_.settled.back().slot];
-    unsettled.settled = false;
-    s_.settled_failures -= unsettled.stalled_in_chain ? 1 : 0;
-    s_.settled.pop_back();
+  while (!s_.steady.empty() && s_.steady.back().first - begin >= from - begin) {
+    Sequence& disturbed = s_.sequences[s_.steady.back().slot];
+    disturbed.steady = false;
+    s_.steady_failures -= disturbed.stalled_in_chain ? 1 : 0;
+    s_.steady.pop_back();
   }
-  s_.settled_end = from;
+  s_.steady_end = from;
 }
 
 /// Whether a sequence that stalled will stall the same way with this chunk added after its last;
@@ -378,7 +378,7 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
   if (!reading_) return nullptr;
   if (!begun_) {
     begun_ = true;
-    BeginAfterSettled();
+    BeginAfterSteady();
   }
   while (true) {
     if (!has_reader_) {
@@ -387,7 +387,7 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
         return nullptr;
       }
       if (s_.chunks[read_ref_].is_padding()) {
-        Settle(read_ref_++);
+        ExtendSteady(read_ref_++);
         continue;
       }
       if (read_ref_ + 1 != s_.chunks.end()) store_.Prefetch(s_.chunks[read_ref_ + 1]);
@@ -405,7 +405,7 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
       return &packet_;
     }
     has_reader_ = false;
-    Settle(read_ref_++);
+    ExtendSteady(read_ref_++);
   }
 }
 

@@ -111,7 +111,7 @@ std::string CheckLedger(const EngineInfo& info, const PlainStream& stream) {
 }
 
 std::vector<FoundFault> FindLossFaults(const EngineInfo& info, const PlainStream& stream) {
-  LossJudge judge(!info.flags_first_of_sequence);
+  LossCheck judge(!info.flags_first_of_sequence);
   const auto run = RunLedger(
       info, stream, judge,
       [&](const StreamStep& step) {

@@ -32,16 +32,16 @@ void AddFault(std::vector<FoundFault>& faults, LossFault fault, std::string kind
 
 }  // namespace
 
-std::string LossJudge::Chunk::ContentOf(std::pair<uint32_t, uint32_t> fragment) const {
+std::string LossCheck::Chunk::ContentOf(std::pair<uint32_t, uint32_t> fragment) const {
   std::string patched = bytes;
   for (const auto& [offset, data] : patches) patched.replace(offset, data.size(), data);
   return std::string(
       wire::AsText(BodyAt(wire::AsBytes(patched), fragment.first).value_or(Bytes())));
 }
 
-int64_t LossJudge::Sequence::StepsTo(ChunkId chunk) const { return SignedDistance(first, chunk); }
+int64_t LossCheck::Sequence::StepsTo(ChunkId chunk) const { return SignedDistance(first, chunk); }
 
-void LossJudge::OnCommit(const ChunkCommit& commit) {
+void LossCheck::OnCommit(const ChunkCommit& commit) {
   const auto [found, is_new] = sequences_.try_emplace(commit.sequence);
   Sequence& sequence = found->second;
   if (is_new) sequence.first = commit.chunk;
@@ -71,13 +71,13 @@ void LossJudge::OnCommit(const ChunkCommit& commit) {
   at->second = std::move(chunk);
 }
 
-void LossJudge::OnReturned(const Packet& packet) {
+void LossCheck::OnReturned(const Packet& packet) {
   std::string content;
   for (const Bytes slice : packet.slices) content += wire::AsText(slice);
   hash_ = XXH3_64bits(content.data(), content.size());
 }
 
-void LossJudge::OnPatches(const ChunkPatches& patches) {
+void LossCheck::OnPatches(const ChunkPatches& patches) {
   const auto found = sequences_.find(patches.sequence);
   if (found == sequences_.end()) return;
   Sequence& sequence = found->second;
@@ -96,7 +96,7 @@ void LossJudge::OnPatches(const ChunkPatches& patches) {
   if (!fits) sequence.breaks_rules = true;
 }
 
-void LossJudge::OnPacketFate(const PacketAccount& account) {
+void LossCheck::OnPacketFate(const PacketAccount& account) {
   const auto found = sequences_.find(account.sequence);
   if (found == sequences_.end()) return;
   Sequence& sequence = found->second;
@@ -124,7 +124,7 @@ void LossJudge::OnPacketFate(const PacketAccount& account) {
 }
 
 /// Whether neighbouring chunks fit to each other: a packet that continues is continued.
-bool LossJudge::KeepsRules(const Sequence& sequence) {
+bool LossCheck::KeepsRules(const Sequence& sequence) {
   if (sequence.breaks_rules) return false;
   for (auto at = sequence.chunks.begin(); at != sequence.chunks.end(); ++at) {
     const auto next = std::next(at);
@@ -137,7 +137,7 @@ bool LossJudge::KeepsRules(const Sequence& sequence) {
   return true;
 }
 
-void LossJudge::FindLostWhole(const Sequence& sequence, std::vector<FoundFault>& faults) {
+void LossCheck::FindLostWhole(const Sequence& sequence, std::vector<FoundFault>& faults) {
   for (const Lost& lost : sequence.lost) {
     if (!lost.own_fault) continue;
     AddFault(faults, LossFault::kLostWhole, kEnumNames<Cause>[static_cast<size_t>(lost.cause)],
@@ -146,7 +146,7 @@ void LossJudge::FindLostWhole(const Sequence& sequence, std::vector<FoundFault>&
   }
 }
 
-void LossJudge::FindSilentLosses(const Sequence& sequence, std::vector<FoundFault>& faults) {
+void LossCheck::FindSilentLosses(const Sequence& sequence, std::vector<FoundFault>& faults) {
   std::vector<Returned> by_place = sequence.returned;
   std::stable_sort(by_place.begin(), by_place.end(),
                    [](const Returned& x, const Returned& y) { return x.place < y.place; });
@@ -187,7 +187,7 @@ void LossJudge::FindSilentLosses(const Sequence& sequence, std::vector<FoundFaul
   }
 }
 
-void LossJudge::FindFalseSigns(const Sequence& sequence, std::vector<FoundFault>& faults) {
+void LossCheck::FindFalseSigns(const Sequence& sequence, std::vector<FoundFault>& faults) {
   for (const Returned& packet : sequence.returned) {
     if (packet.loss_bits == 0) continue;
     const Returned* previous = nullptr;  // in the sequence, of those that were returned earlier
@@ -212,7 +212,7 @@ void LossJudge::FindFalseSigns(const Sequence& sequence, std::vector<FoundFault>
   }
 }
 
-void LossJudge::FindWrongPackets(const Sequence& sequence, std::vector<FoundFault>& faults) {
+void LossCheck::FindWrongPackets(const Sequence& sequence, std::vector<FoundFault>& faults) {
   for (const Returned& packet : sequence.returned) {
     const auto add = [&](const char* kind, const std::string& what) {
       AddFault(faults, LossFault::kWrongPacket, kind,
@@ -259,7 +259,7 @@ void LossJudge::FindWrongPackets(const Sequence& sequence, std::vector<FoundFaul
   }
 }
 
-std::vector<FoundFault> LossJudge::Faults() const {
+std::vector<FoundFault> LossCheck::Faults() const {
   std::vector<FoundFault> faults;
   for (const auto& [key, sequence] : sequences_) {
     if (!KeepsRules(sequence)) continue;

@@ -34,11 +34,11 @@ struct FoundFault {
 
 /// Compares what one buffer returns with what was written, by the ledger's accounts. A sequence
 /// whose writer broke a rule is left out: what becomes of that is for no buffer to get right.
-class LossJudge : public LedgerSink {
+class LossCheck : public LedgerSink {
  public:
   /// @param signs_prove_loss false: the buffer flags packets where nothing is missing, as it is
   /// known to (EngineInfo::flags_first_of_sequence)
-  explicit LossJudge(bool signs_prove_loss) : signs_prove_loss_(signs_prove_loss) {}
+  explicit LossCheck(bool signs_prove_loss) : signs_prove_loss_(signs_prove_loss) {}
 
   /// To be called before the commit, or the patches, go to the buffer.
   void OnCommit(const ChunkCommit& commit);

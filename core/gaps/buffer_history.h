@@ -56,7 +56,7 @@ class BufferHistory {
   /// advance little by little is cheap.
   const BytesBySequence& BytesBetween(uint64_t first, uint64_t end);
   /// The same of any chunks, however long ago, to the next borders of blocks.
-  ShareList BlocksBetween(uint64_t first, uint64_t end) const {
+  ByteShares BlocksBetween(uint64_t first, uint64_t end) const {
     return blocks_.Between(first, end);
   }
 

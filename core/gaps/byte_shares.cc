@@ -38,7 +38,7 @@ void BytesBySequence::Erase(size_t hole) {
   shares_.pop_back();
 }
 
-void ShareList::AddOne(SequenceKey sequence, uint64_t bytes) {
+void ByteShares::AddOne(SequenceKey sequence, uint64_t bytes) {
   const auto at = std::find_if(shares_.begin(), shares_.end(), [&](const SequenceShare& share) {
     return share.sequence == sequence;
   });
@@ -48,7 +48,7 @@ void ShareList::AddOne(SequenceKey sequence, uint64_t bytes) {
     shares_.push_back({sequence, bytes});
 }
 
-void ShareList::Add(const BytesBySequence& bytes) {
+void ByteShares::Add(const BytesBySequence& bytes) {
   if (bytes.size() <= 2 * kMost) {
     for (const auto& [sequence, count] : bytes) AddOne(sequence, count);
     if (shares_.size() > 2 * kMost) Sort();
@@ -78,7 +78,7 @@ void ShareList::Add(const BytesBySequence& bytes) {
     if (!bytes.contains(share.sequence)) offer(share);
 }
 
-void ShareList::AddPart(const ShareList& other, uint64_t part, uint64_t whole) {
+void ByteShares::AddPart(const ByteShares& other, uint64_t part, uint64_t whole) {
   const auto scale = [&](uint64_t bytes) {
     if (part == whole) return bytes;
     return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) /
@@ -89,7 +89,7 @@ void ShareList::AddPart(const ShareList& other, uint64_t part, uint64_t whole) {
   if (shares_.size() > 2 * kMost) Sort();
 }
 
-void ShareList::Sort() {
+void ByteShares::Sort() {
   std::sort(shares_.begin(), shares_.end(), IsLarger);
   for (size_t i = kMost; i < shares_.size(); ++i) other_bytes_ += shares_[i].bytes;
   if (shares_.size() > kMost) shares_.resize(kMost);
@@ -98,23 +98,23 @@ void ShareList::Sort() {
 void ShareBlocks::Add(SequenceKey sequence, uint64_t bytes) {
   if (bytes > 0) current_[sequence] += bytes;
   if (++chunks_ % kBlock != 0) return;
-  ShareList block;
+  ByteShares block;
   block.Add(current_);
   current_.clear();
   // A full group of blocks makes one of the next level.
   for (size_t level = 0;; ++level) {
     if (level == levels_.size()) levels_.emplace_back();
     block.Sort();
-    std::vector<ShareList>& blocks = levels_[level];
+    std::vector<ByteShares>& blocks = levels_[level];
     blocks.push_back(std::move(block));
     if (blocks.size() % kFanOut != 0) return;
-    block = ShareList();
+    block = ByteShares();
     for (size_t i = blocks.size() - kFanOut; i < blocks.size(); ++i) block.Add(blocks[i]);
   }
 }
 
-ShareList ShareBlocks::Between(uint64_t first, uint64_t end) const {
-  ShareList sum;
+ByteShares ShareBlocks::Between(uint64_t first, uint64_t end) const {
+  ByteShares sum;
   if (levels_.empty()) return sum;
   uint64_t at = (first + kBlock / 2) / kBlock;
   const uint64_t last = std::min<uint64_t>((end + kBlock / 2) / kBlock, levels_[0].size());

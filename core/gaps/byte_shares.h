@@ -81,14 +81,14 @@ class BytesBySequence {
 
 /// A sum of bytes by sequence, of which the largest parts are kept one by one: exact for up to
 /// kMost sequences; of more, the small ones are lumped together.
-class ShareList {
+class ByteShares {
  public:
   static constexpr size_t kMost = 32;
 
   void Add(const BytesBySequence& bytes);
-  void Add(const ShareList& other) { AddPart(other, 1, 1); }
+  void Add(const ByteShares& other) { AddPart(other, 1, 1); }
   /// Adds `part` of `whole` of each.
-  void AddPart(const ShareList& other, uint64_t part, uint64_t whole);
+  void AddPart(const ByteShares& other, uint64_t part, uint64_t whole);
   /// Largest first, at most kMost; the others become a sum.
   void Sort();
 
@@ -112,14 +112,14 @@ class ShareBlocks {
   void Add(SequenceKey sequence, uint64_t bytes);
   /// The chunks `first` up to (not with) `end`, to the next borders of blocks; a block that is not
   /// full yet is left out.
-  ShareList Between(uint64_t first, uint64_t end) const;
+  ByteShares Between(uint64_t first, uint64_t end) const;
 
  private:
   static constexpr size_t kFanOut = 16;
 
   uint64_t chunks_ = 0;
   BytesBySequence current_;
-  std::vector<std::vector<ShareList>> levels_;
+  std::vector<std::vector<ByteShares>> levels_;
 };
 
 }  // namespace ringscope

@@ -11,7 +11,7 @@ namespace {
 
 SequenceKey Key(uint16_t writer) { return {ProducerId{1}, WriterId{writer}}; }
 
-uint64_t BytesOf(const ShareList& list) {
+uint64_t BytesOf(const ByteShares& list) {
   uint64_t sum = list.other_bytes();
   for (const SequenceShare& share : list.shares()) sum += share.bytes;
   return sum;
@@ -43,8 +43,8 @@ TEST(BytesBySequence, AddedAndTakenAway_AreCounted) {
   EXPECT_FALSE(bytes.contains(Key(1)));
 }
 
-TEST(ShareList, Few_AreExactAndSorted) {
-  ShareList list;
+TEST(ByteShares, Few_AreExactAndSorted) {
+  ByteShares list;
   list.Add(BytesBySequence{{Key(1), 10}, {Key(2), 30}});
   list.Add(BytesBySequence{{Key(1), 40}});
   list.Sort();
@@ -52,33 +52,33 @@ TEST(ShareList, Few_AreExactAndSorted) {
   EXPECT_EQ(list.other_bytes(), 0u);
 }
 
-TEST(ShareList, Many_KeepTheLargestAndTheSum) {
+TEST(ByteShares, Many_KeepTheLargestAndTheSum) {
   BytesBySequence bytes;
   uint64_t sum = 0;
   for (uint16_t writer = 1; writer <= 1000; ++writer) {
     bytes[Key(writer)] = writer;
     sum += writer;
   }
-  ShareList list;
+  ByteShares list;
   for (int i = 0; i < 3; ++i) list.Add(bytes);
   list.Sort();
-  ASSERT_EQ(list.shares().size(), ShareList::kMost);
+  ASSERT_EQ(list.shares().size(), ByteShares::kMost);
   EXPECT_EQ(list.shares().front(), (SequenceShare{Key(1000), 3000}));
   EXPECT_EQ(BytesOf(list), 3 * sum);
 }
 
-TEST(ShareList, ManyAfterOthers_AreAddedToThem) {
-  ShareList list;
+TEST(ByteShares, ManyAfterOthers_AreAddedToThem) {
+  ByteShares list;
   BytesBySequence some, many;
   for (uint16_t i = 0; i < 40; ++i) some[Key(i)] = 500u + i;
   for (uint16_t i = 20; i < 1000; ++i) many[Key(i)] = 1u + i;
   list.Add(some);
   list.Add(many);
   list.Sort();
-  ASSERT_EQ(list.shares().size(), ShareList::kMost);
+  ASSERT_EQ(list.shares().size(), ByteShares::kMost);
   EXPECT_EQ(list.shares().front(), (SequenceShare{Key(999), 1000}));
   EXPECT_EQ(BytesOf(list), 40u * 500 + 39 * 20 + (21 + 1000) * 490);
-  ShareList small;
+  ByteShares small;
   many = {};
   for (uint16_t i = 0; i < 1000; ++i) many[Key(i)] = 2;
   small.Add(some);
@@ -87,8 +87,8 @@ TEST(ShareList, ManyAfterOthers_AreAddedToThem) {
   EXPECT_EQ(small.shares().front(), (SequenceShare{Key(39), 541}));
 }
 
-TEST(ShareList, Part_IsScaled) {
-  ShareList list, other;
+TEST(ByteShares, Part_IsScaled) {
+  ByteShares list, other;
   other.Add(BytesBySequence{{Key(1), 100}});
   list.AddPart(other, 1, 4);
   EXPECT_EQ(BytesOf(list), 25u);

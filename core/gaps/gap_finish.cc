@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/gaps/buffer_gaps.h"
+#include "core/gaps/gap_finder.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/page.h"
 
@@ -66,7 +66,7 @@ void AddCount(std::vector<KindCount>& list, const KindCount& more) {
 }
 
 /// The two gaps are really one.
-void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
+void GapFinder::Merge(OpenGap& open, const OpenGap& other) {
   Gap& gap = open.gap;
   const Gap& more = other.gap;
   gap.last = more.last;
@@ -77,7 +77,7 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   for (const ContentCount& content : more.contents) AddCount(gap.contents, content);
   for (const KindCount& kind : more.kinds) AddCount(gap.kinds, kind);
   for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
-  for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
+  for (const LogMoment& moment : {more.decided.first, more.decided.last}) gap.decided.Add(moment);
   for (const EvictorCount& evictor : more.evicted_by) gap.AddEvicted(evictor);
   gap.evicted_by_others += more.evicted_by_others;
   gap.state_packets += more.state_packets;
@@ -110,7 +110,7 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
     open.residence_ns = std::min(open.residence_ns.value_or(UINT64_MAX), *other.residence_ns);
 }
 
-std::vector<SequenceGaps> GapBuffer::Finish() {
+std::vector<SequenceGaps> GapFinder::Finish() {
   OnReadDone();  // as if all were read now
   std::vector<SequenceGaps> finished;
   finished.reserve(sequences_.size());
@@ -121,7 +121,7 @@ std::vector<SequenceGaps> GapBuffer::Finish() {
   return finished;
 }
 
-SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
+SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
   SequenceGaps result = std::move(sequence.report);
   result.buffer = id_;
   result.sequence = key;
@@ -169,7 +169,7 @@ SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
 }
 
 /// Which chunk ids no record commits, and whether the trace shows it.
-void GapBuffer::FindMissing(const Sequence& sequence, SequenceGaps& result) const {
+void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) const {
   constexpr size_t kMaxMissing = 4096;
   result.first_chunk = sequence.first_chunk.value_or(0);
   const std::vector<GapTrack::Run>& runs = sequence.track.runs();
@@ -204,7 +204,7 @@ void GapBuffer::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
   });
 }
 
-void GapBuffer::FinishGap(OpenGap& open) {
+void GapFinder::FinishGap(OpenGap& open) {
   if (open.filled) open.pushed.Add(written_by_);
   open.pushed.Sort();
   open.gap.culprits = open.pushed.shares();
@@ -222,7 +222,7 @@ void GapBuffer::FinishGap(OpenGap& open) {
   Remedy(open);
 }
 
-void GapBuffer::Remedy(OpenGap& open) const {
+void GapFinder::Remedy(OpenGap& open) const {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
   if (open.counts_needed) {
@@ -254,7 +254,7 @@ void GapBuffer::Remedy(OpenGap& open) const {
 
 /// Why a packet is flagged that nothing is missing before.
 /// @param before what precedes it in its sequence; nullptr: nothing
-FalseFlag GapBuffer::Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
+FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
                              const GapTrack::Run* before) const {
   FalseFlag result{.packet = flag.packet};
   if (info_.flags_first_of_sequence) {

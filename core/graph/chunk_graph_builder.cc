@@ -43,14 +43,14 @@ ChunkFate FateAtEnd(const ChunkNode& node) {
 
 }  // namespace
 
-auto ChunkGraphBuilder::LaneOf(BufferId buffer, SequenceKey sequence) -> Lane* {
+auto ChunkGraphBuilder::SequenceOf(BufferId buffer, SequenceKey sequence) -> Sequence* {
   if (options_.buffer && *options_.buffer != buffer) return nullptr;
   const std::vector<SequenceKey>& chosen = options_.sequences;
   if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), sequence) == chosen.end())
     return nullptr;
   const auto generation = generations_.find(buffer);
   const Key key{buffer, generation == generations_.end() ? 0 : generation->second, sequence};
-  return &lanes_.try_emplace(key, options_.fold).first->second;
+  return &sequences_.try_emplace(key, options_.fold).first->second;
 }
 
 void ChunkGraphBuilder::OnRecord(const Op& op, const LogMoment& moment) {
@@ -61,8 +61,8 @@ void ChunkGraphBuilder::OnRecord(const Op& op, const LogMoment& moment) {
 void ChunkGraphBuilder::OnBufferReplaced(SessionBuffer& buffer) {
   const uint32_t generation = generations_[buffer.id]++;
   const Key first{buffer.id, generation, {}};
-  for (auto at = lanes_.lower_bound(first);
-       at != lanes_.end() && at->first.buffer == buffer.id && at->first.generation == generation;
+  for (auto at = sequences_.lower_bound(first);
+       at != sequences_.end() && at->first.buffer == buffer.id && at->first.generation == generation;
        ++at)
     Close(at->second);
 }
@@ -86,23 +86,23 @@ void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
                                 std::optional<Refusal> refusal) {
   arriving_ = nullptr;
   arriving_is_new_ = false;
-  Lane* lane = LaneOf(buffer, commit.sequence);
-  if (lane == nullptr) return;
-  const ChunkLane::Arrival arrival = lane->chunks.Arrive(commit.chunk);
+  Sequence* sequence = SequenceOf(buffer, commit.sequence);
+  if (sequence == nullptr) return;
+  const SequenceGraphBuilder::Arrival arrival = sequence->chunks.Arrive(commit.chunk);
   arriving_ = arrival.node;
   arriving_is_new_ = arrival.is_new;
   if (arriving_ == nullptr) return;
   Describe(commit, *arriving_);
   if (!refusal) return;
   if (arriving_is_new_) arriving_->refused = refusal;
-  if (!IsInBuffer(*arriving_)) Settle(*lane, *arriving_);
+  if (!IsInBuffer(*arriving_)) Settle(*sequence, *arriving_);
   arriving_ = nullptr;
 }
 
 void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
   // An engine that does not report it, or a chunk that had left and was re-committed in vain.
   if (arriving_ != nullptr && !IsInBuffer(*arriving_))
-    Settle(*LaneOf(buffer, commit.sequence), *arriving_);
+    Settle(*SequenceOf(buffer, commit.sequence), *arriving_);
   arriving_ = nullptr;
 }
 
@@ -110,8 +110,8 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
   if (event.kind == Kind::kWrap || event.kind == Kind::kPadding || event.kind == Kind::kLossBit ||
       event.kind == Kind::kEvicting)
     return;
-  Lane* lane = LaneOf(event.buffer, event.chunk.sequence);
-  if (lane == nullptr) return;
+  Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
+  if (sequence == nullptr) return;
   switch (event.kind) {
     case Kind::kCommitted:
     case Kind::kRewritten:
@@ -128,18 +128,18 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
       if (arriving_ != nullptr) ++arriving_->relocations;
       return;
     case Kind::kDiscarded:
-      return OnDiscarded(*lane, event);
+      return OnDiscarded(*sequence, event);
     case Kind::kErased:
-      return OnErased(*lane, event);
+      return OnErased(*sequence, event);
     case Kind::kPatched:
     case Kind::kPatchMissed:
-      return OnPatches(*lane, event);
+      return OnPatches(*sequence, event);
     case Kind::kReturned:
-      return OnReturned(*lane, event);
+      return OnReturned(*sequence, event);
     case Kind::kGivenUp:
-      return OnAbandoned(*lane, event);
+      return OnAbandoned(*sequence, event);
     case Kind::kStalled:
-      return OnStalled(*lane, event);
+      return OnStalled(*sequence, event);
     default:
       return;
   }
@@ -148,19 +148,19 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
 /// What a buffer returns at its end was readable; where its sequences stopped, they stall.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   if (event.kind != Kind::kReturned && event.kind != Kind::kStalled) return;
-  Lane* lane = LaneOf(event.buffer, event.chunk.sequence);
-  if (lane == nullptr) return;
+  Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
+  if (sequence == nullptr) return;
   if (event.kind == Kind::kStalled) {
-    lane->stalled_at = event.chunk.chunk;
-    lane->stall = event.stall;
+    sequence->stalled_at = event.chunk.chunk;
+    sequence->stall = event.stall;
     return;
   }
-  lane->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
+  sequence->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
                          [](ChunkNode& node) { ++node.readable_fragments; });
 }
 
-void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
-  lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
+void ChunkGraphBuilder::OnReturned(Sequence& sequence, const BufferEvent& event) {
+  sequence.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
     const auto id = IdOf(node.id);
     ++node.read_fragments;
     if (id != event.last_chunk) node.next_read = true;
@@ -170,13 +170,13 @@ void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
   });
 }
 
-void ChunkGraphBuilder::OnAbandoned(Lane& lane, const BufferEvent& event) {
-  lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
+void ChunkGraphBuilder::OnAbandoned(Sequence& sequence, const BufferEvent& event) {
+  sequence.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
                         [](ChunkNode& node) { ++node.abandoned_fragments; });
 }
 
-void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
-  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+void ChunkGraphBuilder::OnErased(Sequence& sequence, const BufferEvent& event) {
+  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
   if (node == nullptr) return;
   if (event.erasure == Erasure::kMoved && node == arriving_) return;
   node->left = now_;
@@ -184,11 +184,11 @@ void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
   if (event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped)
     node->for_clone = event.erasure;
   // The chunk under way can evict its own older copy; it settles when it is done.
-  if (node != arriving_) Settle(lane, *node);
+  if (node != arriving_) Settle(sequence, *node);
 }
 
-void ChunkGraphBuilder::OnDiscarded(Lane& lane, const BufferEvent& event) {
-  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+void ChunkGraphBuilder::OnDiscarded(Sequence& sequence, const BufferEvent& event) {
+  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
   if (node == nullptr) return;
   if (node->outer_size == 0)
     node->discarded = event.discard, node->left = now_;
@@ -196,17 +196,17 @@ void ChunkGraphBuilder::OnDiscarded(Lane& lane, const BufferEvent& event) {
     node->recommit_refused = event.discard;
 }
 
-void ChunkGraphBuilder::OnStalled(Lane& lane, const BufferEvent& event) {
-  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+void ChunkGraphBuilder::OnStalled(Sequence& sequence, const BufferEvent& event) {
+  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
   if (node == nullptr) return;
   node->stall = event.stall;
   if (!node->stalled) node->stalled = now_;
   ++node->stalls;
 }
 
-void ChunkGraphBuilder::OnPatches(Lane& lane, const BufferEvent& event) {
-  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
-  if (node == nullptr) return lane.chunks.AddStrayPatches(event.chunk.chunk, event.patches);
+void ChunkGraphBuilder::OnPatches(Sequence& sequence, const BufferEvent& event) {
+  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
+  if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, event.patches);
   if (event.kind == Kind::kPatched) {
     node->patches.applied += event.patches;
     node->unpatched = (event.flags & kNeedsPatching) != 0;
@@ -221,41 +221,41 @@ void ChunkGraphBuilder::OnPatches(Lane& lane, const BufferEvent& event) {
 
 Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {
   if (packet.valid) return {};
-  Lane* lane = LaneOf(packet.buffer, packet.packet->sequence);
-  if (lane == nullptr) return {};
-  if (ChunkNode* node = lane->chunks.Find(packet.packet->place.first_chunk)) ++node->invalid;
+  Sequence* sequence = SequenceOf(packet.buffer, packet.packet->sequence);
+  if (sequence == nullptr) return {};
+  if (ChunkNode* node = sequence->chunks.Find(packet.packet->place.first_chunk)) ++node->invalid;
   return {};
 }
 
 void ChunkGraphBuilder::OnPacketFate(const PacketAccount& account) {
-  if (Lane* lane = LaneOf(account.buffer, account.sequence)) lane->chunks.AddPacket(account);
+  if (Sequence* sequence = SequenceOf(account.buffer, account.sequence)) sequence->chunks.AddPacket(account);
 }
 
-void ChunkGraphBuilder::Settle(Lane& lane, ChunkNode& node) {
+void ChunkGraphBuilder::Settle(Sequence& sequence, ChunkNode& node) {
   node.fate = FateOf(node);
-  lane.chunks.Settle(node);
+  sequence.chunks.Settle(node);
 }
 
 /// The buffer is at its end: what is still in it gets the fate of what stays.
-void ChunkGraphBuilder::Close(Lane& lane) {
-  lane.chunks.VisitUnsettled([&](ChunkNode& node) {
+void ChunkGraphBuilder::Close(Sequence& sequence) {
+  sequence.chunks.VisitUnsettled([&](ChunkNode& node) {
     node.fate = FateAtEnd(node);
-    if (lane.stalled_at && *lane.stalled_at == IdOf(node.id)) node.stall = lane.stall;
+    if (sequence.stalled_at && *sequence.stalled_at == IdOf(node.id)) node.stall = sequence.stall;
   });
-  lane.chunks.SettleAll();
+  sequence.chunks.SettleAll();
 }
 
 std::vector<SequenceGraph> ChunkGraphBuilder::Take() {
   std::vector<SequenceGraph> graphs;
-  for (auto& [key, lane] : lanes_) {
-    Close(lane);
+  for (auto& [key, sequence] : sequences_) {
+    Close(sequence);
     SequenceGraph& graph = graphs.emplace_back();
     graph.buffer = key.buffer;
     graph.generation = key.generation;
     graph.sequence = key.sequence;
-    lane.chunks.MoveInto(graph);
+    sequence.chunks.MoveInto(graph);
   }
-  lanes_.clear();
+  sequences_.clear();
   return graphs;
 }
 

@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// Follows a replay and draws the chunk graphs of its sequences. Memory: as ChunkLane's, for each
+/// Follows a replay and draws the chunk graphs of its sequences. Memory: as SequenceGraphBuilder's, for each
 /// sequence.
 class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
  public:
@@ -44,27 +44,27 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
     SequenceKey sequence;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  struct Lane {
-    explicit Lane(FoldOptions options) : chunks(options) {}
-    ChunkLane chunks;
+  struct Sequence {
+    explicit Sequence(FoldOptions options) : chunks(options) {}
+    SequenceGraphBuilder chunks;
     // Where the read at the end stalled.
     std::optional<ChunkId> stalled_at;
     StallReason stall{};
   };
 
-  Lane* LaneOf(BufferId buffer, SequenceKey sequence);
+  Sequence* SequenceOf(BufferId buffer, SequenceKey sequence);
   void Describe(const ChunkCommit& commit, ChunkNode& node);
-  void OnReturned(Lane& lane, const BufferEvent& event);
-  void OnAbandoned(Lane& lane, const BufferEvent& event);
-  void OnErased(Lane& lane, const BufferEvent& event);
-  void OnDiscarded(Lane& lane, const BufferEvent& event);
-  void OnStalled(Lane& lane, const BufferEvent& event);
-  void OnPatches(Lane& lane, const BufferEvent& event);
-  void Settle(Lane& lane, ChunkNode& node);
-  void Close(Lane& lane);
+  void OnReturned(Sequence& sequence, const BufferEvent& event);
+  void OnAbandoned(Sequence& sequence, const BufferEvent& event);
+  void OnErased(Sequence& sequence, const BufferEvent& event);
+  void OnDiscarded(Sequence& sequence, const BufferEvent& event);
+  void OnStalled(Sequence& sequence, const BufferEvent& event);
+  void OnPatches(Sequence& sequence, const BufferEvent& event);
+  void Settle(Sequence& sequence, ChunkNode& node);
+  void Close(Sequence& sequence);
 
   const Options options_;
-  std::map<Key, Lane> lanes_;
+  std::map<Key, Sequence> sequences_;
   std::map<BufferId, uint32_t> generations_;
   LogMoment now_;
   Origin origin_ = Origin::kImported;

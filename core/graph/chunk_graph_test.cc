@@ -243,7 +243,7 @@ TEST(ChunkGraph, HealthyRuns_FoldButNotAroundTrouble) {
 TEST(ChunkGraph, AroundAChunk_AllElseIsFolded) {
   const SequenceGraph graph = LongLog().Graph("v2@58", {.full = false, .around = ChunkId{100}});
   const std::vector<std::string> story = LinesOf(graph);
-  ASSERT_EQ(story.size(), 2 * ChunkLane::kAround + 3);
+  ASSERT_EQ(story.size(), 2 * SequenceGraphBuilder::kAround + 3);
   EXPECT_EQ(story.front(), "#0-#91 read");
   EXPECT_EQ(story[1], "#92 read");
   EXPECT_EQ(story.back(), "#109-#299 mixed");
@@ -273,7 +273,7 @@ TEST(ChunkGraph, EndlessTrouble_IsFoldedFromTheOldestOn) {
     if (id % 20 == 19) log.Read();
   }
   const SequenceGraph graph = log.Graph();
-  EXPECT_LE(graph.items.size(), ChunkLane::kMaxItems + 1);
+  EXPECT_LE(graph.items.size(), SequenceGraphBuilder::kMaxItems + 1);
   EXPECT_EQ(graph.chunks, kChunks);
   const auto& oldest = std::get<ChunkRun>(graph.items.front());
   EXPECT_EQ(oldest.first, 0u);

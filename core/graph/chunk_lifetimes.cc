@@ -12,12 +12,12 @@ using Kind = BufferEvent::Kind;
 
 }  // namespace
 
-void ChunkLives::OnRecord(const Op& op, const LogMoment& moment) {
+void ChunkLifetimes::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
   if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
 }
 
-void ChunkLives::OnChunk(BufferId buffer, const ChunkCommit& commit,
+void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
   current_ = {.number = ++commits_,
               .buffer = buffer,
@@ -35,7 +35,7 @@ void ChunkLives::OnChunk(BufferId buffer, const ChunkCommit& commit,
   }
 }
 
-void ChunkLives::OnChunkDone(BufferId id, const ChunkCommit&) {
+void ChunkLifetimes::OnChunkDone(BufferId id, const ChunkCommit&) {
   Buffer& buffer = buffers_[Raw(id)];
   const uint64_t key = current_.chunk.Packed();
   if (current_.entry == Entry::kNotReported && buffer.held.contains(key))
@@ -48,7 +48,7 @@ void ChunkLives::OnChunkDone(BufferId id, const ChunkCommit&) {
   listener_.OnChunkEntered(current_);
 }
 
-void ChunkLives::OnBufferEvent(const BufferEvent& event) {
+void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   switch (event.kind) {
     case Kind::kCommitted:
       return Enter(event, event.moved ? Entry::kRelocated : Entry::kCommitted);
@@ -74,13 +74,13 @@ void ChunkLives::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-void ChunkLives::Enter(const BufferEvent& event, Entry entry) {
+void ChunkLifetimes::Enter(const BufferEvent& event, Entry entry) {
   current_.entry = entry;
   current_.offset = event.offset;
   current_.outer_size = event.outer_size;
 }
 
-void ChunkLives::Leave(const BufferEvent& event) {
+void ChunkLifetimes::Leave(const BufferEvent& event) {
   Buffer& buffer = buffers_[Raw(event.buffer)];
   const uint64_t key = event.chunk.Packed();
   const auto held = buffer.held.find(key);
@@ -100,7 +100,7 @@ void ChunkLives::Leave(const BufferEvent& event) {
   }
 }
 
-void ChunkLives::End(Buffer& buffer, uint64_t key, Exit exit) {
+void ChunkLifetimes::End(Buffer& buffer, uint64_t key, Exit exit) {
   auto held = buffer.held.extract(key);
   if (held.empty()) return;
   ChunkLife& life = held.mapped();
@@ -110,23 +110,23 @@ void ChunkLives::End(Buffer& buffer, uint64_t key, Exit exit) {
   listener_.OnChunkLeft(life);
 }
 
-void ChunkLives::EndAll(Buffer& buffer) {
+void ChunkLifetimes::EndAll(Buffer& buffer) {
   std::vector<std::pair<uint64_t, uint64_t>> order;  // by commit
   for (const auto& [key, life] : buffer.held) order.emplace_back(life.number, key);
   std::sort(order.begin(), order.end());
   for (const auto& [number, key] : order) End(buffer, key, Exit::kHeld);
 }
 
-void ChunkLives::OnBufferReplaced(SessionBuffer& buffer) { EndAll(buffers_[Raw(buffer.id)]); }
+void ChunkLifetimes::OnBufferReplaced(SessionBuffer& buffer) { EndAll(buffers_[Raw(buffer.id)]); }
 
-void ChunkLives::Finish() {
+void ChunkLifetimes::Finish() {
   std::vector<uint16_t> ids;
   for (const auto& [id, buffer] : buffers_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   for (const uint16_t id : ids) EndAll(buffers_[id]);
 }
 
-uint64_t ChunkLives::HeldBytes(BufferId buffer) const {
+uint64_t ChunkLifetimes::HeldBytes(BufferId buffer) const {
   const auto found = buffers_.find(Raw(buffer));
   return found == buffers_.end() ? 0 : found->second.bytes;
 }

@@ -82,9 +82,9 @@ class ChunkLifeListener {
 };
 
 /// Follows all chunks through a replay. Memory: O(chunks held).
-class ChunkLives : public ReplayListener {
+class ChunkLifetimes : public ReplayListener {
  public:
-  explicit ChunkLives(ChunkLifeListener& listener) : listener_(listener) {}
+  explicit ChunkLifetimes(ChunkLifeListener& listener) : listener_(listener) {}
 
   /// At the end of the log: what is still held is reported.
   void Finish();

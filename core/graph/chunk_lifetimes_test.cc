@@ -43,7 +43,7 @@ class LifeLog : public ChunkLifeListener {
 
 std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op>& ops) {
   LifeLog log;
-  ChunkLives lives(log);
+  ChunkLifetimes lives(log);
   ReplayOptions options;
   options.session.all.engine = engine;
   options.reads.mode = ReadsMode::kRecorded;
@@ -56,7 +56,7 @@ std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op
 
 Op LifetimeReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 
-TEST(ChunkLives, Evicted_NamesTheCommitThatNeededTheSpace) {
+TEST(ChunkLifetimes, Evicted_NamesTheCommitThatNeededTheSpace) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 2, 7).Whole(3000, 'a'));
   EXPECT_THAT(LivesOf("v2@58", {BufferOp(1), first.op(), second.op()}),
@@ -64,7 +64,7 @@ TEST(ChunkLives, Evicted_NamesTheCommitThatNeededTheSpace) {
                           "2: 1:2#7 committed at 3, held at 3"));
 }
 
-TEST(ChunkLives, Read_EndsALifeInV2_NotInV1) {
+TEST(ChunkLifetimes, Read_EndsALifeInV2_NotInV1) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(9, 'a'));
   EXPECT_THAT(LivesOf("v2@58", {BufferOp(1), first.op(), LifetimeReadOp()}),
               ElementsAre("1: 1:1#0 committed at 2, read at 3"));
@@ -73,7 +73,7 @@ TEST(ChunkLives, Read_EndsALifeInV2_NotInV1) {
               ElementsAre("1: 1:1#0 committed at 2, held at 3"));
 }
 
-TEST(ChunkLives, SentAgain_LivesAgain) {
+TEST(ChunkLifetimes, SentAgain_LivesAgain) {
   const Request scraped =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(9, 'a').Whole(9, 'a').Incomplete());
   const Request whole = Request(1).Move(1, Chunk(1, 1, 0).Whole(9, 'a').Whole(9, 'a'));
@@ -84,7 +84,7 @@ TEST(ChunkLives, SentAgain_LivesAgain) {
               ElementsAre("2: 1:1#0 unchanged", "1: 1:1#0 committed at 2, held at 3"));
 }
 
-TEST(ChunkLives, NotTaken_SaysWhy) {
+TEST(ChunkLifetimes, NotTaken_SaysWhy) {
   BufferSetUp setup;
   setup.id = BufferId{1};
   setup.size = 4096;

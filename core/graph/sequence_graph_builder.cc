@@ -12,7 +12,7 @@ constexpr size_t kFoldEvery = 128;
 
 /// The chunk with this id that is known, else the number nearest to the newest one's. (No log is so
 /// long that a sequence uses an id twice; but ids can jump further than halfway round.)
-uint64_t ChunkLane::NumberOf(ChunkId chunk) const {
+uint64_t SequenceGraphBuilder::NumberOf(ChunkId chunk) const {
   constexpr uint64_t kRound = uint64_t{1} << 32;
   const uint64_t nearest = ids_.Of(chunk);
   for (const uint64_t id : {nearest, nearest - kRound, nearest + kRound})
@@ -20,7 +20,7 @@ uint64_t ChunkLane::NumberOf(ChunkId chunk) const {
   return nearest;
 }
 
-auto ChunkLane::Arrive(ChunkId chunk) -> Arrival {
+auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
   const uint64_t id = NumberOf(chunk);
   ids_.AddNumber(id);
   if (const auto found = nodes_.find(id); found != nodes_.end()) {
@@ -38,22 +38,22 @@ auto ChunkLane::Arrive(ChunkId chunk) -> Arrival {
   return {&node, true};
 }
 
-ChunkNode* ChunkLane::Find(ChunkId chunk) {
+ChunkNode* SequenceGraphBuilder::Find(ChunkId chunk) {
   const auto found = nodes_.find(NumberOf(chunk));
   return found == nodes_.end() ? nullptr : &found->second.node;
 }
 
-void ChunkLane::Settle(ChunkNode& node) {
+void SequenceGraphBuilder::Settle(ChunkNode& node) {
   nodes_.at(node.id).settled = true;
   ++settled_since_fold_;
   if (settled_since_fold_ >= std::max(kFoldEvery, nodes_.size() / 4)) Fold();
 }
 
-void ChunkLane::SettleAll() {
+void SequenceGraphBuilder::SettleAll() {
   for (auto& [id, entry] : nodes_) entry.settled = true;
 }
 
-void ChunkLane::AddPacket(const PacketAccount& account) {
+void SequenceGraphBuilder::AddPacket(const PacketAccount& account) {
   const FateCount count{1, account.size};
   packets_[account.fate] += count;
   const auto add = [&](auto& item) {  // a chunk or a run
@@ -67,7 +67,7 @@ void ChunkLane::AddPacket(const PacketAccount& account) {
     add(*run);
 }
 
-void ChunkLane::AddStrayPatches(ChunkId chunk, uint64_t patches) {
+void SequenceGraphBuilder::AddStrayPatches(ChunkId chunk, uint64_t patches) {
   if (ChunkRun* run = RunOf(NumberOf(chunk)))
     run->patches.late += patches;
   else
@@ -75,30 +75,30 @@ void ChunkLane::AddStrayPatches(ChunkId chunk, uint64_t patches) {
 }
 
 /// The run that has this id, or nullptr.
-ChunkRun* ChunkLane::RunOf(uint64_t id) {
+ChunkRun* SequenceGraphBuilder::RunOf(uint64_t id) {
   const auto after = runs_.upper_bound(id);
   if (after == runs_.begin()) return nullptr;
   ChunkRun& run = std::prev(after)->second;
   return id <= run.last ? &run : nullptr;
 }
 
-bool ChunkLane::IsNearChosen(uint64_t id) const {
+bool SequenceGraphBuilder::IsNearChosen(uint64_t id) const {
   if (!options_.around) return false;
   const ChunkId first{Raw(*options_.around) - static_cast<uint32_t>(kAround)};
   return Distance(first, IdOf(id)) <= 2 * kAround;
 }
 
 /// Whether the chunk is settled, and need not be shown by itself.
-bool ChunkLane::IsDone(const Entry& entry) const {
+bool SequenceGraphBuilder::IsDone(const Entry& entry) const {
   if (!entry.settled || options_.full || IsNearChosen(entry.node.id)) return false;
   return at_end_ || entry.node.complete || ids_.newest() >= entry.node.id + kMayBeRecommitted;
 }
 
-bool ChunkLane::CanFold(const Entry& entry) const {
+bool SequenceGraphBuilder::CanFold(const Entry& entry) const {
   return IsDone(entry) && (options_.around || folds_special_ || !entry.node.is_special());
 }
 
-bool ChunkLane::CanJoin(const ChunkRun& run, const ChunkRun& next) const {
+bool SequenceGraphBuilder::CanJoin(const ChunkRun& run, const ChunkRun& next) const {
   if (run.last + 1 != next.first) return false;
   if (options_.around) return true;
   return run.fate() && run.fate() == next.fate() && run.discarded == next.discarded &&
@@ -106,7 +106,7 @@ bool ChunkLane::CanJoin(const ChunkRun& run, const ChunkRun& next) const {
 }
 
 /// Folds what can be folded by now.
-void ChunkLane::Fold() {
+void SequenceGraphBuilder::Fold() {
   settled_since_fold_ = 0;
   if (options_.full) return;
   FoldLateComers();
@@ -135,7 +135,7 @@ void ChunkLane::Fold() {
 }
 
 /// A chunk inside a run belongs to it once it is settled.
-void ChunkLane::FoldLateComers() {
+void SequenceGraphBuilder::FoldLateComers() {
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     ChunkRun* run = IsDone(at->second) ? RunOf(at->first) : nullptr;
     if (run == nullptr) {
@@ -148,7 +148,7 @@ void ChunkLane::FoldLateComers() {
 }
 
 /// Folds neighbours that are alike, but for the chunks at both ends.
-void ChunkLane::FoldStretch(const std::vector<Foldable>& stretch) {
+void SequenceGraphBuilder::FoldStretch(const std::vector<Foldable>& stretch) {
   const size_t context = options_.around ? 0 : kContext;
   size_t begin = 0, end = stretch.size();
   while (begin < end && begin < context && stretch[begin].is_node) ++begin;
@@ -168,7 +168,7 @@ void ChunkLane::FoldStretch(const std::vector<Foldable>& stretch) {
 }
 
 /// If there are too many items, the oldest half of them becomes one run.
-void ChunkLane::FoldOldestHalf() {
+void SequenceGraphBuilder::FoldOldestHalf() {
   std::vector<uint64_t> starts;
   uint64_t limit = UINT64_MAX;
   for (const auto& [id, entry] : nodes_) {
@@ -200,7 +200,7 @@ void ChunkLane::FoldOldestHalf() {
   if (sum) runs_.emplace(sum->first, *sum);
 }
 
-void ChunkLane::MoveInto(SequenceGraph& graph) {
+void SequenceGraphBuilder::MoveInto(SequenceGraph& graph) {
   at_end_ = true;
   Fold();
   uint64_t last = 0;  // id of the chunk before

@@ -20,7 +20,7 @@ struct FoldOptions {
 
 /// The chunks of one sequence during a replay. What is settled and like its neighbours is
 /// folded, but for a few chunks at each end of a run. Memory: O(chunks held + kMaxItems).
-class ChunkLane {
+class SequenceGraphBuilder {
  public:
   /// Chunks that stay unfolded at each end of a run of like ones.
   static constexpr size_t kContext = 2;
@@ -37,7 +37,7 @@ class ChunkLane {
   /// How far a writer must have continued before a chunk that was only scraped can be folded.
   static constexpr uint64_t kMayBeRecommitted = 8;
 
-  explicit ChunkLane(FoldOptions options) : options_(options) {}
+  explicit SequenceGraphBuilder(FoldOptions options) : options_(options) {}
 
   /// A chunk is committed, for the first time or again.
   struct Arrival {
@@ -69,7 +69,7 @@ class ChunkLane {
   /// Patches for a chunk that is not among the unfolded ones.
   void AddStrayPatches(ChunkId chunk, uint64_t patches);
 
-  /// Everything in order, with the gaps. The lane is of no further use.
+  /// Everything in order, with the gaps. The builder is of no further use.
   void MoveInto(SequenceGraph& graph);
 
  private:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ledger/ledger_buffer.h"
+#include "core/ledger/buffer_ledger.h"
 
 namespace ringscope::ledger {
 namespace {

@@ -34,13 +34,13 @@ struct Loss {
 };
 
 /// The same, with what is known when it is lost: whole packets of a chunk have it in common.
-struct SealedLoss : Loss {
+struct DecidedLoss : Loss {
   bool own_fault = false;
   LogMoment written;                // as it was then
   std::optional<ChunkName> blocked_by;  // likewise
   LogMoment decided;
 
-  friend bool operator==(const SealedLoss&, const SealedLoss&) = default;
+  friend bool operator==(const DecidedLoss&, const DecidedLoss&) = default;
 };
 
 /// A whole packet that was lost, and not reported yet.
@@ -79,7 +79,7 @@ struct ChunkRecord {
   std::vector<Entry> entries;
   std::vector<KeptFacts> facts;        // of the whole packets among these, as far as they were read
   uint64_t patched_from = UINT64_MAX;  // offset from which on bytes may have changed since then
-  std::vector<SealedLoss> losses;      // few: what its whole packets were lost to
+  std::vector<DecidedLoss> losses;      // few: what its whole packets were lost to
   std::vector<LostEntry> lost;         // these, in the order in which they were lost
 };
 

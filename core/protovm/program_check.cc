@@ -45,7 +45,7 @@ class Checker {
     for (uint32_t i = begin; i < begin + size; ++i) {
       if (!place.is_reached) {
         // The first stands for those after it and those nested in them.
-        if (!place.is_noted) Note({.instruction = i, .finding = Finding::kNeverReached});
+        if (!place.is_noted) Note({.instruction = i, .finding = Flaw::kNeverReached});
         place.is_noted = true;
         places_[i] = place;
         continue;
@@ -79,14 +79,14 @@ class Checker {
         return place;
       case OpCode::kMerge:
         if (instruction.skip_submessages)
-          Note({i, Finding::kIgnoredFlag, Reason::kNone, "skip_submessages", 55});
+          Note({i, Flaw::kIgnoredFlag, Reason::kNone, "skip_submessages", 55});
         if (instruction.del_if_src_empty)
-          Note({i, Finding::kIgnoredFlag, Reason::kNone, "del_if_src_empty", 56});
+          Note({i, Flaw::kIgnoredFlag, Reason::kNone, "del_if_src_empty", 56});
         if (instruction.skip_submessages && instruction.del_if_src_empty)
-          Note({i, Finding::kOtherOrder, Reason::kNone, nullptr, 57});
+          Note({i, Flaw::kOtherOrder, Reason::kNone, nullptr, 57});
         return Use(i, place);
       case OpCode::kSet:
-        if (place.at_root) Note({i, Finding::kMayCrash, Reason::kScalarAtRoot});
+        if (place.at_root) Note({i, Flaw::kMayCrash, Reason::kScalarAtRoot});
         return Use(i, place);
     }
     return place;
@@ -126,7 +126,7 @@ class Checker {
     }
     const uint64_t bytes = place.created * (kProtoVm57.node_bytes() + kProtoVm57.entry_bytes());
     if (!is_source && limit_ && bytes > *limit_) {
-      Note({i, Finding::kOverLimit, Reason::kMemoryLimit});
+      Note({i, Flaw::kOverLimit, Reason::kMemoryLimit});
       place.is_reached = false;
     }
     return place;
@@ -137,12 +137,12 @@ class Checker {
     return place.is_deleted ? Dangles(i, Reason::kCursorDeleted, place) : place;
   }
   Place Aborts(uint32_t i, Reason reason, Place place) {
-    Note({i, Finding::kAborts, reason});
+    Note({i, Flaw::kAborts, reason});
     place.is_reached = false;
     return place;
   }
   Place Dangles(uint32_t i, Reason reason, Place place) {
-    Note({i, Finding::kAbortsOrCrashes, reason});
+    Note({i, Flaw::kAbortsOrCrashes, reason});
     place.is_reached = false;
     return place;
   }

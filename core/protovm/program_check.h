@@ -14,7 +14,7 @@ namespace ringscope {
 namespace protovm {
 
 /// What is wrong with an instruction, whatever the packet is.
-enum class Finding : uint8_t {
+enum class Flaw : uint8_t {
   kAborts,           // a run that gets here ends with an abort, for `reason`
   kAbortsOrCrashes,  // the same since v56; v54 and v55 crash
   kNeverReached,     // one before it, or the one that it is nested in, aborts
@@ -27,7 +27,7 @@ enum class Finding : uint8_t {
 }  // namespace protovm
 
 template <>
-inline constexpr std::array kEnumNames<protovm::Finding> = {
+inline constexpr std::array kEnumNames<protovm::Flaw> = {
     "aborts",       "aborts_or_crashes", "never_reached", "may_crash",
     "ignored_flag", "other_order",       "over_limit"};
 
@@ -35,7 +35,7 @@ namespace protovm {
 
 struct ProgramFinding {
   uint32_t instruction = 0;  // index in the program
-  Finding finding{};
+  Flaw finding{};
   Reason reason = Reason::kNone;
   const char* flag = nullptr;  // kIgnoredFlag
   uint32_t since = 0;          // release

@@ -37,8 +37,8 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   return outcome;
 }
 
-ProgramRuns BufferOutcome::programs() const {
-  ProgramRuns runs;
+VmRuns BufferOutcome::programs() const {
+  VmRuns runs;
   for (const protovm::VmAccount& vm : vms) {
     runs.folded += vm.folded.packets;
     runs.in_trace += vm.in_trace.packets;

@@ -19,7 +19,7 @@
 namespace ringscope {
 
 /// What programs (ProtoVM) made of packets that a buffer overwrote.
-struct ProgramRuns {
+struct VmRuns {
   uint64_t folded = 0;    // packets whose content is in a state
   uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
   uint64_t errors = 0;    // runs that ended so
@@ -48,7 +48,7 @@ struct BufferOutcome {
   std::vector<protovm::VmAccount> vms;  // those that left for a clone first
 
   /// The sums of all VMs.
-  ProgramRuns programs() const;
+  VmRuns programs() const;
 };
 
 /// What the buffer itself shows.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/perfetto/page.h"
 #include "core/session/counted_replay.h"

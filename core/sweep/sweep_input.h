@@ -9,22 +9,22 @@
 #include "core/log/op.h"
 #include "core/session/session.h"
 #include "core/sweep/sweep_batch.h"
-#include "core/sweep/sweep_lane.h"
+#include "core/sweep/sweep_replay.h"
 #include "core/tape/tape_recorder.h"
 
 namespace ringscope {
 
 class KeptBatches;
 
-/// Takes the lanes of a sweep through batches: each lane through all of them, in order; different
-/// lanes perhaps on different threads.
-class LaneRunner {
+/// Takes the replays of a sweep through batches: each replay through all of them, in order; different
+/// replays perhaps on different threads.
+class ReplayRunner {
  public:
-  virtual ~LaneRunner() = default;
+  virtual ~ReplayRunner() = default;
   virtual void Put(std::shared_ptr<const SweepBatch> batch) = 0;
-  /// Calls `last` for each lane once it is through all batches, and returns when all were. Call it
-  /// before the lanes are used again.
-  virtual void Finish(const std::function<void(SweepLane&)>& last) = 0;
+  /// Calls `last` for each replay once it is through all batches, and returns when all were. Call it
+  /// before the replays are used again.
+  virtual void Finish(const std::function<void(SweepReplay&)>& last) = 0;
 };
 
 /// What the configurations of a sweep share is judged by the newest release, whatever their own.
@@ -38,8 +38,8 @@ struct SweepInput {
   std::optional<CloneView> clone;
   /// Resolves the engines that configurations name.
   EngineLookup find_engine;
-  /// @param lanes not owned
-  std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>& lanes)> run_lanes;
+  /// @param replays not owned
+  std::function<std::unique_ptr<ReplayRunner>(const std::vector<SweepReplay*>& replays)> run_replays;
   /// Makes what plays to the listeners of a replay, perhaps in another thread; may be empty: they
   /// listen to it themselves.
   std::function<std::unique_ptr<TapeRunner>(TapePlayer&)> run_tape;

@@ -3,13 +3,13 @@
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/kept_batches.h"
 #include "core/sweep/sweep_front.h"
-#include "core/sweep/sweep_lane.h"
+#include "core/sweep/sweep_replay.h"
 
 namespace ringscope {
 namespace {
 
-/// Takes the session's records through the front and the lanes.
-Status ReadRecords(const SweepInput& input, SweepFront& front, LaneRunner& runner) {
+/// Takes the session's records through the front and the replays.
+Status ReadRecords(const SweepInput& input, SweepFront& front, ReplayRunner& runner) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
   BatchBuilder& batches = front.batches();
   const auto put = [&] {
@@ -35,21 +35,21 @@ Status ReadRecords(const SweepInput& input, SweepFront& front, LaneRunner& runne
 Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOptions>& configs,
                              const BatchFeed& feed) {
   SweepResult result;
-  std::vector<std::unique_ptr<SweepLane>> lanes;
-  std::vector<SweepLane*> to_run;
+  std::vector<std::unique_ptr<SweepReplay>> replays;
+  std::vector<SweepReplay*> to_run;
   for (ReplayOptions config : configs) {
     config.session.clone = input.clone;
     config.ahead = input.ahead;
     to_run.push_back(
-        lanes.emplace_back(std::make_unique<SweepLane>(config, input.find_engine)).get());
+        replays.emplace_back(std::make_unique<SweepReplay>(config, input.find_engine)).get());
   }
   SweepFront front(input.warn, input.clone);
-  const std::unique_ptr<LaneRunner> runner = input.run_lanes(to_run);
+  const std::unique_ptr<ReplayRunner> runner = input.run_replays(to_run);
   const auto is_kept = [&] { return input.kept != nullptr && input.kept->complete(); };
   const BatchBuilder* fed = nullptr;
   if (feed) {
     fed = feed([&](auto batch) { runner->Put(std::move(batch)); });
-    if (fed == nullptr) return RunSweep(input, configs);  // the lanes got something else
+    if (fed == nullptr) return RunSweep(input, configs);  // the replays got something else
   } else if (is_kept()) {
     for (const auto& batch : input.kept->batches()) runner->Put(batch);
   } else {
@@ -63,17 +63,17 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
   result.verdicts = facts.Verdicts();
   result.first_time_ns = facts.first_time_ns();
   result.last_time_ns = facts.last_time_ns();
-  runner->Finish([&](SweepLane& lane) {
-    if (facts.problem().empty() && lane.failure() == nullptr)
-      lane.Finish(facts.written(), result.last_time_ns.value_or(0), result.duration_ns());
+  runner->Finish([&](SweepReplay& replay) {
+    if (facts.problem().empty() && replay.failure() == nullptr)
+      replay.Finish(facts.written(), result.last_time_ns.value_or(0), result.duration_ns());
   });
 
   for (size_t i = 0; i < configs.size(); ++i) {
-    const std::unique_ptr<SweepLane> lane = std::move(lanes[i]);
-    if (lane->failure() != nullptr && lane->failure()->code != ErrorCode::kUnsupported)
-      return tl::unexpected(*lane->failure());
+    const std::unique_ptr<SweepReplay> replay = std::move(replays[i]);
+    if (replay->failure() != nullptr && replay->failure()->code != ErrorCode::kUnsupported)
+      return tl::unexpected(*replay->failure());
     std::vector<SweepRow>& rows = result.rows.emplace_back();
-    if (auto found = lane->TakeRows()) {
+    if (auto found = replay->TakeRows()) {
       rows = std::move(*found);
       continue;
     }

@@ -164,7 +164,7 @@ class Search {
   }
 
   /// What a replay without payloads takes about, bytes.
-  uint64_t LaneBytes(const SweepPoint& point) const {
+  uint64_t ReplayBytes(const SweepPoint& point) const {
     constexpr uint64_t kBytesOfEach = 16;
     uint64_t bytes = 0;
     for (const auto& [id, buffer] : point.config.session.buffers)
@@ -184,7 +184,7 @@ class Search {
       size_t count = 0;
       uint64_t bytes = 0;
       for (size_t i = report_.result.rows.size(); i < points.size(); ++i, ++count) {
-        bytes += LaneBytes(points[i]);
+        bytes += ReplayBytes(points[i]);
         if (count > 0 && bytes > kMostBytes) break;
       }
       RS_RETURN_IF_ERROR(RunPoints(input_, count, report_));
@@ -255,7 +255,7 @@ class Search {
     const auto add = [&](int step) { Add(setting, below + (above - below) * step / kSteps); };
     const SweepPoint largest = ScaledPoint(report_.plan.settings[setting], setting, above, choices_,
                                            report_.facts, fixed_);
-    if (LaneBytes(largest) * kSteps <= kMostBytes) {
+    if (ReplayBytes(largest) * kSteps <= kMostBytes) {
       for (int step = 1; step < kSteps; ++step) add(step);
       return {};
     }

@@ -24,7 +24,7 @@ std::vector<Seen> With(Flags flags, std::vector<Seen> packets) {
 }
 
 /// What the last step gave must be the same in both, except for the counters in `apart`.
-std::string SameStep(const EngineLane& a, const EngineLane& b, Flags flags,
+std::string SameStep(const EngineUnderTest& a, const EngineUnderTest& b, Flags flags,
                      const StatSet& apart = {}) {
   std::string differs;
   if (a.patched != b.patched) differs = "a patch";
@@ -37,21 +37,21 @@ std::string SameStep(const EngineLane& a, const EngineLane& b, Flags flags,
 
 EngineAgreement::EngineAgreement(const StreamTraits& traits, const Written* written)
     : traits_(traits), written_(written) {
-  lanes_.reserve(Engines().size());
-  for (const EngineInfo& engine : Engines()) lanes_.emplace_back(engine, traits);
+  engines_.reserve(Engines().size());
+  for (const EngineInfo& engine : Engines()) engines_.emplace_back(engine, traits);
 }
 
-EngineLane& EngineAgreement::Lane(const char* name) {
-  return *std::find_if(lanes_.begin(), lanes_.end(),
-                       [&](const EngineLane& lane) { return lane.name == name; });
+EngineUnderTest& EngineAgreement::Find(const char* name) {
+  return *std::find_if(engines_.begin(), engines_.end(),
+                       [&](const EngineUnderTest& engine) { return engine.name == name; });
 }
 
 std::string EngineAgreement::Apply(const RandomStream::Step& step) {
   Note(step);
-  for (EngineLane& lane : lanes_) {
-    std::string wrong = lane.Apply(step);
-    if (wrong.empty() && written_ != nullptr) wrong = CheckWritten(lane);
-    if (!wrong.empty()) return lane.name + ": " + wrong;
+  for (EngineUnderTest& engine : engines_) {
+    std::string wrong = engine.Apply(step);
+    if (wrong.empty() && written_ != nullptr) wrong = CheckWritten(engine);
+    if (!wrong.empty()) return engine.name + ": " + wrong;
   }
   return CheckReleases();
 }
@@ -63,10 +63,10 @@ void EngineAgreement::Note(const RandomStream::Step& step) {
 
 /// Packets are those that were written: with the writer's bytes and identity, at their place. They
 /// are returned once, in order, and nothing is missing before one without a flag.
-std::string EngineAgreement::CheckWritten(EngineLane& lane) {
+std::string EngineAgreement::CheckWritten(EngineUnderTest& engine) {
   // What an engine forgets of a chunk that was read, it can return again after a re-commit.
-  const bool is_v1 = lane.name == "v1";
-  const bool forgets_reads = is_v1 || lane.name == "v2@54" || lane.name == "v2@55";
+  const bool is_v1 = engine.name == "v1";
+  const bool forgets_reads = is_v1 || engine.name == "v2@54" || engine.name == "v2@55";
   const bool once = !(forgets_reads && traits_.scrapes);
   // V1 joins a packet with the wrong fragment if the chunk that continues it was read from first.
   const bool as_written = !(is_v1 && traits_.swaps);
@@ -78,7 +78,7 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
   const bool flags_only_losses =
       flags_losses && !traits_.aborts && !traits_.losses && traits_.size >= kLargestChunk;
 
-  for (const Seen& seen : lane.packets) {
+  for (const Seen& seen : engine.packets) {
     const auto sequence = written_->find(seen.sequence);
     if (sequence == written_->end()) return "of an unknown sequence: " + Describe(seen);
     const auto& packets = sequence->second.packets;
@@ -92,7 +92,7 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
     if (as_written && packet->second.last_chunk != seen.place.last_chunk)
       return "ends elsewhere: " + Describe(seen);
 
-    Progress& progress = progress_[{lane.name, seen.sequence}];
+    Progress& progress = progress_[{engine.name, seen.sequence}];
     if (!progress.returned.insert(place).second && once) return "twice: " + Describe(seen);
     if (in_order && progress.last && place < *progress.last)
       return "out of order: " + Describe(seen);
@@ -108,8 +108,8 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
 
 /// What the releases of V2 have in common, step by step.
 std::string EngineAgreement::CheckReleases() {
-  const EngineLane &v54 = Lane("v2@54"), &v55 = Lane("v2@55"), &v56 = Lane("v2@56"),
-                   &v57 = Lane("v2@57"), &v58 = Lane("v2@58");
+  const EngineUnderTest &v54 = Find("v2@54"), &v55 = Find("v2@55"), &v56 = Find("v2@56"),
+                   &v57 = Find("v2@57"), &v58 = Find("v2@58");
   // v57 reports causes where v56 reports 1. All else is equal.
   if (std::string wrong = SameStep(v57, v56, Flags::kWhetherSet); !wrong.empty()) return wrong;
 
@@ -157,22 +157,22 @@ std::string EngineAgreement::CheckReleases() {
 std::string EngineAgreement::Finish() {
   const std::string wrong = Apply({.kind = Kind::kRead});
   if (!wrong.empty() || written_ == nullptr || !traits_.fits) return wrong;
-  for (EngineLane& lane : lanes_)
-    if (std::string missing = CheckNothingLost(lane); !missing.empty())
-      return lane.name + ": " + missing;
+  for (EngineUnderTest& engine : engines_)
+    if (std::string missing = CheckNothingLost(engine); !missing.empty())
+      return engine.name + ": " + missing;
   return "";
 }
 
 /// Where there is space for everything, nothing is overwritten, and all that was committed is
 /// returned: the same packets of each sequence by every engine.
-std::string EngineAgreement::CheckNothingLost(EngineLane& lane) {
-  const BufferStats& stats = lane.stats;
+std::string EngineAgreement::CheckNothingLost(EngineUnderTest& engine) {
+  const BufferStats& stats = engine.stats;
   if (stats.chunks_overwritten + stats.padding_bytes_written + stats.padding_bytes_cleared +
           stats.write_wrap_count !=
       0)
     return "space was cleared, though there is enough";
   // V1 and v54 lose what follows a scrape that was read.
-  const bool takes_scrapes = lane.name != "v1" && lane.name != "v2@54";
+  const bool takes_scrapes = engine.name != "v1" && engine.name != "v2@54";
   if (traits_.aborts || traits_.losses || traits_.swaps || (traits_.scrapes && !takes_scrapes))
     return "";
   // A chunk that adds nothing to a scrape that was read is discarded.
@@ -180,7 +180,7 @@ std::string EngineAgreement::CheckNothingLost(EngineLane& lane) {
   if (discarded + stats.patches_failed + stats.abi_violations != 0)
     return "something was refused, though nothing is wrong";
   for (const auto& [key, sequence] : *written_) {
-    const size_t returned = progress_[{lane.name, key}].returned.size();
+    const size_t returned = progress_[{engine.name, key}].returned.size();
     if (returned != sequence.packets.size()) {
       return fmt::format("sequence {}:{}: {} packets written, {} returned", Raw(key.producer),
                          Raw(key.writer), sequence.packets.size(), returned);

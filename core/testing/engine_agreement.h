@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/testing/engine_lane.h"
+#include "core/testing/engine_under_test.h"
 #include "core/fuzz/random_stream.h"
 
 namespace ringscope::testing {
@@ -28,21 +28,21 @@ class EngineAgreement {
   std::string Finish();
 
  private:
-  /// The progress of one lane in one sequence.
+  /// The progress of one engine in one sequence.
   struct Progress {
     std::set<std::pair<uint32_t, uint32_t>> returned;  // places, as in WrittenSequence
     std::optional<std::pair<uint32_t, uint32_t>> last;
   };
 
-  EngineLane& Lane(const char* name);
+  EngineUnderTest& Find(const char* name);
   void Note(const RandomStream::Step& step);
-  std::string CheckWritten(EngineLane& lane);
+  std::string CheckWritten(EngineUnderTest& engine);
   std::string CheckReleases();
-  std::string CheckNothingLost(EngineLane& lane);
+  std::string CheckNothingLost(EngineUnderTest& engine);
 
   const StreamTraits traits_;
   const Written* const written_;
-  std::vector<EngineLane> lanes_;  // in the catalogue's order
+  std::vector<EngineUnderTest> engines_;  // in the catalogue's order
   std::map<std::pair<std::string, SequenceKey>, Progress> progress_;
   std::set<std::pair<SequenceKey, ChunkId>> committed_;
   bool has_recommits_ = false;

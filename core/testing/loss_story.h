@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/session/replay.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/session_log.h"

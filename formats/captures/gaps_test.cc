@@ -1,7 +1,7 @@
 // The loss report over everything that testdata holds: gaps add up to the ledger, and the remedies
 // that it names help.
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 
 #include <gtest/gtest.h>
 

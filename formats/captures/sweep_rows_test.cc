@@ -11,9 +11,9 @@
 #include "core/sweep/kept_batches.h"
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_front.h"
-#include "core/sweep/sweep_lane.h"
+#include "core/sweep/sweep_replay.h"
 #include "core/sweep/sweep_run.h"
-#include "core/testing/lanes_in_turn.h"
+#include "core/testing/replays_in_turn.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
@@ -25,8 +25,8 @@ SweepInput InputOf(const std::string& path) {
   SweepInput input;
   input.open = [path]() -> Result<std::unique_ptr<OpSource>> { return OpenLog(path); };
   input.find_engine = FindEngine;
-  input.run_lanes = [](const std::vector<SweepLane*>& lanes) {
-    return std::make_unique<LanesInTurn>(lanes);
+  input.run_replays = [](const std::vector<SweepReplay*>& replays) {
+    return std::make_unique<ReplaysInTurn>(replays);
   };
   input.warn = [](const std::string&) {};
   return input;
@@ -82,23 +82,23 @@ std::string Difference(const SweepRow& fast, const SweepRow& slow) {
   return text;
 }
 
-/// A configuration through a lane, without falling back. @return nullopt: it needs payloads
+/// A configuration through a replay, without falling back. @return nullopt: it needs payloads
 std::optional<std::vector<SweepRow>> ThroughShapes(const SweepInput& input,
                                                    const ReplayOptions& config) {
   SweepFront front([](const std::string&) {});
-  SweepLane lane(config, FindEngine);
+  SweepReplay replay(config, FindEngine);
   const std::unique_ptr<OpSource> ops = input.open().value();
   BatchBuilder& batches = front.batches();
   while (true) {
     const std::optional<Op> op = ops->Next().value();
     if (!op) break;
     if (!front.Apply(*op)) return std::nullopt;
-    lane.Apply(*batches.TakeBatch());
+    replay.Apply(*batches.TakeBatch());
   }
   batches.Finish();
   const uint64_t end = batches.last_time_ns().value_or(0);
-  lane.Finish(batches.written(), end, end - batches.first_time_ns().value_or(end));
-  return batches.problem().empty() ? lane.TakeRows() : std::nullopt;
+  replay.Finish(batches.written(), end, end - batches.first_time_ns().value_or(end));
+  return batches.problem().empty() ? replay.TakeRows() : std::nullopt;
 }
 
 struct Tally {

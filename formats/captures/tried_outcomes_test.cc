@@ -9,7 +9,7 @@
 #include "core/session/counted_replay.h"
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
-#include "core/testing/lanes_in_turn.h"
+#include "core/testing/replays_in_turn.h"
 #include "core/testing/ops_in_memory.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
@@ -40,8 +40,8 @@ void ExpectSameOutcomes(const std::string& path) {
   SweepInput input;
   input.open = [&]() -> Result<std::unique_ptr<OpSource>> { return log->Open(); };
   input.find_engine = FindEngine;
-  input.run_lanes = [](const std::vector<SweepLane*>& lanes) {
-    return std::make_unique<LanesInTurn>(lanes);
+  input.run_replays = [](const std::vector<SweepReplay*>& replays) {
+    return std::make_unique<ReplaysInTurn>(replays);
   };
   input.warn = [](const std::string&) {};
   for (const uint64_t own_size : {uint64_t{4096}, uint64_t{64} << 10}) {

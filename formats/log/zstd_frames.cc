@@ -54,14 +54,14 @@ std::optional<size_t> FindMagic(Bytes bytes) {
 bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
 /// What a frame's own headers state.
-struct ZstdFrameReader::Shape {
+struct ZstdFrameReader::Layout {
   size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;
   size_t size = 0;     // the whole frame; with a problem: up to where it was followed
   size_t content = 0;  // bytes after decompression
   size_t blocks = 0;
   std::string problem;  // why this cannot be a frame; empty: it may be one
-  Shape& Refuse(std::string why) {
+  Layout& Refuse(std::string why) {
     problem = std::move(why);
     return *this;
   }
@@ -79,121 +79,121 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(1));
   if (!more) return std::optional<Item>();
 
-  RS_ASSIGN_OR_RETURN(Shape shape, Inspect(0));
-  if (!shape.problem.empty()) {
-    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(shape.magic, std::move(shape.problem)));
+  RS_ASSIGN_OR_RETURN(Layout layout, Inspect(0));
+  if (!layout.problem.empty()) {
+    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(layout.problem)));
     return Item(std::move(bad));
   }
-  BeginAhead(shape.size);
+  BeginAhead(layout.size);
   std::string problem = "the size of a skippable frame is wrong";
-  const std::optional<ZstdFrame> frame = Open(shape, &problem);
+  const std::optional<ZstdFrame> frame = Open(layout, &problem);
   bool take = frame && (!frame->skippable() || is_own_(*frame));
   if (!take) {
     // A data frame with a bad content, or a skippable frame that is not verified: where it ends
     // can be believed if another frame begins there.
-    RS_ASSIGN_OR_RETURN(take, IsFollowedByFrame(shape.size));
+    RS_ASSIGN_OR_RETURN(take, IsFollowedByFrame(layout.size));
   }
   if (!take) {
-    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(shape.magic, std::move(problem)));
+    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(problem)));
     return Item(std::move(bad));
   }
-  skip_ = shape.size;
+  skip_ = layout.size;
   if (frame && frame->skippable())
-    return Item(*Open(shape, &problem));  // the window may have moved
+    return Item(*Open(layout, &problem));  // the window may have moved
   if (frame) return Item(*frame);
-  return Item(BadRange{window_.offset(), shape.size, shape.magic, std::move(problem)});
+  return Item(BadRange{window_.offset(), layout.size, layout.magic, std::move(problem)});
 }
 
-Result<bool> ZstdFrameReader::Has(const Shape& shape, size_t size) {
-  return window_.Fill(shape.at + size);
+Result<bool> ZstdFrameReader::Has(const Layout& layout, size_t size) {
+  return window_.Fill(layout.at + size);
 }
 
-Bytes ZstdFrameReader::BytesOf(const Shape& shape, size_t at) const {
-  return window_.bytes().subspan(shape.at + at);
+Bytes ZstdFrameReader::BytesOf(const Layout& layout, size_t at) const {
+  return window_.bytes().subspan(layout.at + at);
 }
 
-Result<ZstdFrameReader::Shape> ZstdFrameReader::Inspect(size_t at) {
-  Shape shape;
-  shape.at = at;
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, kMagicSize));
-  if (!whole) return shape.Refuse(kTorn);
-  shape.magic = LoadMagic(BytesOf(shape, 0));
-  if (shape.magic == kZstdMagic) return InspectData(std::move(shape));
-  if (IsSkippableMagic(shape.magic)) return InspectSkippable(std::move(shape));
-  shape.magic = 0;
-  return shape.Refuse("no frame begins here");
+Result<ZstdFrameReader::Layout> ZstdFrameReader::Inspect(size_t at) {
+  Layout layout;
+  layout.at = at;
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, kMagicSize));
+  if (!whole) return layout.Refuse(kTorn);
+  layout.magic = LoadMagic(BytesOf(layout, 0));
+  if (layout.magic == kZstdMagic) return InspectData(std::move(layout));
+  if (IsSkippableMagic(layout.magic)) return InspectSkippable(std::move(layout));
+  layout.magic = 0;
+  return layout.Refuse("no frame begins here");
 }
 
-Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectSkippable(Shape shape) {
-  shape.size = kSkippableHeaderSize;
-  RS_ASSIGN_OR_RETURN(const bool header, Has(shape, kSkippableHeaderSize));
-  if (!header) return shape.Refuse(kTorn);
-  shape.content = LoadMagic(BytesOf(shape, kMagicSize));
-  if (shape.content > limits_.skippable) {
-    return shape.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
-                                    shape.content, limits_.skippable));
+Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectSkippable(Layout layout) {
+  layout.size = kSkippableHeaderSize;
+  RS_ASSIGN_OR_RETURN(const bool header, Has(layout, kSkippableHeaderSize));
+  if (!header) return layout.Refuse(kTorn);
+  layout.content = LoadMagic(BytesOf(layout, kMagicSize));
+  if (layout.content > limits_.skippable) {
+    return layout.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
+                                    layout.content, limits_.skippable));
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + shape.content));
-  if (!whole) return shape.Refuse(kTorn);
-  shape.size += shape.content;
-  return shape;
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + layout.content));
+  if (!whole) return layout.Refuse(kTorn);
+  layout.size += layout.content;
+  return layout;
 }
 
-Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectData(Shape shape) {
-  shape.size = kMagicSize + 1;
-  RS_ASSIGN_OR_RETURN(bool whole, Has(shape, shape.size));
-  if (!whole) return shape.Refuse(kTorn);
-  const uint8_t descriptor = BytesOf(shape, kMagicSize).front();
+Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
+  layout.size = kMagicSize + 1;
+  RS_ASSIGN_OR_RETURN(bool whole, Has(layout, layout.size));
+  if (!whole) return layout.Refuse(kTorn);
+  const uint8_t descriptor = BytesOf(layout, kMagicSize).front();
   const bool single_segment = (descriptor & kSingleSegmentBit) != 0;
   constexpr std::array<size_t, 4> kSizeBytes = {0, 2, 4, 8};
   const size_t size_bytes =
       descriptor >> 6 == 0 && single_segment ? 1 : kSizeBytes[descriptor >> 6];
   if ((descriptor & (kDictionaryBits | kUnusedBits)) != 0 || (descriptor & kChecksumBit) == 0 ||
       size_bytes == 0) {
-    return shape.Refuse("the frame header is not one of a commit log (size and checksum known)");
+    return layout.Refuse("the frame header is not one of a commit log (size and checksum known)");
   }
-  if (!single_segment) ++shape.size;  // the window's size
-  const size_t size_at = shape.size;
-  shape.size += size_bytes;
-  RS_ASSIGN_OR_RETURN(whole, Has(shape, shape.size));
-  if (!whole) return shape.Refuse(kTorn);
+  if (!single_segment) ++layout.size;  // the window's size
+  const size_t size_at = layout.size;
+  layout.size += size_bytes;
+  RS_ASSIGN_OR_RETURN(whole, Has(layout, layout.size));
+  if (!whole) return layout.Refuse(kTorn);
   uint64_t content = size_bytes == 2 ? 256 : 0;
   for (size_t i = 0; i < size_bytes; ++i) {
-    content += uint64_t{BytesOf(shape, size_at + i).front()} << (8 * i);
+    content += uint64_t{BytesOf(layout, size_at + i).front()} << (8 * i);
   }
   if (content > limits_.content) {
-    return shape.Refuse(
+    return layout.Refuse(
         fmt::format("a frame of {} bytes after decompression, at most {} are allowed", content,
                     limits_.content));
   }
-  shape.content = static_cast<size_t>(content);
-  return WalkBlocks(std::move(shape));
+  layout.content = static_cast<size_t>(content);
+  return WalkBlocks(std::move(layout));
 }
 
-Result<ZstdFrameReader::Shape> ZstdFrameReader::WalkBlocks(Shape shape) {
+Result<ZstdFrameReader::Layout> ZstdFrameReader::WalkBlocks(Layout layout) {
   enum BlockType : uint32_t { kRaw, kRle, kCompressed, kReserved };
   uint64_t plain = 0;  // content that raw and run-length blocks give
   for (bool last = false; !last;) {
-    RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + kBlockHeaderSize));
-    if (!whole) return shape.Refuse(kTorn);
-    const Bytes header = BytesOf(shape, shape.size).first(kBlockHeaderSize);
+    RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + kBlockHeaderSize));
+    if (!whole) return layout.Refuse(kTorn);
+    const Bytes header = BytesOf(layout, layout.size).first(kBlockHeaderSize);
     const uint32_t packed =
         uint32_t{header[0]} | uint32_t{header[1]} << 8 | uint32_t{header[2]} << 16;
     last = (packed & 1) != 0;
     const uint32_t type = packed >> 1 & 3;
     const size_t block = packed >> 3;
     if (type != kCompressed) plain += block;
-    if (type == kReserved || block > kMaxBlockSize || plain > shape.content ||
-        ++shape.blocks > MaxBlocks(shape.content)) {
-      return shape.Refuse("the frame's blocks are damaged");
+    if (type == kReserved || block > kMaxBlockSize || plain > layout.content ||
+        ++layout.blocks > MaxBlocks(layout.content)) {
+      return layout.Refuse("the frame's blocks are damaged");
     }
-    shape.size += kBlockHeaderSize + (type == kRle ? 1 : block);
-    if (shape.size > max_frame_) return shape.Refuse("the frame's blocks exceed its content");
+    layout.size += kBlockHeaderSize + (type == kRle ? 1 : block);
+    if (layout.size > max_frame_) return layout.Refuse("the frame's blocks exceed its content");
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + kChecksumSize));
-  if (!whole) return shape.Refuse(kTorn);
-  shape.size += kChecksumSize;
-  return shape;
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + kChecksumSize));
+  if (!whole) return layout.Refuse(kTorn);
+  layout.size += kChecksumSize;
+  return layout;
 }
 
 void ZstdFrameReader::BeginAhead(size_t size) {
@@ -203,27 +203,27 @@ void ZstdFrameReader::BeginAhead(size_t size) {
   is_stuck_ = false;
   looked_to_ = std::max(looked_to_, next);
   while (room > 0) {
-    const auto shape = Inspect(static_cast<size_t>(looked_to_ - window_.offset()));
+    const auto layout = Inspect(static_cast<size_t>(looked_to_ - window_.offset()));
     // What is wrong there is found again, and said, when it comes to the window's front.
-    is_stuck_ = !shape || !shape->problem.empty();
+    is_stuck_ = !layout || !layout->problem.empty();
     if (is_stuck_) return;
-    if (!IsSkippableMagic(shape->magic)) {
-      const Bytes frame = BytesOf(*shape, 0).first(shape->size);
-      if (!decompressor_.Begin(looked_to_, frame, shape->content)) return;
+    if (!IsSkippableMagic(layout->magic)) {
+      const Bytes frame = BytesOf(*layout, 0).first(layout->size);
+      if (!decompressor_.Begin(looked_to_, frame, layout->content)) return;
       --room;
     }
-    looked_to_ += shape->size;
+    looked_to_ += layout->size;
   }
 }
 
-std::optional<ZstdFrame> ZstdFrameReader::Open(const Shape& shape, std::string* problem) {
-  ZstdFrame frame{window_.offset(), shape.magic, window_.bytes().first(shape.size), {}};
+std::optional<ZstdFrame> ZstdFrameReader::Open(const Layout& layout, std::string* problem) {
+  ZstdFrame frame{window_.offset(), layout.magic, window_.bytes().first(layout.size), {}};
   if (frame.skippable()) {
     frame.content = frame.whole.subspan(kSkippableHeaderSize);
     return frame;
   }
   const std::optional<Bytes> content =
-      decompressor_.Run(frame.offset, frame.whole, shape.content, problem);
+      decompressor_.Run(frame.offset, frame.whole, layout.content, problem);
   if (!content) return std::nullopt;
   frame.content = *content;
   return frame;
@@ -252,15 +252,15 @@ Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what
       continue;
     }
     window_.Drop(*candidate);
-    RS_ASSIGN_OR_RETURN(const Shape shape, Inspect(0));
-    effort += shape.blocks * kEffortPerBlock;
-    if (shape.problem.empty()) {
+    RS_ASSIGN_OR_RETURN(const Layout layout, Inspect(0));
+    effort += layout.blocks * kEffortPerBlock;
+    if (layout.problem.empty()) {
       std::string problem;
-      const std::optional<ZstdFrame> frame = Open(shape, &problem);
+      const std::optional<ZstdFrame> frame = Open(layout, &problem);
       if (frame && is_own_(*frame)) break;
-      effort += shape.content;
+      effort += layout.content;
     }
-    step = effort > kMaxSearchEffort ? std::max(shape.size, size_t{1}) : 1;
+    step = effort > kMaxSearchEffort ? std::max(layout.size, size_t{1}) : 1;
   }
   bad.bytes = window_.offset() - bad.offset;
   return bad;

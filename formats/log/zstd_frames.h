@@ -68,22 +68,22 @@ class ZstdFrameReader {
   uint64_t position() const { return window_.offset() + skip_; }
 
  private:
-  struct Shape;
+  struct Layout;
 
   /// The frame that begins at that distance after the window's front.
-  Result<Shape> Inspect(size_t at);
-  Result<Shape> InspectSkippable(Shape shape);
-  Result<Shape> InspectData(Shape shape);
-  Result<Shape> WalkBlocks(Shape shape);
+  Result<Layout> Inspect(size_t at);
+  Result<Layout> InspectSkippable(Layout layout);
+  Result<Layout> InspectData(Layout layout);
+  Result<Layout> WalkBlocks(Layout layout);
   /// Whether the input has so many bytes from the frame's beginning on.
-  Result<bool> Has(const Shape& shape, size_t size);
+  Result<bool> Has(const Layout& layout, size_t size);
   /// Those of them that are in the window, from the frame's byte `at` on.
-  Bytes BytesOf(const Shape& shape, size_t at) const;
+  Bytes BytesOf(const Layout& layout, size_t at) const;
   /// Begins the frames that follow the one at the window's front, which is of that size.
   void BeginAhead(size_t size);
 
   // These look at the window's front.
-  std::optional<ZstdFrame> Open(const Shape& shape, std::string* problem);
+  std::optional<ZstdFrame> Open(const Layout& layout, std::string* problem);
   Result<bool> IsFollowedByFrame(size_t end);
   Result<BadRange> Resynchronise(uint32_t magic, std::string what);
 

@@ -104,7 +104,7 @@ void CaseText::CommentLine(std::string_view content) {
 void CaseText::Comment() {
   using Kind = StreamStep::Kind;
   CommentLine(fmt::format("{}: {}.", case_.cause, case_.what));
-  const auto buffer = [](const BufferShape& shape) {
+  const auto buffer = [](const BufferSetting& shape) {
     return fmt::format(" with a buffer of {} bytes ({})", shape.size, Name(shape.policy));
   };
   const auto& of_b = case_.buffer_of_b;

@@ -22,9 +22,9 @@ void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<
 }
 
 /// Writes a record's fields as keys of its line.
-class FieldWriter {
+class LineFieldWriter {
  public:
-  explicit FieldWriter(JsonObjectWriter& line) : line_(line) {}
+  explicit LineFieldWriter(JsonObjectWriter& line) : line_(line) {}
 
   template <typename T>
   void operator()(RecordField field, const std::optional<T>& value) {
@@ -37,7 +37,7 @@ class FieldWriter {
     if (verdicts.empty()) return;
     line_.Objects(field.key, verdicts,
                   [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
-                    FieldWriter fields(entry);
+                    LineFieldWriter fields(entry);
                     Fields(fields, verdict);
                   });
   }
@@ -101,7 +101,7 @@ class OpFormatter {
   template <typename Record>
   void operator()(const Record& record) {
     JsonObjectWriter line = Begin(OpKindName(kind_));
-    FieldWriter fields(line);
+    LineFieldWriter fields(line);
     Fields(fields, record);
     line.Close();
   }
@@ -156,7 +156,7 @@ class OpFormatter {
   }
 
   static void Sender(JsonObjectWriter& line, const Commit& commit) {
-    FieldWriter fields(line);
+    LineFieldWriter fields(line);
     SenderFields(fields, commit);
   }
   static void OriginIfAny(JsonObjectWriter& line, const Commit& commit) {
@@ -207,7 +207,7 @@ class OpFormatter {
     Sender(line, commit);
     OriginIfAny(line, commit);
     if (!IsWhole(commit)) {
-      FieldWriter fields(line);
+      LineFieldWriter fields(line);
       PartFields(fields, commit);
     }
     if (as_bytes) {

@@ -38,7 +38,7 @@ inline constexpr OutputKind kTestCaseOutput = {"a test case", true};
 /// Beside a log: "bug.ops.jsonl" gets "bug.cc".
 std::string TestCasePath(const std::string& log);
 
-struct BufferShape {
+struct BufferSetting {
   uint64_t size = 0;  // bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
 };
@@ -49,7 +49,7 @@ struct TestCase {
   std::string what;   // differs, in a line
   PlainStream stream;
   /// Side B's buffer, where it is not like the stream's.
-  std::optional<BufferShape> buffer_of_b = {};
+  std::optional<BufferSetting> buffer_of_b = {};
 };
 
 /// The stream as a test in these words: it expects what engine A gives, so that it passes

@@ -233,7 +233,7 @@ TEST(TestCaseText, OtherBuffer_IsNamed) {
   const TestCase of_sizes = {.cause = "only_in_b",
                              .what = "B keeps more",
                              .stream = stream,
-                             .buffer_of_b = BufferShape{8192, FillPolicy::kRingBuffer}};
+                             .buffer_of_b = BufferSetting{8192, FillPolicy::kRingBuffer}};
   const std::string text =
       WriteTestCase(of_sizes, EnginesOf("v2@58", "v2@58"), CaseStyle::kRingscope).value();
   EXPECT_THAT(text, HasSubstr("// Expected is what v2@58 with a buffer of 4096 bytes (ring_buffer) gives; v2@58\n"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
 #include "core/log/session_story.h"
@@ -75,7 +75,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   std::string_view KindName(uint32_t kind);
 
   SqliteExport& database_;
-  ChunkLives lives_;
+  ChunkLifetimes lives_;
   SessionStoryBuilder story_;
   smb::MemoryStory looks_;
   LogHeader header_;

@@ -241,8 +241,8 @@ void SqliteExport::AddGap(const Gap& gap) {
                   gap.first.chunk, gap.first.fragment, gap.last_chunk, gap.lost.packets,
                   gap.lost.bytes, gap.own_fault.packets,
                   Name(most == gap.causes.end() ? Cause::kNone : most->cause),
-                  gap.written.first.time_ns, gap.written.last.time_ns, gap.sealed.first.time_ns,
-                  gap.sealed.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
+                  gap.written.first.time_ns, gap.written.last.time_ns, gap.decided.first.time_ns,
+                  gap.decided.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
                   gap.remedies.read_period_ns);
 }
 

@@ -1,6 +1,7 @@
 #include "formats/trace/life_trace.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

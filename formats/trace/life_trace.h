@@ -152,7 +152,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   SessionTracks sessions_;
   ProgramTracks programs_;
   MemoryTracks memories_;
-  ChunkLives lives_;
+  ChunkLifetimes lives_;
   KindsOfPackets kinds_;
   StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
   const uint32_t max_lanes_;

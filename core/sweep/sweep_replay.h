@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_
-#define RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_
+#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_REPLAY_H_
+#define RINGSCOPE_CORE_SWEEP_SWEEP_REPLAY_H_
 
 #include <map>
 #include <memory>
@@ -17,18 +17,18 @@ namespace ringscope {
 
 /// One configuration of a sweep on its way through a session, in buffers without payloads.
 /// Memory: O(chunks in the buffers + sequences).
-class SweepLane : private ReplayListener {
+class SweepReplay : private ReplayListener {
  public:
-  SweepLane(const ReplayOptions& config, EngineLookup find_engine);
+  SweepReplay(const ReplayOptions& config, EngineLookup find_engine);
 
-  /// Applies the batch, unless the lane has failed.
+  /// Applies the batch, unless the replay has failed.
   void Apply(const SweepBatch& batch);
-  /// The reads at the end of the log, and then the result. Once, if the lane has not failed.
+  /// The reads at the end of the log, and then the result. Once, if the replay has not failed.
   /// @param written what was written to the buffers
   /// @param end_ns log time of the end; `duration_ns` from the first record to there
   void Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
               uint64_t duration_ns);
-  /// The result; nullopt: there was no Finish, or the lane failed in it. Once.
+  /// The result; nullopt: there was no Finish, or the replay failed in it. Once.
   std::optional<std::vector<SweepRow>> TakeRows() { return std::exchange(rows_, std::nullopt); }
 
   /// Why the configuration needs a replay with payloads (kUnsupported), or cannot be replayed at
@@ -88,4 +88,4 @@ class SweepLane : private ReplayListener {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_
+#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_REPLAY_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
-#define RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
+#ifndef RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
+#define RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
 
 #include <deque>
 #include <vector>
@@ -70,13 +70,13 @@ class BufferLedger : private WriterLosses {
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
   void Lose(ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
   void LoseFrom(ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
-  static uint32_t SealWhole(ChunkRecord& record, SealedLoss loss);
+  static uint32_t DecideWhole(ChunkRecord& record, DecidedLoss loss);
   PacketAccount AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
                               const LostEntry& lost) const;
   void LoseChain(ChainId id, const Loss& loss) override;
   void AddLost(PacketAccount& account, const Loss& loss) override;
   static Loss Judged(const Loss& loss, const std::optional<Cause>& violation);
-  void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
+  void Decide(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
               Cause cause);
@@ -137,4 +137,4 @@ class BufferLedger : private WriterLosses {
 
 }  // namespace ringscope::ledger
 
-#endif  // RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
+#endif  // RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_

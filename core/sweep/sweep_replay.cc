@@ -1,4 +1,4 @@
-#include "core/sweep/sweep_lane.h"
+#include "core/sweep/sweep_replay.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker 
 
 }  // namespace
 
-SweepLane::SweepLane(const ReplayOptions& config, EngineLookup find_engine)
+SweepReplay::SweepReplay(const ReplayOptions& config, EngineLookup find_engine)
     : replay_(With(config, std::move(find_engine),
                    [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
                      return MakeEngine(info, engine, id);
@@ -25,7 +25,7 @@ SweepLane::SweepLane(const ReplayOptions& config, EngineLookup find_engine)
       // Bytes of a trace depend on the sequences' ids, which clones give out, too.
       counts_trace_bytes_(config.pass_bytes.has_value()) {}
 
-Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
+Result<std::unique_ptr<Engine>> SweepReplay::MakeEngine(const EngineInfo& info,
                                                       const EngineConfig& config, BufferId id) {
   if (!info.create_shapes) {
     // Noted here: the session takes it for a mistake in the size, if one was chosen.
@@ -40,35 +40,35 @@ Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
   return engine;
 }
 
-void SweepLane::OnBufferReplaced(SessionBuffer& buffer) {
+void SweepReplay::OnBufferReplaced(SessionBuffer& buffer) {
   // What it returned would have to be taken out of the losses.
   Fail({ErrorCode::kUnsupported, "a buffer is set up again", {}, {}});
   static_cast<void>(buffer);
 }
 
-void SweepLane::OnBufferEmptied(SessionBuffer& buffer) {
+void SweepReplay::OnBufferEmptied(SessionBuffer& buffer) {
   // What left with the buffer is neither overwritten nor read.
   Fail({ErrorCode::kUnsupported, "a clone takes a buffer over, or clears it", {}, {}});
   static_cast<void>(buffer);
 }
 
-void SweepLane::OnProgramSetUp(const SessionBuffer& buffer) {
+void SweepReplay::OnProgramSetUp(const SessionBuffer& buffer) {
   Fail({ErrorCode::kUnsupported, "a program (ProtoVM) runs on what is overwritten", {}, {}});
   static_cast<void>(buffer);
 }
 
-void SweepLane::Fail(Error error) {
+void SweepReplay::Fail(Error error) {
   if (!failure_) failure_ = std::move(error);
 }
 
-void SweepLane::CheckFailure(const Engine& engine) {
+void SweepReplay::CheckFailure(const Engine& engine) {
   if (engine.failure() != nullptr) [[unlikely]]
     Fail(*engine.failure());
 }
 
 /// Changes the engine of a buffer, if it has one.
 template <typename Change>
-void SweepLane::WithEngine(BufferId id, Change change) {
+void SweepReplay::WithEngine(BufferId id, Change change) {
   if (engine_ == nullptr || engine_id_ != id) [[unlikely]] {
     const auto found = buffers_.find(id);
     if (found == buffers_.end()) return;
@@ -79,7 +79,7 @@ void SweepLane::WithEngine(BufferId id, Change change) {
   CheckFailure(*engine_);
 }
 
-Status SweepLane::ApplyOp(const Op& op) {
+Status SweepReplay::ApplyOp(const Op& op) {
   ++event_;
   engine_ = nullptr;
   if (std::holds_alternative<CloneRead>(op.body)) {
@@ -94,7 +94,7 @@ Status SweepLane::ApplyOp(const Op& op) {
   return status;
 }
 
-void SweepLane::Apply(const SweepBatch& batch) {
+void SweepReplay::Apply(const SweepBatch& batch) {
   for (const SweepBatch::Step& step : batch.steps) {
     if (failure_) return;
     switch (step.kind) {
@@ -132,10 +132,10 @@ void SweepLane::Apply(const SweepBatch& batch) {
   }
 }
 
-void SweepLane::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
+void SweepReplay::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
 
 /// Packets follow that the engine returned as one with this one.
-void SweepLane::AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count) {
+void SweepReplay::AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count) {
   Packet packet = *first.packet;
   packet.dropped = 0;
   SessionPacket following = first;
@@ -143,12 +143,12 @@ void SweepLane::AddFollowing(const SessionPacket& first, const PacketFacts& fact
   for (uint32_t i = 0; i < count; ++i) losses_.AddPacket(following, facts);
 }
 
-void SweepLane::OnTakenPacket(const SessionPacket& packet) {
+void SweepReplay::OnTakenPacket(const SessionPacket& packet) {
   Buffer& buffer = *buffers_.at(packet.buffer);
   buffer.taken += {buffer.engine->packet_shape().packets, packet.packet->size};
 }
 
-Status SweepLane::OnPacket(const SessionPacket& packet) {
+Status SweepReplay::OnPacket(const SessionPacket& packet) {
   Buffer& buffer = *buffers_.at(packet.buffer);
   const PacketShape& shape = buffer.engine->packet_shape();
   // Packets that come as one have the same facts, so that all but the first change nothing in the
@@ -175,7 +175,7 @@ Status SweepLane::OnPacket(const SessionPacket& packet) {
   return {};
 }
 
-void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
+void SweepReplay::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
                         uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
   const Buffer& buffer = *buffers_.at(session_buffer.id);
   row.read = buffer.read;
@@ -211,7 +211,7 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   row.FinishHistory(duration_ns);
 }
 
-void SweepLane::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
+void SweepReplay::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
                        uint64_t duration_ns) {
   std::vector<SweepRow> rows;
   ++event_;

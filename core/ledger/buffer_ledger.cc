@@ -1,6 +1,6 @@
 // What became of what was written: what the engine does, turned into fates.
 
-#include "core/ledger/ledger_buffer.h"
+#include "core/ledger/buffer_ledger.h"
 
 #include <algorithm>
 
@@ -192,9 +192,9 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   if (entry.kind == FragmentKind::kWhole) {
     for (LostEntry& lost : record->lost) {
       if (lost.fragment != index) continue;
-      SealedLoss loss = record->losses[lost.loss];
+      DecidedLoss loss = record->losses[lost.loss];
       fold(loss);
-      lost.loss = SealWhole(*record, loss);
+      lost.loss = DecideWhole(*record, loss);
       lost.facts = facts;
     }
     return;
@@ -294,28 +294,28 @@ void BufferLedger::Lose(ChunkRecord& record, size_t index, const Loss& loss, Byt
   }
   if (entry.state != State::kLive) return;
   entry.state = State::kLost;
-  SealedLoss sealed{Judged(loss, record.violation)};
-  if (record.violation) sealed.blamed = WrittenPackets::BrokenAt(record);
+  DecidedLoss decided_loss{Judged(loss, record.violation)};
+  if (record.violation) decided_loss.blamed = WrittenPackets::BrokenAt(record);
   // A whole packet that a read abandoned: it was all there.
-  sealed.own_fault = sealed.fate == Fate::kCut && record.held;
-  sealed.written = record.written;
-  sealed.blocked_by = record.blocked_by;
-  sealed.decided = now_;
+  decided_loss.own_fault = decided_loss.fate == Fate::kCut && record.held;
+  decided_loss.written = record.written;
+  decided_loss.blocked_by = record.blocked_by;
+  decided_loss.decided = now_;
   if (record.lost.empty()) record.lost.reserve(record.entries.size() - index);
   record.lost.push_back({.fragment = static_cast<uint32_t>(index),
-                         .loss = SealWhole(record, sealed),
+                         .loss = DecideWhole(record, decided_loss),
                          .facts = FactsOf(record, index, payload)});
 }
 
 /// Notes what a whole packet of the chunk was lost to. @return its index
-uint32_t BufferLedger::SealWhole(ChunkRecord& record, SealedLoss loss) {
+uint32_t BufferLedger::DecideWhole(ChunkRecord& record, DecidedLoss loss) {
   if (record.losses.empty() || record.losses.back() != loss) record.losses.push_back(loss);
   return static_cast<uint32_t>(record.losses.size() - 1);
 }
 
 PacketAccount BufferLedger::AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
                                           const LostEntry& lost) const {
-  const SealedLoss& loss = record.losses[lost.loss];
+  const DecidedLoss& loss = record.losses[lost.loss];
   PacketAccount account = packets_.AccountOf(sequence, record, lost.fragment);
   account.facts = lost.facts;
   account.written = loss.written;
@@ -338,13 +338,13 @@ void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
   chain.state = State::kLost;
   PacketAccount& account = chain.account;
   account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
-  Seal(account, loss, chain.violation);
+  Decide(account, loss, chain.violation);
   // What was not all there when a clone took the buffer over never will be, in either buffer.
   if (account.fate == Fate::kMoved && !chain.deliverable()) account.fate = Fate::kCut;
 }
 
 void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
-  Seal(account, loss, std::nullopt);
+  Decide(account, loss, std::nullopt);
   Report(account);
 }
 
@@ -354,7 +354,7 @@ Loss BufferLedger::Judged(const Loss& loss, const std::optional<Cause>& violatio
   return {.fate = Fate::kCorrupted, .cause = *violation, .loss_bits = loss.loss_bits};
 }
 
-void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
+void BufferLedger::Decide(PacketAccount& account, const Loss& loss,
                         const std::optional<Cause>& violation) const {
   const Loss judged = Judged(loss, violation);
   account.fate = judged.fate;

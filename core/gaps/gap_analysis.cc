@@ -1,15 +1,15 @@
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 
 #include "core/base/wire.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 
-using gaps::GapBuffer;
+using gaps::GapFinder;
 
-GapBuffer& GapAnalysis::Of(BufferId id) {
-  std::unique_ptr<GapBuffer>& buffer = buffers_[id];
-  if (buffer == nullptr) buffer = std::make_unique<GapBuffer>(id, now_, unused_, reported_);
+GapFinder& GapAnalysis::Of(BufferId id) {
+  std::unique_ptr<GapFinder>& buffer = buffers_[id];
+  if (buffer == nullptr) buffer = std::make_unique<GapFinder>(id, now_, unused_, reported_);
   return *buffer;
 }
 

@@ -1,4 +1,4 @@
-#include "core/testing/engine_lane.h"
+#include "core/testing/engine_under_test.h"
 
 #include <fmt/format.h>
 
@@ -73,28 +73,28 @@ std::string Difference(BufferStats a, BufferStats b, const StatSet& apart) {
   return "";
 }
 
-void LaneObserver::OnCommitted(const ObservedChunk& chunk) {
+void StepObserver::OnCommitted(const ObservedChunk& chunk) {
   ++stats.chunks_written;
   stats.bytes_written += chunk.outer_size;
   held[chunk.offset] = Keep(chunk);
 }
 
-void LaneObserver::OnRewritten(const ObservedChunk& chunk) {
+void StepObserver::OnRewritten(const ObservedChunk& chunk) {
   ++stats.chunks_rewritten;
   held[chunk.offset] = Keep(chunk);
 }
 
-void LaneObserver::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
+void StepObserver::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
   stats.patches_succeeded += patches.patches.size();
   held[chunk.offset] = Keep(chunk);
 }
 
-void LaneObserver::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
+void StepObserver::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
   const bool violates = reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit;
   stats.chunks_discarded += !violates;
 }
 
-EngineLane::EngineLane(const EngineInfo& engine, const StreamTraits& traits)
+EngineUnderTest::EngineUnderTest(const EngineInfo& engine, const StreamTraits& traits)
     : name(engine.name),
       discards_(traits.policy == FillPolicy::kDiscard),
       plain_(engine.create({.size = traits.size, .policy = traits.policy}).value()),
@@ -102,7 +102,7 @@ EngineLane::EngineLane(const EngineInfo& engine, const StreamTraits& traits)
           engine.create({.size = traits.size, .policy = traits.policy, .observer = &observer_})
               .value()) {}
 
-std::string EngineLane::Apply(const RandomStream::Step& step) {
+std::string EngineUnderTest::Apply(const RandomStream::Step& step) {
   packets.clear();
   patched.reset();
   switch (step.kind) {
@@ -127,7 +127,7 @@ std::string EngineLane::Apply(const RandomStream::Step& step) {
 }
 
 /// An engine's chunks are those that it reported, in order of offsets; with padding, back to back.
-std::string EngineLane::CheckChunks() const {
+std::string EngineUnderTest::CheckChunks() const {
   std::vector<HeldChunk> chunks = ChunksOf(*observed_);
   if (chunks != ChunksOf(*plain_)) return "an observer changes what is in the buffer";
   if (chunks.back().offset > stats.buffer_size) return "the write cursor is out of bounds";
@@ -150,7 +150,7 @@ std::string EngineLane::CheckChunks() const {
   return end <= stats.buffer_size ? "" : "the chunks are larger than the buffer";
 }
 
-std::string EngineLane::ReadBoth(uint64_t max_packets) {
+std::string EngineUnderTest::ReadBoth(uint64_t max_packets) {
   packets = Read(*plain_, max_packets);
   read_ += packets.size();
   const std::string differs = Difference(packets, Read(*observed_, max_packets));
@@ -158,7 +158,7 @@ std::string EngineLane::ReadBoth(uint64_t max_packets) {
 }
 
 /// A clone reads what the original would, and does not touch it.
-std::string EngineLane::ReadClone() {
+std::string EngineUnderTest::ReadClone() {
   const auto clone = plain_->Clone().value();
   const BufferStats before = plain_->stats();
   BufferStats expected = before;
@@ -177,7 +177,7 @@ std::string EngineLane::ReadClone() {
   return differs.empty() ? "" : "a clone reads otherwise: " + differs;
 }
 
-std::string EngineLane::Check() {
+std::string EngineUnderTest::Check() {
   if (std::string wrong = plain_->CheckInvariants(); !wrong.empty()) return wrong;
   if (const auto differs = Difference(stats, observed_->stats()); !differs.empty())
     return "an observer changes counters: " + differs;

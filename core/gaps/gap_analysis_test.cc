@@ -1,6 +1,6 @@
 // Each kind of loss as a small session, and what the report makes of it.
 
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_analysis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ void StoreWideSize(uint8_t* at, size_t size) {
 
 }  // namespace
 
-void TraceWriter::Open(smb::ChunkPlace place, bool continues) {
+void SharedMemoryWriter::Open(smb::ChunkPlace place, bool continues) {
   chunk_ = OpenChunk{.place = place,
                      .bytes = producer_.memory_->chunk(place, 1),
                      .id = next_,
@@ -36,7 +36,7 @@ void TraceWriter::Open(smb::ChunkPlace place, bool continues) {
   StoreHeader();
 }
 
-void TraceWriter::StoreHeader() {
+void SharedMemoryWriter::StoreHeader() {
   constexpr size_t kCountOffset = 6;
   std::string header;
   AppendChunkHeader(header, {chunk_->id, id_, chunk_->fragments, chunk_->flags});
@@ -48,15 +48,15 @@ void TraceWriter::StoreHeader() {
       .store(count, std::memory_order_release);
 }
 
-Status TraceWriter::Close() {
+Status SharedMemoryWriter::Close() {
   StoreHeader();
   const OpenChunk closed = *std::exchange(chunk_, std::nullopt);
   return producer_.ReturnChunk(closed.place, buffer_);
 }
 
-Status TraceWriter::Finish() { return chunk_ && chunk_->fragments > 0 ? Close() : Status{}; }
+Status SharedMemoryWriter::Finish() { return chunk_ && chunk_->fragments > 0 ? Close() : Status{}; }
 
-Bytes TraceWriter::AddFragment(Bytes packet, bool is_first) {
+Bytes SharedMemoryWriter::AddFragment(Bytes packet, bool is_first) {
   const size_t size = std::min(packet.size(), Space() - kWideSize);
   uint8_t* const at = chunk_->bytes.data() + chunk_->used;
   if (is_first && size == packet.size() && size < 0x7F) {
@@ -74,7 +74,7 @@ Bytes TraceWriter::AddFragment(Bytes packet, bool is_first) {
   return rest;
 }
 
-ChunkToPatch TraceWriter::LeaveToPatch(size_t begin, size_t offset, Bytes data) {
+ChunkToPatch SharedMemoryWriter::LeaveToPatch(size_t begin, size_t offset, Bytes data) {
   const size_t at = begin + kWideSize + offset;
   std::memset(chunk_->bytes.data() + at, 0, kPatchBytes);
   chunk_->flags |= kNeedsPatching;
@@ -85,7 +85,7 @@ ChunkToPatch TraceWriter::LeaveToPatch(size_t begin, size_t offset, Bytes data) 
           .more = false};
 }
 
-Result<bool> TraceWriter::WriteFragments(Bytes packet, std::optional<size_t> patched, bool ends) {
+Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size_t> patched, bool ends) {
   if (chunk_ && (Space() < kLeastSpace || chunk_->fragments >= kMostFragments))
     RS_RETURN_IF_ERROR(Close());
   if (!chunk_) {
@@ -126,7 +126,7 @@ Result<bool> TraceWriter::WriteFragments(Bytes packet, std::optional<size_t> pat
   return true;
 }
 
-Result<bool> TraceWriter::Write(Bytes packet, std::optional<size_t> patched) {
+Result<bool> SharedMemoryWriter::Write(Bytes packet, std::optional<size_t> patched) {
   std::string noted;
   if (lost_before_) {
     wire::AppendUint(noted, proto::TracePacket::kPreviousPacketDropped, kLostInSharedMemory);
@@ -140,7 +140,7 @@ Result<bool> TraceWriter::Write(Bytes packet, std::optional<size_t> patched) {
   return written;
 }
 
-Status TraceWriter::WriteUnfinished(Bytes packet, size_t patched) {
+Status SharedMemoryWriter::WriteUnfinished(Bytes packet, size_t patched) {
   RS_RETURN_IF_ERROR(WriteFragments(packet, patched, /*ends=*/false));
   return {};
 }

@@ -1,6 +1,6 @@
 // How what a replay reports becomes gaps.
 
-#include "core/gaps/buffer_gaps.h"
+#include "core/gaps/gap_finder.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +40,7 @@ bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFu
 
 }  // namespace
 
-void GapBuffer::OnEvent(const BufferEvent& event) {
+void GapFinder::OnEvent(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
   switch (event.kind) {
     case Kind::kCommitted: {
@@ -72,7 +72,7 @@ void GapBuffer::OnEvent(const BufferEvent& event) {
   }
 }
 
-void GapBuffer::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
+void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
   under_way_ = &commit;
   Sequence& sequence = sequences_[commit.sequence];
   if (abort) sequence.abort = abort;
@@ -83,7 +83,7 @@ void GapBuffer::OnChunk(const ChunkCommit& commit, const std::optional<AbortFact
   sequence.committed.Insert(id);
 }
 
-void GapBuffer::NoteIds(Sequence& sequence, uint64_t chunk) {
+void GapFinder::NoteIds(Sequence& sequence, uint64_t chunk) {
   constexpr size_t kMaxJumps = 4096;
   const bool is_first = !sequence.first_chunk.has_value();
   const bool is_newest = is_first || chunk > sequence.ids.newest();
@@ -97,7 +97,7 @@ void GapBuffer::NoteIds(Sequence& sequence, uint64_t chunk) {
 }
 
 /// Whether so many other sequences had no chunk left since this one that the buffer forgot it.
-bool GapBuffer::IsForgotten(const Sequence& sequence) const {
+bool GapFinder::IsForgotten(const Sequence& sequence) const {
   if (info_.flags_first_of_sequence || sequence.held > 0 || sequence.emptied == 0) return false;
   if (emptied_ - sequence.emptied < kForgets) return false;
   size_t later = 0;
@@ -108,7 +108,7 @@ bool GapBuffer::IsForgotten(const Sequence& sequence) const {
   return later == kForgets;
 }
 
-void GapBuffer::OnReadDone() {
+void GapFinder::OnReadDone() {
   if (std::exchange(limited_, false)) {
     ++limited_reads_;
     return;
@@ -122,7 +122,7 @@ void GapBuffer::OnReadDone() {
   waiting_.clear();
 }
 
-void GapBuffer::OnPacketFate(const PacketAccount& account, uint32_t kind) {
+void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   Sequence& sequence = sequences_[account.sequence];
   const FateCount count{1, account.size};
   sequence.report.by_fate[account.fate] += count;
@@ -146,7 +146,7 @@ void GapBuffer::OnPacketFate(const PacketAccount& account, uint32_t kind) {
 }
 
 /// Notes the packet as flagged. @return its number
-uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
+uint32_t GapFinder::AddFlag(Sequence& sequence, const PacketAccount& account) {
   sequence.flagged = GapTrack::kNoDetail;
   if (unused_.flags == 0) {
     ++sequence.report.unlisted_flags;
@@ -167,7 +167,7 @@ uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
 }
 
 /// The gap that the lost packet belongs to; kNoDetail: it cannot be listed.
-uint32_t GapBuffer::GapOf(Sequence& sequence, const PacketAccount& account) {
+uint32_t GapFinder::GapOf(Sequence& sequence, const PacketAccount& account) {
   GapTrack::Run& run = sequence.track.AddLost(account);
   if (run.detail != GapTrack::kNoDetail) return run.detail;
   if (unused_.gaps == 0) {
@@ -184,7 +184,7 @@ uint32_t GapBuffer::GapOf(Sequence& sequence, const PacketAccount& account) {
 }
 
 /// Counts a lost packet into its gap.
-void GapBuffer::Fill(uint32_t index, const PacketAccount& account, uint32_t kind) {
+void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind) {
   OpenGap& open = gaps_[index];
   Gap& gap = open.gap;
   const FateCount count{1, account.size};
@@ -200,7 +200,7 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   AddCount(gap.contents, {account.facts.content, count});
   if (kind != 0) AddCount(gap.kinds, {account.facts.content, kind, count});
   gap.written.Add(account.written);
-  gap.sealed.Add(account.decided);
+  gap.decided.Add(account.decided);
   if (account.facts.has_interned_data || account.facts.clears_state) ++gap.state_packets;
 
   const ChunkName last = NameOf(account.sequence, account.last_chunk);
@@ -215,7 +215,7 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
 }
 
 /// What pushed the packet out, and how long or how much longer it would have had to stay.
-void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
+void GapFinder::FillEvicted(uint32_t index, const PacketAccount& account) {
   OpenGap& open = gaps_[index];
   if (account.culprit) open.gap.AddEvicted({account.culprit->sequence, 1});
   const ChunkName name = NameOf(account.sequence, account.first_chunk);
@@ -261,7 +261,7 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
 }
 
 /// Follows incremental state through the packets that were read, by trace processor's rules.
-void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts) {
+void GapFinder::OnPacket(const PacketAccount& account, const PacketFacts& facts) {
   Sequence& sequence = sequences_[account.sequence];
   if (facts.dropped != 0) {
     ++sequence.report.producer_flags;

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_GAPS_GAPS_H_
-#define RINGSCOPE_CORE_GAPS_GAPS_H_
+#ifndef RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
+#define RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
 
 #include <map>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/sequence_map.h"
-#include "core/gaps/buffer_gaps.h"
+#include "core/gaps/gap_finder.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
@@ -69,13 +69,13 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
 
  private:
-  gaps::GapBuffer& Of(BufferId id);
+  gaps::GapFinder& Of(BufferId id);
   void Close(BufferId id);
 
   LogMoment now_;
-  gaps::GapBuffer::Unused unused_{
+  gaps::GapFinder::Unused unused_{
       .gaps = kMaxListed, .flags = kMaxListed, .producer_flags = kMaxListed};
-  std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
+  std::map<BufferId, std::unique_ptr<gaps::GapFinder>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
   KindsOfPackets kinds_;
@@ -93,4 +93,4 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_GAPS_GAPS_H_
+#endif  // RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
-#define RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
+#ifndef RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_
+#define RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_
 
 #include <map>
 #include <memory>
@@ -45,7 +45,7 @@ using StatSet = std::vector<uint64_t BufferStats::*>;
 std::string Difference(BufferStats a, BufferStats b, const StatSet& apart = {});
 
 /// Counts the calls, as the engine should, and keeps which chunks it must have.
-class LaneObserver : public EngineObserver {
+class StepObserver : public EngineObserver {
  public:
   void OnCommitted(const ObservedChunk& chunk) override;
   void OnRewritten(const ObservedChunk& chunk) override;
@@ -66,9 +66,9 @@ class LaneObserver : public EngineObserver {
 };
 
 /// One engine, unobserved and observed, which must not make a difference.
-class EngineLane {
+class EngineUnderTest {
  public:
-  EngineLane(const EngineInfo& engine, const StreamTraits& traits);
+  EngineUnderTest(const EngineInfo& engine, const StreamTraits& traits);
 
   /// @return what does not hold for this engine alone; empty: all does
   std::string Apply(const RandomStream::Step& step);
@@ -86,7 +86,7 @@ class EngineLane {
   std::string CheckChunks() const;
 
   const bool discards_;
-  LaneObserver observer_;
+  StepObserver observer_;
   std::unique_ptr<Engine> plain_;
   std::unique_ptr<Engine> observed_;
   uint64_t read_ = 0;  // packets
@@ -94,4 +94,4 @@ class EngineLane {
 
 }  // namespace ringscope::testing
 
-#endif  // RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
+#endif  // RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_GAPS_BUFFER_GAPS_H_
-#define RINGSCOPE_CORE_GAPS_BUFFER_GAPS_H_
+#ifndef RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
+#define RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 
 #include <optional>
 #include <vector>
@@ -25,7 +25,7 @@ struct OpenGap {
   uint64_t window_end = 0;
   uint64_t counted = 0;
   uint64_t exact_chunks = 0;  // how many are counted one by one
-  ShareList pushed;
+  ByteShares pushed;
   uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
   std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has followed yet
   bool counts_needed = false;
@@ -35,7 +35,7 @@ struct OpenGap {
 };
 
 /// The gaps of one buffer in the making.
-class GapBuffer {
+class GapFinder {
  public:
   /// How many more may be listed.
   struct Unused {
@@ -45,7 +45,7 @@ class GapBuffer {
   };
 
   /// @param now the record under way; must outlive this, like `unused` and `reported`
-  GapBuffer(BufferId id, const LogMoment& now, Unused& unused, const ReportedLosses& reported)
+  GapFinder(BufferId id, const LogMoment& now, Unused& unused, const ReportedLosses& reported)
       : id_(id), now_(now), unused_(unused), reported_(reported) {}
 
   void SetEngine(const EngineInfo& info) { info_ = info; }
@@ -144,4 +144,4 @@ void AddCount(std::vector<KindCount>& list, const KindCount& more);
 
 }  // namespace ringscope::gaps
 
-#endif  // RINGSCOPE_CORE_GAPS_BUFFER_GAPS_H_
+#endif  // RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
