@@ -50,7 +50,8 @@ bool IsFile(const std::string& text) {
   return text == "-" || std::filesystem::exists(text, ignored);
 }
 
-/// Whether a word can only be a file's name, or that of a list of files: no command has these signs.
+/// Whether a word can only be a file's name, or that of a list of files: no command has these
+/// signs.
 bool IsFileName(const std::string& text) {
   return text.find_first_of("/.") != std::string::npos || text.starts_with('@');
 }
@@ -140,7 +141,8 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
   if (line.rest.empty()) return tl::unexpected(UsageError("no command", kSeeHelp));
   const Command* command = FindCommand(line.rest.front());
   if (command == nullptr && (IsFile(line.rest.front()) || IsFileName(line.rest.front()))) {
-    // A file in place of a command: what is wrong with it? One that is not there is named in the error.
+    // A file in place of a command: what is wrong with it? One that is not there is named in the
+    // error.
     line.rest.insert(line.rest.begin(), {"doctor", "--brief"});
     command = FindCommand(line.rest.front());
   }

@@ -93,10 +93,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "--level: '77' is not a number from"},
         UsageCase{"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
         UsageCase{"bad_color", {"--color", "green", "help"}, "auto, always or never"},
-        UsageCase{
-            "same_option_twice",
-            {"info", "--format", "json", "--format", "json", "x"},
-            "--format is given more than once"},
+        UsageCase{"same_option_twice",
+                  {"info", "--format", "json", "--format", "json", "x"},
+                  "--format is given more than once"},
         UsageCase{"two_that_exclude_each_other",
                   {"gaps", "--summary", "--packets", "x"},
                   "--summary and --packets cannot be used together"},

@@ -39,7 +39,9 @@ struct Workflow {
   std::vector<WorkflowStep> steps;
 };
 
-size_t IndentOf(const std::string& line) { return std::min(line.find_first_not_of(' '), line.size()); }
+size_t IndentOf(const std::string& line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
 
 std::string Unquoted(std::string text) {
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
@@ -125,8 +127,9 @@ class BufferCi : public ::testing::Test {
     Write("perfetto/.gitignore", "out/\n*.so\n*.md\nfindings/\n");
     // What stands for GN and ninja: generated headers are copies.
     Write("perfetto/tools/install-build-deps", "#!/bin/sh\n", true);
-    Write("perfetto/tools/gn", "#!/bin/sh\nmkdir -p \"$2\" && cp -r gen \"$2/gen\" && "
-                               "echo 'is_debug = false' > \"$2/args.gn\"\n",
+    Write("perfetto/tools/gn",
+          "#!/bin/sh\nmkdir -p \"$2\" && cp -r gen \"$2/gen\" && "
+          "echo 'is_debug = false' > \"$2/args.gn\"\n",
           true);
     Write("perfetto/tools/ninja", "#!/bin/sh\n", true);
     Write("bin/gn", "#!/bin/sh\nmkdir -p \"$2\" && cp -r \"${3#--root=}/gen\" \"$2/gen\"\n", true);
@@ -145,8 +148,8 @@ class BufferCi : public ::testing::Test {
       text += fmt::format("export {}='{}'\n", name, value);
     Write("script", text + script);
     // As GitHub runs a step.
-    const std::string command = fmt::format("bash --noprofile --norc -e -o pipefail '{}' > '{}' 2>&1",
-                                            Path("script"), Path("output"));
+    const std::string command = fmt::format(
+        "bash --noprofile --norc -e -o pipefail '{}' > '{}' 2>&1", Path("script"), Path("output"));
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

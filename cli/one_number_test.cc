@@ -201,8 +201,7 @@ TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
   EXPECT_THAT(found.at("why_not").get<std::string>(), ::testing::HasSubstr("whatever its size"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, OneNumber,
-                         testing::AllCaptures());
+INSTANTIATE_TEST_SUITE_P(Captures, OneNumber, testing::AllCaptures());
 
 }  // namespace
 }  // namespace ringscope

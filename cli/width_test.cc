@@ -55,17 +55,18 @@ TEST_P(Width, EveryLineFits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Commands, Width,
-    ::testing::Combine(::testing::Values("ring-v1", "two-buffers-v2", "stream-v2"),
-                       ::testing::ValuesIn(kWidthCases)),
-    [](const auto& param) {
-      std::string name = std::get<0>(param.param);
-      for (const std::string& word : std::get<1>(param.param).command) name += "_" + word;
-      std::string safe;
-      for (const char c : name) safe += isalnum(c) != 0 ? c : '_';
-      return safe;
-    });
+INSTANTIATE_TEST_SUITE_P(Commands, Width,
+                         ::testing::Combine(::testing::Values("ring-v1", "two-buffers-v2",
+                                                              "stream-v2"),
+                                            ::testing::ValuesIn(kWidthCases)),
+                         [](const auto& param) {
+                           std::string name = std::get<0>(param.param);
+                           for (const std::string& word : std::get<1>(param.param).command)
+                             name += "_" + word;
+                           std::string safe;
+                           for (const char c : name) safe += isalnum(c) != 0 ? c : '_';
+                           return safe;
+                         });
 
 }  // namespace
 }  // namespace ringscope

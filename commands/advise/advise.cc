@@ -123,7 +123,7 @@ struct AdviseInput {
   std::string name;       // as the user calls it
   bool is_trace = false;  // the log was made of a trace
   std::map<uint64_t, TraceFacts> lossy;  // sessions of a trace that lack what their buffers lost
-  ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
+  ExitCode code = ExitCode::kClean;      // kNotice: some of the trace could not be read
   std::unique_ptr<SpooledInput> standard_input;
   std::unique_ptr<SpooledInput> imported;  // destroyed before standard_input
 };
@@ -194,19 +194,19 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   choices.reads = reads.replay;
   LedgerSinks sinks({&gatherer.accounts(), &kept});
   Ledger ledger(sinks);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(input.is_trace ? muted.context() : context, session, choices,
-                                    {.ledger = &ledger,
-                                     .listeners = std::move(listeners),
-                                     .apart = true}));
+  RS_ASSIGN_OR_RETURN(
+      const ReplayOutcome outcome,
+      ReplaySession(input.is_trace ? muted.context() : context, session, choices,
+                    {.ledger = &ledger, .listeners = std::move(listeners), .apart = true}));
   report.reads = outcome.reads;
   report.verdicts = outcome.verdicts;
   if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
-                            "can try sizes",
-                            Printable(before->detail)),
-                {input.name, {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
+                    "can try sizes",
+                    Printable(before->detail)),
+        {input.name, {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   report.reads.assumed = reads.assumed;
   GapNeeds needs = gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
@@ -257,9 +257,9 @@ Result<ExitCode> AdviseOnLossySession(const AdviseArgs& args, const AdviseInput&
     advice.config = config.text;
   }
   Write(args, context, advice, [&] { ReportTraceAdvice(out, advice); });
-  return Worse(CodeOf(advice.AnyToDo()),
-               advice.facts.error_count > 0 || advice.facts.is_cut_off ? ExitCode::kNotice
-                                                                       : ExitCode::kClean);
+  return Worse(CodeOf(advice.AnyToDo()), advice.facts.error_count > 0 || advice.facts.is_cut_off
+                                             ? ExitCode::kNotice
+                                             : ExitCode::kClean);
 }
 
 /// The same of a trace that has no other session.

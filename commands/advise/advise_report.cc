@@ -224,9 +224,8 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   const Table prediction = PredictionTable(report);
   out.Data("predicted", prediction.ToJson());
   if (to_do)
-    out.Section(report.facts.is_trace
-                    ? "With these buffers, by a replay of the trace"
-                    : "With these buffers, by an exact replay",
+    out.Section(report.facts.is_trace ? "With these buffers, by a replay of the trace"
+                                      : "With these buffers, by an exact replay",
                 prediction, kBodyIndent);
   uint64_t memory = 0;
   for (const PlannedBuffer& planned : findings.plan) memory += planned.size;

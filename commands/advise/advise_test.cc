@@ -166,8 +166,7 @@ TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
 }
 
 TEST(Advise, ABufferGetsAllThatItNeedsIfThatKeepsMore) {
-  const json session =
-      AdvisedSession({testing::CapturePath("two-buffers-v2"), "--memory", "2M"});
+  const json session = AdvisedSession({testing::CapturePath("two-buffers-v2"), "--memory", "2M"});
   EXPECT_LE(session["memory_planned"], 2u << 20);
   uint64_t lost = 0;
   for (const json& buffer : session["predicted"]) lost += buffer["lost_then"].get<uint64_t>();
@@ -202,8 +201,8 @@ TEST(Advise, OfATraceThatLacksWhatWasLostSizesAreEstimates) {
 }
 
 TEST(Advise, ATraceThatLacksNothingIsReplayed) {
-  const json session = AdvisedSession(
-      {std::string(RS_TESTDATA) + "/captures/lossless-v2/trace.pftrace.zst"});
+  const json session =
+      AdvisedSession({std::string(RS_TESTDATA) + "/captures/lossless-v2/trace.pftrace.zst"});
   EXPECT_TRUE(session["is_trace"]);
   EXPECT_EQ(session["predicted"][0]["lost_now"], 0);
   EXPECT_FALSE(session["to_do"]);
@@ -279,8 +278,9 @@ TEST(Advise, AConfigOfOtherSizesIsRefused) {
   EXPECT_THAT(Advise({testing::CapturePath("ring-v2"), "--config", path}).error,
               HasSubstr("buffers[0] has 128 KiB in this trace config, and had 256 KiB"));
   // Any index can stand in a log.
-  const std::string log = R"({"op":"buffer","id":1,"index":4294967295,"size":65536,"policy":"ring_buffer"})"
-                          "\n";
+  const std::string log =
+      R"({"op":"buffer","id":1,"index":4294967295,"size":65536,"policy":"ring_buffer"})"
+      "\n";
   EXPECT_EQ(Advise({"-", "--config", path}, log).code, ExitCode::kClean);
 }
 

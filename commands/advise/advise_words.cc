@@ -164,8 +164,8 @@ std::string UsedMemoryText(const SharedMemoryNumbers& numbers) {
   std::string text = fmt::format(" At most {} of {} were in use", WithCommas(numbers.most_used),
                                  Count(numbers.chunks, "chunk"));
   if (numbers.losses == 0)
-    text += fmt::format("; the service could have freed none for {}",
-                        HumanDuration(numbers.quiet_ns));
+    text +=
+        fmt::format("; the service could have freed none for {}", HumanDuration(numbers.quiet_ns));
   return text + ".";
 }
 
@@ -179,8 +179,8 @@ std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
                   HumanSize(numbers.peak_10ms), HumanSize(numbers.peak_100ms));
   const uint64_t size = numbers.smb_size;
   if (!advice.to_do)
-    return fmt::format("{} lost nothing through full shared memory ({}): {}.{} Nothing to do.", name,
-                       HumanSize(size), peaks, UsedMemoryText(numbers));
+    return fmt::format("{} lost nothing through full shared memory ({}): {}.{} Nothing to do.",
+                       name, HumanSize(size), peaks, UsedMemoryText(numbers));
   std::string lost;
   if (numbers.aborted > 0) lost = fmt::format("aborted {}", Count(numbers.aborted, "packet"));
   if (numbers.flagged > 0)
@@ -191,18 +191,20 @@ std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
       fmt::format("{} {}, because its shared memory ({}) was full: {}.{} ", name, lost,
                   size == 0 ? "of unknown size" : HumanSize(size), peaks, UsedMemoryText(numbers));
   if (numbers.simulated == 0)
-    return full + fmt::format("Enlarge it to {}. (The log has no looks at it that show the loss: the "
-                              "size is not simulated.)",
-                              HumanSize(numbers.wanted));
+    return full + fmt::format(
+                      "Enlarge it to {}. (The log has no looks at it that show the loss: the "
+                      "size is not simulated.)",
+                      HumanSize(numbers.wanted));
   const std::string assumed = "if its writers had kept their pace while they dropped";
   if (numbers.wanted == 0)
-    return full + fmt::format("Simulated, no size up to {} is enough {}: write less, or let writers "
-                              "wait.",
-                              HumanSize(smb::kMaxMemoryBytes), assumed);
-  return full + fmt::format("Enlarge it to {}. Simulated, every writer finds a free chunk then, {}; "
-                            "and the service may free none for {}.",
-                            HumanSize(numbers.wanted), assumed,
-                            HumanDuration(numbers.quiet_then_ns));
+    return full + fmt::format(
+                      "Simulated, no size up to {} is enough {}: write less, or let writers "
+                      "wait.",
+                      HumanSize(smb::kMaxMemoryBytes), assumed);
+  return full + fmt::format(
+                    "Enlarge it to {}. Simulated, every writer finds a free chunk then, {}; "
+                    "and the service may free none for {}.",
+                    HumanSize(numbers.wanted), assumed, HumanDuration(numbers.quiet_then_ns));
 }
 
 std::string ReadsText(const Advice& advice, const AdviceReport& report) {
@@ -218,7 +220,8 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
   if (advice.kind == AdviceKind::kPeriodTight || advice.kind == AdviceKind::kPeriodTooLong) {
     const auto& numbers = advice.As<ShorterPeriodNumbers>();
     const bool tight = advice.kind == AdviceKind::kPeriodTight;
-    std::string text = fmt::format("Buffer {} is read every {}. ", id, PeriodInWords(numbers.now_ns));
+    std::string text =
+        fmt::format("Buffer {} is read every {}. ", id, PeriodInWords(numbers.now_ns));
     text += tight
                 ? fmt::format(
                       "{} nothing, but between two reads up to {} are written, and a "

@@ -56,8 +56,8 @@ TEST_P(NeededSizeTest, IsTheSameForAllCommands) {
   for (const json& buffer : advised["predicted"]) EXPECT_EQ(buffer["lost_then"], 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, NeededSizeTest,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, NeededSizeTest, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 }  // namespace
 }  // namespace ringscope

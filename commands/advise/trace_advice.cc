@@ -9,9 +9,9 @@
 #include "commands/advise/advise_report.h"
 #include "commands/common/session_reader.h"
 #include "commands/shell/text.h"
-#include "formats/descriptors/changed_config.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
+#include "formats/descriptors/changed_config.h"
 
 namespace ringscope {
 namespace {
@@ -32,10 +32,13 @@ Table EstimateTable(const TraceAdvice& advice) {
                {"size then", Align::kRight, "size_then"},
                {"holds then", Align::kRight, "history_then_ns"}});
   for (const EstimatedBuffer& buffer : advice.sizes.buffers) {
-    table.AddRow({NumberCell(buffer.index), NameCell(Name(buffer.policy)), BytesCell(buffer.size),
+    table.AddRow({NumberCell(buffer.index),
+                  NameCell(Name(buffer.policy)),
+                  BytesCell(buffer.size),
                   OrDash(buffer.written, HumanSize),
                   {buffer.written ? ShareText(buffer.lost, *buffer.written) : "-", buffer.lost},
-                  OrDash(buffer.reach_ns, HumanDuration), BytesCell(buffer.planned),
+                  OrDash(buffer.reach_ns, HumanDuration),
+                  BytesCell(buffer.planned),
                   OrDash(buffer.planned_reach_ns, HumanDuration)});
   }
   return table;
@@ -66,8 +69,8 @@ std::string WishText(const TraceAdvice& advice) {
                          ? fmt::format("the last {}", HumanDuration(*advice.wish.keep_ns))
                          : std::string("all that was written");
   if (advice.wish.memory)
-    text += fmt::format(", in at most {} for all buffers (now: {})",
-                        HumanSize(*advice.wish.memory), HumanSize(advice.sizes.TotalSize()));
+    text += fmt::format(", in at most {} for all buffers (now: {})", HumanSize(*advice.wish.memory),
+                        HumanSize(advice.sizes.TotalSize()));
   return text;
 }
 
@@ -99,19 +102,19 @@ void ReportHeading(Report& out, const TraceAdvice& advice) {
               {"memory_now", advice.sizes.TotalSize()}}},
             {"to_do", advice.AnyToDo()}});
   out.Title(Printable(advice.name),
-            fmt::format("{}{}, {}, {}",
-                        advice.facts.sessions > 1 ? fmt::format("session {}: ", advice.facts.session)
-                                                  : "",
-                        HumanDuration(duration_ns),
-                        Count(advice.sizes.buffers.size(), "buffer"),
-                        Count(advice.writers.writers.size(), "sequence")));
+            fmt::format(
+                "{}{}, {}, {}",
+                advice.facts.sessions > 1 ? fmt::format("session {}: ", advice.facts.session) : "",
+                HumanDuration(duration_ns), Count(advice.sizes.buffers.size(), "buffer"),
+                Count(advice.writers.writers.size(), "sequence")));
   out.Paragraph(
-      "Based on a trace that lacks what its buffers lost, so that no replay can try sizes: they are "
+      "Based on a trace that lacks what its buffers lost, so that no replay can try sizes: they "
+      "are "
       "estimates from the trace's statistics. A log of such a session ('ringscope record') would "
       "prove them.");
   if (advice.facts.is_cut_off || advice.facts.error_count > 0) {
-    const std::string what = advice.facts.errors.empty() ? "it ends within a packet"
-                                                         : advice.facts.errors.front().what;
+    const std::string what =
+        advice.facts.errors.empty() ? "it ends within a packet" : advice.facts.errors.front().what;
     out.Data("not_complete", std::vector<std::string>{what});
     out.Paragraph(fmt::format("Not complete: the trace is damaged, {}.", Printable(what)));
   }
@@ -126,8 +129,7 @@ Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const Trac
   RS_ASSIGN_OR_RETURN(advice.sizes,
                       InFile(advice.name, EstimateSizes(advice.facts, advice.diagnosis, wish)));
   advice.writers = WriterSharesOf(advice.facts);
-  if (advice.facts.config)
-    advice.config = ReusableConfig(wire::AsBytes(*advice.facts.config));
+  if (advice.facts.config) advice.config = ReusableConfig(wire::AsBytes(*advice.facts.config));
   return advice;
 }
 
@@ -152,8 +154,8 @@ void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
                                     : "Who wrote what is in the trace");
   out.Print(WriterTable(advice, kTopWriters), kBodyIndent);
   if (advice.writers.writers.size() > kTopWriters)
-    out.Print(fmt::format("  and {} more\n",
-                          WithCommas(advice.writers.writers.size() - kTopWriters)));
+    out.Print(
+        fmt::format("  and {} more\n", WithCommas(advice.writers.writers.size() - kTopWriters)));
   out.Data("advice", Json::array());
   const std::vector<const Finding*> findings = FindingsWithChanges(advice);
   if (!findings.empty()) out.Heading("What to change, and why");

@@ -22,7 +22,7 @@ struct TraceAdvice {
   TraceSizesWish wish;
   TraceSizes sizes;
   WriterShares writers;
-  std::string config;       // to be changed, as text; empty: there is none
+  std::string config;  // to be changed, as text; empty: there is none
 
   bool AnyToDo() const { return !sizes.changes.empty(); }
 };

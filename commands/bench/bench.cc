@@ -160,8 +160,8 @@ void ReportWorkload(Report& report, const Workload& workload,
 
 Result<ExitCode> RunBenchCommand(const BenchArgs& args, Context& context) {
   // What is measured is the buffer, not the way to its process.
-  const EngineLookup find = EnginesAndPlugins(
-      std::make_shared<const PluginRun>(PluginRun{.in_process = true}));
+  const EngineLookup find =
+      EnginesAndPlugins(std::make_shared<const PluginRun>(PluginRun{.in_process = true}));
   const EngineLookup find_apart = EnginesAndPlugins(args.plugins);
   std::vector<const EngineInfo*> engines, tried;
   const std::vector<std::string> names =

@@ -108,9 +108,8 @@ void AddFragments(PlainStream& stream) {
     if (begins) left = static_cast<uint32_t>(2 + random() % 19);
     --left;
     const int flags = (begins ? 0 : kFirstContinues) | (left > 0 ? kLastContinues : 0);
-    return ChunkCommit{.fragments = 1,
-                       .flags = static_cast<uint8_t>(flags),
-                       .payload = wire::AsBytes(payload)};
+    return ChunkCommit{
+        .fragments = 1, .flags = static_cast<uint8_t>(flags), .payload = wire::AsBytes(payload)};
   });
 }
 

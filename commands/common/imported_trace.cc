@@ -39,7 +39,8 @@ namespace {
 
 /// What was imported of a session.
 void SaySession(const TraceImportReport& report, const std::string& session, Console& console) {
-  console.Say(session + fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
+  console.Say(session +
+              fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
                           HumanSize(report.packet_bytes), Count(report.sequences, "sequence"),
                           Count(report.producers, "producer"), Count(report.chunks, "chunk")));
   if (report.untimed > 0) {
@@ -81,8 +82,8 @@ void SaySession(const TraceImportReport& report, const std::string& session, Con
 void SayImported(const TraceLog& log, Console& console) {
   const size_t sessions = log.sessions.size();
   if (sessions > 1)
-    console.Say(fmt::format("the trace has {}: each is a session of the log",
-                            Count(sessions, "session")));
+    console.Say(
+        fmt::format("the trace has {}: each is a session of the log", Count(sessions, "session")));
   for (size_t i = 0; i < sessions; ++i)
     SaySession(log.sessions[i], sessions > 1 ? fmt::format("session {}: ", i + 1) : "", console);
   console.Say("packets that were lost before the trace was written are unknown");
@@ -93,17 +94,17 @@ Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& p
   RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
   if (input.kind != InputKind::kTrace) return std::move(input.source);
   const auto import = [&](ByteSink& sink) -> Result<bool> {
-    auto progress = std::make_unique<Progress>(context.console,
-                                               fmt::format("importing {}", Printable(path)));
+    auto progress =
+        std::make_unique<Progress>(context.console, fmt::format("importing {}", Printable(path)));
     const auto update = [&](uint64_t done, uint64_t total) { progress->Update(done, total); };
-    RS_ASSIGN_OR_RETURN(
-        const TraceLog log,
-        WriteTraceLog({.path = path, .on_read = update}, std::move(input.source), sink));
+    RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog({.path = path, .on_read = update},
+                                                          std::move(input.source), sink));
     progress.reset();
     if (quiet) return IsComplete(log);
-    context.console.Say(fmt::format("{} is a trace: it is read as a log in which its packets are "
-                                    "committed at their timestamps",
-                                    Printable(path)));
+    context.console.Say(
+        fmt::format("{} is a trace: it is read as a log in which its packets are "
+                    "committed at their timestamps",
+                    Printable(path)));
     SayImported(log, context.console);
     return WarnOfTraceLog(context.console, path, log) == ExitCode::kClean;
   };

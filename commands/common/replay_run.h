@@ -64,7 +64,7 @@ struct ReplayFollowers {
   /// The ledger and the listeners hear the replay in a thread of their own, if there may be one:
   /// none of them prints, or asks the session for more than a TapeRecorder's listeners may.
   bool apart = false;
-  bool histograms = false;                 // fill ReplayOutcome::writers: memory for each sequence
+  bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
   std::optional<FoundReads>* found = nullptr;  // with --reads like=: gets what was found
 };
 

@@ -39,8 +39,7 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
     if (sentences.empty()) return;
     if (report.is_text()) report.Print("\n");
     for (const std::string& sentence : sentences)
-      if (report.is_text())
-        report.Paragraph(fmt::format("{}: {}.", title, Printable(sentence)));
+      if (report.is_text()) report.Paragraph(fmt::format("{}: {}.", title, Printable(sentence)));
     report.Data(key, sentences);
   };
   state("Assumed", "assumed", sessions.assumptions());
@@ -68,8 +67,7 @@ void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
                        .more = fmt::format(", {}, {}", Count(outcome.read_passes, "read"),
                                            ReadsText(outcome.reads))});
   if (outcome.clone) report.Data("clone", *outcome.clone);
-  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
-    report.Paragraph(notes);
+  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty()) report.Paragraph(notes);
   if (report.is_text() && outcome.buffers.empty()) report.Print("The session has no buffer.\n");
 }
 

@@ -295,12 +295,14 @@ std::optional<Op> SessionReader::TakeQueued() {
 void SessionReader::Note(const Op& op) {
   constexpr uint64_t kOddNs = 1'000'000'000;
   constexpr size_t kMaxAssumptions = 16;  // of a log whose time goes back at every other record
-  if (op.time_ns && !starts_session_ && last_time_ns_ && *op.time_ns < *last_time_ns_ &&
-      *last_time_ns_ - *op.time_ns > kOddNs && assumptions_.size() < kMaxAssumptions)
-    assumptions_.push_back(fmt::format(
-        "{}: time goes back by {} at record {}, and all of it is taken as one session; if these are "
-        "two logs, give each as a file of its own",
-        path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
+  if (op.time_ns && !starts_session_ && last_time_ns_ &&
+      *op.time_ns<*last_time_ns_&& * last_time_ns_ - *op.time_ns> kOddNs &&
+      assumptions_.size() < kMaxAssumptions)
+    assumptions_.push_back(
+        fmt::format("{}: time goes back by {} at record {}, and all of it is taken as one session; "
+                    "if these are "
+                    "two logs, give each as a file of its own",
+                    path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
   if (starts_session_) {
     ReportRefills();
     first_time_ns_.reset();

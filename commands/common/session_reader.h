@@ -130,7 +130,7 @@ class SessionReader : public OpSource {
     uint64_t number = 0;
     bool starts_session = false;
   };
-  std::deque<Queued> queued_;  // damage, and the record that was read with it
+  std::deque<Queued> queued_;         // damage, and the record that was read with it
   std::optional<DamageGaps> damage_;  // of the file
 
   std::optional<Op> held_;  // first record of the next session, already pulled

@@ -100,8 +100,8 @@ TEST(SessionReader, TimeThatGoesBack_IsSaid) {
 TEST(SessionReader, TimeThatGoesBackAllTheTime_IsSaidAFewTimes) {
   std::string log;
   for (int i = 0; i < 200; ++i)
-    log += R"({"op":"note","text":"a","ts":)" + std::string(i % 2 == 0 ? "9" : "1") +
-           "000000000}\n";
+    log +=
+        R"({"op":"note","text":"a","ts":)" + std::string(i % 2 == 0 ? "9" : "1") + "000000000}\n";
   MemoryRun run(log);
   SessionReader reader(run.context, {{"-"}, {}}, "reading");
   ASSERT_TRUE(reader.NextSession().value());

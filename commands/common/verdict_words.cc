@@ -115,7 +115,8 @@ std::string InexactText(const Verdicts& verdicts) {
     if (!text.empty()) text += "; ";
     text += WordsOf(reason, times);
     if (reason != InexactReason::kTimes) continue;
-    text += ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
+    text +=
+        ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
   }
   return text;
 }

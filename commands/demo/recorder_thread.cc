@@ -5,7 +5,7 @@
 namespace ringscope::demo {
 
 Result<std::unique_ptr<RecorderThread>> RecorderThread::Start(record::RecorderOptions options,
-                                                            record::LogFilesOptions files) {
+                                                              record::LogFilesOptions files) {
   std::unique_ptr<RecorderThread> recording(new RecorderThread());
   RS_ASSIGN_OR_RETURN(recording->loop_, record::EventLoop::Create());
   RS_ASSIGN_OR_RETURN(record::RecorderListeners listeners,

@@ -17,7 +17,7 @@ namespace ringscope::demo {
 class RecorderThread {
  public:
   static Result<std::unique_ptr<RecorderThread>> Start(record::RecorderOptions options,
-                                                      record::LogFilesOptions files);
+                                                       record::LogFilesOptions files);
   ~RecorderThread() { static_cast<void>(Stop()); }
   RecorderThread(const RecorderThread&) = delete;
   RecorderThread& operator=(const RecorderThread&) = delete;

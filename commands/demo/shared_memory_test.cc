@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
@@ -98,7 +97,9 @@ class SharedMemoryUse : public ::testing::Test {
                     .value();
     ASSERT_TRUE(producer_->WaitForSources(1));
   }
-  SharedMemoryWriter& Add() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
+  SharedMemoryWriter& Add() {
+    return *producer_->AddWriter(producer_->started()[0].buffer).value();
+  }
   bool Write(SharedMemoryWriter& writer, size_t bytes) {
     return writer.Write(wire::AsBytes(Packet(bytes))).value();
   }
@@ -278,8 +279,8 @@ TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
   recorder.Stop();
 
   std::vector<Op> ops = SpacedOps(log, /*ms_apart=*/20);
-  ops.insert(ops.begin(), Op{.time_ns = 0,
-                             .body = BufferSetUp{.id = BufferId{1}, .size = size_t{1} << 20}});
+  ops.insert(ops.begin(),
+             Op{.time_ns = 0, .body = BufferSetUp{.id = BufferId{1}, .size = size_t{1} << 20}});
   const std::string gaps = GapsOf(ops);
   EXPECT_THAT(gaps, HasSubstr(R"("reason": "service_late")"));
   EXPECT_THAT(gaps, HasSubstr(R"("waiting_for_service": 5)"));
@@ -325,8 +326,8 @@ class RandomWriters {
   }
   uint64_t written() const { return written_; }
   uint64_t aborted() const { return aborted_; }
-  /// Times that a writer lost packets, as far as a log can show them: by a marker, or without one by
-  /// the flag of the next packet.
+  /// Times that a writer lost packets, as far as a log can show them: by a marker, or without one
+  /// by the flag of the next packet.
   uint64_t losses() const { return aborted_ + flagged_; }
   uint64_t flagged() const { return flagged_; }
 

@@ -85,7 +85,8 @@ ChunkToPatch SharedMemoryWriter::LeaveToPatch(size_t begin, size_t offset, Bytes
           .more = false};
 }
 
-Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size_t> patched, bool ends) {
+Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size_t> patched,
+                                                bool ends) {
   if (chunk_ && (Space() < kLeastSpace || chunk_->fragments >= kMostFragments))
     RS_RETURN_IF_ERROR(Close());
   if (!chunk_) {

@@ -69,7 +69,9 @@ class SlowService {
   }
 
   Producer& producer() { return *producer_; }
-  SharedMemoryWriter& AddWriter() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
+  SharedMemoryWriter& AddWriter() {
+    return *producer_->AddWriter(producer_->started()[0].buffer).value();
+  }
   /// Ends the producer when all is committed. @return for how long no chunk was free, as the
   /// producer and the service know it
   TimeLimits End() {

@@ -26,12 +26,10 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   const auto plugins = std::make_shared<PluginRun>();
   AddReplayOptions(
       app, args.sides.a,
-      {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false,
-       .plugins = plugins});
+      {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false, .plugins = plugins});
   AddReplayOptions(
       app, args.sides.b,
-      {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false,
-       .plugins = plugins});
+      {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false, .plugins = plugins});
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
   InGroup(app, kInputGroup);
   AddPluginOptions(app, *plugins);

@@ -15,10 +15,10 @@ namespace ringscope {
 
 /// What is compared, and what is shown of it.
 struct DiffArgs {
-  LogChoices logs;  // or two result files
+  LogChoices logs;            // or two result files
   Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
-  size_t limit = 20;  // packets listed of each kind
-  bool all = false;   // list counters that agree, too
+  size_t limit = 20;          // packets listed of each kind
+  bool all = false;           // list counters that agree, too
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;

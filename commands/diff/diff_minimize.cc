@@ -98,8 +98,7 @@ Status WriteCase(const DiffArgs& args, const std::optional<PlainDifference>& pla
       RS_RETURN_IF_ERROR(file.Commit());
       const FuzzPlan& plan = plain->plan;
       context.console.Say(fmt::format("wrote {}: a test that passes with {}, not with {}",
-                                      file.path(), plan.sides.a.info.name,
-                                      plan.sides.b.info.name));
+                                      file.path(), plan.sides.a.info.name, plan.sides.b.info.name));
       return {};
     }
     if (!text) why = text.error().ToString();
@@ -160,9 +159,9 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
   context.console.ShowProgressLine("");
 
   // The note comes first, so that it is read first.
-  const std::string what = shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side),
-                                                    shown.died->how)
-                                      : CountsText(shown.counts);
+  const std::string what =
+      shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side), shown.died->how)
+                 : CountsText(shown.counts);
   const std::string note =
       fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(shown_by), what);
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));

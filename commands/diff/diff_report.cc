@@ -85,10 +85,9 @@ void PrintVerdict(Report& report, const LogDiff& result) {
     report.Paragraph(fmt::format("The plug-in of side {} ended, so the comparison stops there.",
                                  Letter(result.died->side)));
     report.Paragraph(Printable(result.died->text), 2);
-    report.Paragraph(result.counts.results() == 0
-                         ? std::string("Up to there A and B are the same.")
-                         : fmt::format("Up to there A and B differ: {}.",
-                                       CountsText(result.counts)));
+    report.Paragraph(result.counts.results() == 0 ? std::string("Up to there A and B are the same.")
+                                                  : fmt::format("Up to there A and B differ: {}.",
+                                                                CountsText(result.counts)));
     return;
   }
   report.Paragraph(result.Same() ? std::string("A and B are the same.")
@@ -195,9 +194,8 @@ void PrintTotals(Report& report, const std::vector<std::vector<SessionDiff>>& di
   }
   report.Print(table);
   report.Print("\n");
-  report.Paragraph(fmt::format("{}, {} failed; {} of {} differ{}", names.Title(),
-                               CountFailed(logs), WithCommas(differing),
-                               Count(sessions, "session"),
+  report.Paragraph(fmt::format("{}, {} failed; {} of {} differ{}", names.Title(), CountFailed(logs),
+                               WithCommas(differing), Count(sessions, "session"),
                                differing > 0 ? ": " + CountsText(totals) : ""));
   report.Print(FailuresText(logs));
 }

@@ -169,11 +169,11 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
   if (args.ignore_identity) {
     report.Data("identities_ignored", diff.identities_ignored);
-    report.Paragraph(fmt::format("uid and pid do not count (--ignore identity): {} in A and B.",
-                                 diff.identities_ignored == 0
-                                     ? "they are the same"
-                                     : fmt::format("those of {} differ",
-                                                   Count(diff.identities_ignored, "sequence"))));
+    report.Paragraph(fmt::format(
+        "uid and pid do not count (--ignore identity): {} in A and B.",
+        diff.identities_ignored == 0
+            ? "they are the same"
+            : fmt::format("those of {} differ", Count(diff.identities_ignored, "sequence"))));
   }
   ReportFirst(report, diff, kind);
   ReportSequences(report, diff, kind);
@@ -202,8 +202,7 @@ Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& cont
     return tl::unexpected<Error>(std::move(compared.error()));
   }
   Report report(context.console, args.format, "diff");
-  ReportResultDiff(report, *compared, args, kind,
-                   kind == InputKind::kEvents ? "events" : "traces",
+  ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
                    {args.logs.logs[0], args.logs.logs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;

@@ -259,11 +259,13 @@ TEST(Diff, Minimize_WritesATestCaseUnlessItIsToWriteNone) {
 std::string ManyCommits(int count) {
   std::string log = Evicting().substr(0, Evicting().find('\n') + 1);
   for (int i = 0; i < count; ++i) {
-    log += fmt::format(R"({{"op":"commit","buffer":1,"producer":1,"writer":{},"chunk":{},)", 1 + i % 3,
-                       i / 3);
+    log += fmt::format(R"({{"op":"commit","buffer":1,"producer":1,"writer":{},"chunk":{},)",
+                       1 + i % 3, i / 3);
     log += R"("fragments":1,"flags":0,"complete":true,"payload":"b817)" + std::string(6000, '6') +
            "\"}\n";
-    if (i % 10 == 9) log += R"({"op":"read","buffer":1})" "\n";
+    if (i % 10 == 9)
+      log += R"({"op":"read","buffer":1})"
+             "\n";
   }
   return log;
 }
@@ -284,8 +286,9 @@ TEST(Diff, Minimize_ShrinksBuffersOfTwoSizes) {
   EXPECT_LT(text.size(), 20'000u);
   EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-size", "8192"}).out,
               HasSubstr("A and B differ"));
-  EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
-              HasSubstr("v2@58 // with a buffer of 8192 bytes (ring_buffer) gives something else."));
+  EXPECT_THAT(
+      WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
+      HasSubstr("v2@58 // with a buffer of 8192 bytes (ring_buffer) gives something else."));
 }
 
 TEST(Diff, Minimize_OfPolicies) {
@@ -294,7 +297,8 @@ TEST(Diff, Minimize_OfPolicies) {
   const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(100)), "--a", "v2@58", "--b",
                         "v2@58", "--b-policy", "discard", "--minimize", minimal});
   EXPECT_EQ(ran.error, "");
-  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-policy discard'"));
+  EXPECT_THAT(ReadFile(minimal),
+              HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-policy discard'"));
   EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))), HasSubstr("bytes (discard)"));
 }
 

@@ -15,8 +15,8 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::MakeZip;
+using ::testing::Not;
 using testing::ReadTestdata;
 
 std::string Capture(const std::string& name) { return RS_TESTDATA "/captures/" + name; }
@@ -284,11 +284,13 @@ TEST(Doctor, ARecommitWithAPacketThatIsRefusedIsALoss) {
            fragments + ",\"flags\":0,\"complete\":true,\"payload\":\"" + payload + "\"}\n";
   };
   const std::string read = "{\"op\":\"read\",\"buffer\":1}\n";
-  const std::string small = "024007", large = "20" "fa011d" + std::string(58, '7');
+  const std::string small = "024007", large =
+                                          "20"
+                                          "fa011d" +
+                                          std::string(58, '7');
   TempFolder folder;
   const auto severity = [&](const std::string& again) {
-    const std::string log =
-        folder.Write("a.ops.jsonl", head + commit("1", small) + again + read);
+    const std::string log = folder.Write("a.ops.jsonl", head + commit("1", small) + again + read);
     const Json trace = DocumentOf({"--rule", "buffer.abi_violations", log})["traces"][0];
     return TextsOf(trace["findings"], "severity");
   };
@@ -316,9 +318,10 @@ TEST(Doctor, ATextThatMayBeAConfig) {
 TEST(Doctor, LostPacketsAreNotJudgedAsATrace) {
   TempFolder folder;
   const std::string lost = folder.File("lost.pftrace");
-  ASSERT_EQ(RunCommand(ReplayCommand(), {RS_TESTDATA "/inputs/lost-names.ops.jsonl", "--lost", lost})
-                .error,
-            "");
+  ASSERT_EQ(
+      RunCommand(ReplayCommand(), {RS_TESTDATA "/inputs/lost-names.ops.jsonl", "--lost", lost})
+          .error,
+      "");
   const Ran ran = RunDoctorOn({"--brief", lost});
   EXPECT_EQ(ran.code, ExitCode::kClean);
   EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("This is not the trace of a session"));

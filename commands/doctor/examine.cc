@@ -123,18 +123,17 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     Ledger ledger(sinks);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
-        ReplaySession(context, sessions, {},
-                      {.ledger = &ledger,
-                       .listeners = {&notes, &analysis, &kept, &writer},
-                       .apart = true}));
+        ReplaySession(
+            context, sessions, {},
+            {.ledger = &ledger, .listeners = {&notes, &analysis, &kept, &writer}, .apart = true}));
     kept.Finish();
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(ledger.totals());
     TriedRemedies remedies = RemediesFor(report, outcome);
     if (path != "-")
-      RS_RETURN_IF_ERROR(TryRemedies(
-          context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
-          ledger.totals(), remedies, &kept));
+      RS_RETURN_IF_ERROR(TryRemedies(context,
+                                     {.paths = {path}, .only = sessions.session(), .quiet = true},
+                                     {}, ledger.totals(), remedies, &kept));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
     DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);
@@ -196,10 +195,10 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   // An empty file is what its name says.
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
-  // A format that is not known may be a damaged trace: its reader finds what is left of it. An empty
-  // one is what a session leaves that never wrote anything.
-  if (kind == InputKind::kEvents || (kind == InputKind::kOther && !is_zip && !is_empty &&
-                                     !ContentWords(start).empty()))
+  // A format that is not known may be a damaged trace: its reader finds what is left of it. An
+  // empty one is what a session leaves that never wrote anything.
+  if (kind == InputKind::kEvents ||
+      (kind == InputKind::kOther && !is_zip && !is_empty && !ContentWords(start).empty()))
     return tl::unexpected<Error>(NoTrace(start, path));
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (is_zip) return ExamineArchive(context, std::move(source));

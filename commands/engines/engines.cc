@@ -76,9 +76,8 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
       {"reports_chunks", facts.visits_chunks, "reports the chunks that it holds"},
       {"runs_programs", facts.runs_programs, "runs the programs of data sources (ProtoVM)"},
   };
-  Json json = {{"name", facts.name},
-               {"version", facts.version},
-               {"abi_version", facts.abi_version}};
+  Json json = {
+      {"name", facts.name}, {"version", facts.version}, {"abi_version", facts.abi_version}};
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;

@@ -43,9 +43,10 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "The trace to write (.pftrace); - for standard output", Need::kRequired);
   AddForce(app, args.force);
-  AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
-            "Chunks of a sequence, and chunks in a producer's shared memory, that are shown side by "
-            "side; more than these have no slice (default: 4096)");
+  AddParsed(
+      app, "--lanes", args.lanes, ParseLanes, "N",
+      "Chunks of a sequence, and chunks in a producer's shared memory, that are shown side by "
+      "side; more than these have no slice (default: 4096)");
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {

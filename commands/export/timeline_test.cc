@@ -243,8 +243,8 @@ TEST(Timeline, Events_AreWhatHappened) {
 }
 
 TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
-  const Drawn ran = Draw(
-      {"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
+  const Drawn ran =
+      Draw({"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
   ASSERT_EQ(ran.error, "");
   CheckForm(ran.trace);
   std::vector<std::string> lines;
@@ -254,29 +254,27 @@ TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
       lines.push_back(fmt::format("{} {} {}", event.time / 1'000'000, event.type, event.value));
   }
   // A counter's value is of type 4; the slice begins (1) at 1100 ms and ends (2) at 1112 ms.
-  EXPECT_THAT(lines, ::testing::ElementsAre("1010 4 5", "1050 4 4", "1051 4 5", "1100 4 0",
-                                            "1100 1 0", "1112 4 6", "1112 2 0", "1120 4 5",
-                                            "1121 4 6"));
+  EXPECT_THAT(lines,
+              ::testing::ElementsAre("1010 4 5", "1050 4 4", "1051 4 5", "1100 4 0", "1100 1 0",
+                                     "1112 4 6", "1112 2 0", "1120 4 5", "1121 4 6"));
 }
 
 // The looks show chunks as held back; from their commit on they wait for the service.
 TEST(Timeline, SharedMemory_CountersChangeWithACommit) {
-  const Drawn ran = Draw(
-      {"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
+  const Drawn ran =
+      Draw({"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
   ASSERT_EQ(ran.error, "");
   std::vector<std::string> lines;
   for (const Event& event : ran.trace.events) {
     const std::string& name = ran.trace.tracks.at(event.track).name;
     for (const char* const end : {"held back by the producer", "waiting for the service"})
       if (event.type == 4 && name.ends_with(end))
-        lines.push_back(
-            fmt::format("{} {:.4} {}", event.time / 1'000'000, end, event.value));
+        lines.push_back(fmt::format("{} {:.4} {}", event.time / 1'000'000, end, event.value));
   }
-  EXPECT_THAT(lines, ::testing::ElementsAre("1010 held 0", "1010 wait 0", "1050 held 1",
-                                            "1050 held 0", "1050 wait 1", "1051 wait 0",
-                                            "1100 held 6", "1100 held 0", "1100 wait 6",
-                                            "1112 wait 0", "1120 held 1", "1120 held 0",
-                                            "1120 wait 1", "1121 wait 0"));
+  EXPECT_THAT(lines, ::testing::ElementsAre(
+                         "1010 held 0", "1010 wait 0", "1050 held 1", "1050 held 0", "1050 wait 1",
+                         "1051 wait 0", "1100 held 6", "1100 held 0", "1100 wait 6", "1112 wait 0",
+                         "1120 held 1", "1120 held 0", "1120 wait 1", "1121 wait 0"));
 }
 
 // The way of each chunk, by looks and commits; at most as many side by side as there are lanes.
@@ -300,16 +298,14 @@ TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
   }
   EXPECT_TRUE(open.empty());
   // Chunks 2 to 7 of writer 1 were taken and returned between two looks.
-  EXPECT_THAT(ways, UnorderedElementsAre(
-                        "1#0 being written 1010-1050", "1#0 waiting for the service 1050-1051",
-                        "1#1 being written 1050-1100", "1#1 waiting for the service 1100-1112",
-                        "1#2 waiting for the service 1100-1112",
-                        "1#3 waiting for the service 1100-1112",
-                        "1#4 waiting for the service 1100-1112",
-                        "1#5 waiting for the service 1100-1112",
-                        "1#6 waiting for the service 1100-1112",
-                        "1#7 waiting for the service 1120-1121", "2#0 being written 1010-1140",
-                        "3#0 being written 1010-1140"));
+  EXPECT_THAT(ways,
+              UnorderedElementsAre(
+                  "1#0 being written 1010-1050", "1#0 waiting for the service 1050-1051",
+                  "1#1 being written 1050-1100", "1#1 waiting for the service 1100-1112",
+                  "1#2 waiting for the service 1100-1112", "1#3 waiting for the service 1100-1112",
+                  "1#4 waiting for the service 1100-1112", "1#5 waiting for the service 1100-1112",
+                  "1#6 waiting for the service 1100-1112", "1#7 waiting for the service 1120-1121",
+                  "2#0 being written 1010-1140", "3#0 being written 1010-1140"));
   const Drawn narrow = Draw({"--lanes", "1", "-"}, log);
   EXPECT_THAT(narrow.err, HasSubstr("no slice was drawn for the way of "));
 }
@@ -318,7 +314,8 @@ TEST(Timeline, Programs_HaveCounters) {
   // Times in steps of 50 ms, so that what is folded falls into several windows.
   std::string log;
   uint64_t ns = 1'000'000'000;
-  const std::string plain = ReadFile(testing::TestdataPath("protovm/two-producers.ops.jsonl").string());
+  const std::string plain =
+      ReadFile(testing::TestdataPath("protovm/two-producers.ops.jsonl").string());
   for (size_t at = 0; at < plain.size(); ns += 50'000'000) {
     const size_t end = plain.find('\n', at);
     log += fmt::format(R"({{"ts":{},)", ns) + plain.substr(at + 1, end - at);

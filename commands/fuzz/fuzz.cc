@@ -131,9 +131,8 @@ Result<bool> IgnoreOfV1(const std::string& text, FuzzPlan& plan) {
                 {}, fmt::format("known: {}", fmt::join(names, ", ")));
   }
   if (!AreV1AndV2(plan.sides)) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("--ignore {}: {} and {} are not V1 and a V2", text,
-                            plan.sides.a.info.name, plan.sides.b.info.name));
+    return Fail(ErrorCode::kUsage, fmt::format("--ignore {}: {} and {} are not V1 and a V2", text,
+                                               plan.sides.a.info.name, plan.sides.b.info.name));
   }
   for (size_t i = 0; i < kStatFields.size(); ++i) {
     const auto& counters = found.front()->counters;

@@ -30,7 +30,7 @@ struct FuzzArgs {
   bool judges_losses = false;
   std::string corpus;
   CaseStyle style = CaseStyle::kOps;  // of the test cases beside findings
-  std::string output;              // folder; empty: the corpus, else this folder
+  std::string output;                 // folder; empty: the corpus, else this folder
   std::string format;
 };
 

@@ -8,8 +8,8 @@
 #include "commands/fuzz/fuzz.h"
 #include "commands/report/report.h"
 #include "commands/shell/text.h"
-#include "core/fuzz/explain.h"
 #include "core/engine/release_notes.h"
+#include "core/fuzz/explain.h"
 
 namespace ringscope {
 namespace {
@@ -64,7 +64,8 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   const Mismatch& shown = finding.shown ? finding.shown->mismatch : first.mismatch;
   report.Heading(fmt::format("{}. {}", number, Printable(first.cause)));
   for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
-  for (const ReleaseNote* const note : first.notes) report.Paragraph(note->title + std::string("."), 2);
+  for (const ReleaseNote* const note : first.notes)
+    report.Paragraph(note->title + std::string("."), 2);
   report.Paragraph(Printable(finding.text), 2);
   std::string origin = finding.seed ? fmt::format("seed {} ({})", *finding.seed,
                                                   Name(KindOfSeed(plan, *finding.seed)))

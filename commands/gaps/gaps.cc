@@ -1,7 +1,5 @@
 
 
-#include "core/gaps/gap_analysis.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/gaps/gap_filter.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/ledger/lost_packets.h"
@@ -40,9 +39,9 @@ struct GapsArgs {
   LogChoices logs;
   ReplayChoices choices;
   GapFilter filter;
-  bool summary = false;  // only the totals
-  bool packets = false;  // each lost packet
-  bool decode = false;   // with its content
+  bool summary = false;           // only the totals
+  bool packets = false;           // each lost packet
+  bool decode = false;            // with its content
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
   uint64_t stale_ns = kUsualStaleNs;
   std::string format = "text";
@@ -236,11 +235,10 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   LedgerSinks all_sinks(std::move(sinks));
   Ledger ledger(all_sinks);
   if (args.decode) listeners.push_back(&accounts.packets());
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices,
-                                    {.ledger = &ledger,
-                                     .listeners = std::move(listeners),
-                                     .apart = !args.packets}));
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplaySession(context, sessions, args.choices,
+                                                                 {.ledger = &ledger,
+                                                                  .listeners = std::move(listeners),
+                                                                  .apart = !args.packets}));
   bool lost = accounts.listed();
   const GapReport report = analysis.Finish(ledger.totals());
   WarnOfOddFilter(args.filter, outcome, report, notes, context.console);

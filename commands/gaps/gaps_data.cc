@@ -95,12 +95,9 @@ Json FullMemoryJson(const AbortFacts& abort) {
 
 Json AbortJson(const std::optional<AbortFacts>& abort) {
   if (!abort) return {};
-  return {{"reason", Name(abort->reason)},
-          {"shared_memory", abort->smb_size},
-          {"packet_bytes", abort->packet_bytes},
-          {"committed_before_bytes", abort->window_bytes},
-          {"quiet_ns", abort->quiet_ns},
-          {"full_memory", FullMemoryJson(*abort)}};
+  return {{"reason", Name(abort->reason)},       {"shared_memory", abort->smb_size},
+          {"packet_bytes", abort->packet_bytes}, {"committed_before_bytes", abort->window_bytes},
+          {"quiet_ns", abort->quiet_ns},         {"full_memory", FullMemoryJson(*abort)}};
 }
 
 Json OutcomeJson(const std::optional<TriedOutcome>& outcome) {

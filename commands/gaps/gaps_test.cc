@@ -108,7 +108,8 @@ TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
   EXPECT_LT(text.find("4,910 of the 4,912 packets that were read cannot be used"),
             text.find("packets written"));
-  EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6548), buffer 1 keeps"), text.find("packets written"));
+  EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6548), buffer 1 keeps"),
+            text.find("packets written"));
   const Json document = Json::parse(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
 }
@@ -117,7 +118,8 @@ TEST(GapsCommand, Filter_SaysWhatItSelects) {
   const std::string none = Gaps({"--seq", "9:9"}).out;
   EXPECT_THAT(none, HasSubstr("The filters select 0 of the 7 sequences"));
   EXPECT_THAT(none, ::testing::Not(HasSubstr("Nothing was lost")));
-  EXPECT_THAT(Gaps({"--seq", "1:2"}).out, HasSubstr("1 of the 7 sequences: 1 gap, 50,126 lost packets"));
+  EXPECT_THAT(Gaps({"--seq", "1:2"}).out,
+              HasSubstr("1 of the 7 sequences: 1 gap, 50,126 lost packets"));
 }
 
 TEST(GapsCommand, GapsOfOneCauseAreOneGroup) {

@@ -84,9 +84,10 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
     if (sequence->producer_flags == 0) continue;
     const ProducerId producer = sequence->sequence.producer;
     remedies.try_emplace(
-        producer, fmt::format("Remedy for {}: {}",
-                              ProducerText(producer, selection.notes.ProducerOf(sequence->sequence)),
-                              MoreMemoryText(NeedOf(producer, selection.report))));
+        producer,
+        fmt::format("Remedy for {}: {}",
+                    ProducerText(producer, selection.notes.ProducerOf(sequence->sequence)),
+                    MoreMemoryText(NeedOf(producer, selection.report))));
     ++found;
     if (limit != 0 && shown == limit) continue;
     ++shown;

@@ -125,12 +125,12 @@ std::string ComputedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
         HumanSize(std::max(facts.packet_bytes, size.value_or(0))));
   if (facts.reason == AbortReason::kHeldByWriters) {
     const uint64_t page = facts.page_size;
-    return fmt::format("more chunks than writers that hold one ({}): {}, or fewer writers",
-                       facts.full->counts.being_written,
-                       page == 0 ? std::string("more shared memory")
-                                 : "shared memory of " +
-                                       HumanSize(std::bit_ceil(facts.full->counts.being_written * 2) *
-                                                 page));
+    return fmt::format(
+        "more chunks than writers that hold one ({}): {}, or fewer writers",
+        facts.full->counts.being_written,
+        page == 0 ? std::string("more shared memory")
+                  : "shared memory of " +
+                        HumanSize(std::bit_ceil(facts.full->counts.being_written * 2) * page));
   }
   if (facts.reason == AbortReason::kHeldBack)
     return fmt::format(
@@ -140,10 +140,10 @@ std::string ComputedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
   if (facts.reason == AbortReason::kServiceLate) {
     // What the producer commits in that time, beside what it has.
     constexpr double kMost = 0x1p40;  // of hostile times, too
-    const auto meanwhile = static_cast<uint64_t>(std::min(
-        static_cast<double>(facts.window_bytes) * static_cast<double>(facts.waiting_ns) /
-            static_cast<double>(AbortFacts::kWindowNs),
-        kMost));
+    const auto meanwhile = static_cast<uint64_t>(
+        std::min(static_cast<double>(facts.window_bytes) * static_cast<double>(facts.waiting_ns) /
+                     static_cast<double>(AbortFacts::kWindowNs),
+                 kMost));
     return fmt::format("shared memory for the time that the service takes: {}",
                        HumanSize(std::bit_ceil(facts.smb_size.value_or(0) + meanwhile + 1)));
   }

@@ -141,8 +141,8 @@ void PrintSequences(Report& out, const ShownGaps& selection, uint64_t limit) {
   const size_t shown = CountToShow(sequences.size(), limit);
   for (size_t i = 0; i < shown; ++i) {
     const SequenceGaps& sequence = *sequences[i];
-    const auto not_flagged = static_cast<uint64_t>(std::ranges::count_if(
-        sequence.gaps, [](const Gap& gap) { return !ShowsLoss(gap.sign); }));
+    const auto not_flagged = static_cast<uint64_t>(
+        std::ranges::count_if(sequence.gaps, [](const Gap& gap) { return !ShowsLoss(gap.sign); }));
     const uint32_t trace_id = selection.notes.TraceIdOf(sequence.sequence);
     std::vector<Cell> row = {
         ToString(sequence.sequence), trace_id == 0 ? "-" : std::to_string(trace_id),

@@ -77,12 +77,14 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsed(
       app, "--smb", args.smb, [](std::string_view text) { return ParseNumber(text, UINT16_MAX); },
       "PRODUCER",
-      "Show instead the pages and chunks of this producer's shared memory, as the recorder saw them");
-  AddParsed(
-      app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-      "Show the layout, the order or the shared memory after this record, or at this time after the "
-      "start, like 1.5s (default: a layout before the last read that returned many packets, an order "
-      "at the end, shared memory when it was fullest); needs --layout, --order or --smb");
+      "Show instead the pages and chunks of this producer's shared memory, as the recorder saw "
+      "them");
+  AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
+            "Show the layout, the order or the shared memory after this record, or at this time "
+            "after the "
+            "start, like 1.5s (default: a layout before the last read that returned many packets, "
+            "an order "
+            "at the end, shared memory when it was fullest); needs --layout, --order or --smb");
   InGroup(app, kOutputGroup);
   AddText(
       app, "-o,--output", args.output, kFileType,
@@ -94,9 +96,9 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
   Exclude(app, "--order", {"--layout", "--around", "--full"});
-  Exclude(app, "--smb", {"--layout", "--order", "--seq", "--around", "--full", "--top", "--buffer",
-                         "--engine", "--size", "--policy", "--reads", "--pass-bytes", "--protovm",
-                         "--config"});
+  Exclude(app, "--smb",
+          {"--layout", "--order", "--seq", "--around", "--full", "--top", "--buffer", "--engine",
+           "--size", "--policy", "--reads", "--pass-bytes", "--protovm", "--config"});
   Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
 }
 

@@ -135,7 +135,8 @@ Json GraphJson(const GraphReport& report) {
   if (report.outcome.clone) json["clone"] = *report.outcome.clone;
   if (!report.outcome.verdicts.empty()) json["inexact"] = VerdictsJson(report.outcome.verdicts);
   json["graphs"] = Json::array();
-  for (const SequenceGraph& graph : report.graphs) json["graphs"].push_back(SequenceJson(graph, report.notes));
+  for (const SequenceGraph& graph : report.graphs)
+    json["graphs"].push_back(SequenceJson(graph, report.notes));
   return json;
 }
 

@@ -32,8 +32,7 @@ std::string CursorText(const char* name, uint64_t cursor, size_t cell) {
   constexpr size_t kFirstCell = 14;  // column
   const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
   const std::string text = fmt::format("{} {:#x}", name, cursor);
-  if (column + 2 + text.size() <= kTextColumns)
-    return fmt::format("{:{}}^ {}\n", "", column, text);
+  if (column + 2 + text.size() <= kTextColumns) return fmt::format("{:{}}^ {}\n", "", column, text);
   return fmt::format("{:>{}} ^\n", text, column - 1);
 }
 

@@ -10,8 +10,7 @@
 namespace ringscope {
 
 Result<ExitCode> DrawMemory(ProducerId producer, const std::optional<LayoutMoment>& at,
-                            const std::string& format, SessionReader& sessions,
-                            Report& report) {
+                            const std::string& format, SessionReader& sessions, Report& report) {
   MemoryReading reading(producer);
   if (at)
     reading.KeepAt(*at);

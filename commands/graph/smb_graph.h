@@ -16,8 +16,7 @@ namespace ringscope {
 /// @param format "text", "svg" or "json"
 /// kUsage: the log has no such producer.
 Result<ExitCode> DrawMemory(ProducerId producer, const std::optional<LayoutMoment>& at,
-                            const std::string& format, SessionReader& sessions,
-                            Report& report);
+                            const std::string& format, SessionReader& sessions, Report& report);
 
 }  // namespace ringscope
 

@@ -54,7 +54,8 @@ TEST(Completion, EachOptionAndFixedValue) {
 }
 
 TEST(Completion, OptionsBeforeTheCommand) {
-  EXPECT_THAT(Words({"-"}), ElementsAre("--help", "-h", "--version", "-V", "--color", "--quiet", "-q"));
+  EXPECT_THAT(Words({"-"}),
+              ElementsAre("--help", "-h", "--version", "-V", "--color", "--quiet", "-q"));
   EXPECT_THAT(Words({"--color", ""}), ElementsAre("auto", "always", "never"));
   EXPECT_THAT(Words({"--color=a"}), ElementsAre("--color=auto", "--color=always"));
 }

@@ -233,7 +233,9 @@ Result<std::string> OverviewPage(std::string_view body) {
   std::vector<Section> sections = Cut(body, ".Sh ");
   std::string page =
       Header(Take(sections, ""), kOverviewName, "Replay and explain Perfetto trace buffers");
-  page += ".Sh SYNOPSIS\n.Nm\n.Ar FILE\n.Nm\n.Op Ar OPTIONS\n.Ar COMMAND\n.Op Ar OPTIONS\n.Op Ar ARGUMENTS\n";
+  page +=
+      ".Sh SYNOPSIS\n.Nm\n.Ar FILE\n.Nm\n.Op Ar OPTIONS\n.Ar COMMAND\n.Op Ar OPTIONS\n.Op Ar "
+      "ARGUMENTS\n";
   page += ".Sh DESCRIPTION\n" + Take(sections, "DESCRIPTION") + ".Sh COMMANDS\n";
   std::string group;
   std::vector<std::string> names;

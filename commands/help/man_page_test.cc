@@ -111,9 +111,14 @@ void ExpectNames(const std::string& page, std::span<const char* const> names) {
 TEST(ManPages, GapsExplainsEveryCauseOfALossAndEachFalseFlag) {
   std::vector<const char*> causes(kEnumNames<Cause>.begin(), kEnumNames<Cause>.end());
   // Of packets that are not lost.
-  const std::set<std::string> others = {
-      "none",       "waits_for_patch",  "waits_for_chunk", "waits_for_completion", "behind_given_up",
-      "unfinished", "taken_by_session", "transferred"};
+  const std::set<std::string> others = {"none",
+                                        "waits_for_patch",
+                                        "waits_for_chunk",
+                                        "waits_for_completion",
+                                        "behind_given_up",
+                                        "unfinished",
+                                        "taken_by_session",
+                                        "transferred"};
   std::erase_if(causes, [&](const char* name) { return others.contains(name); });
   const std::string page = ReadFile(kMan + "ringscope-gaps.1.in");
   ExpectNames(page, causes);

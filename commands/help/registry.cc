@@ -38,13 +38,13 @@ std::span<const Command> HiddenCommands() {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  SweepCommand(),       MergeCommand(),       StatsCommand(),
-      DiffCommand(),    FuzzCommand(),        BenchCommand(),       EnginesCommand(),
-      PluginCommand(),  DoctorCommand(),      GapsCommand(),        AdviseCommand(),
-      GraphCommand(),   SmbCommand(),         ReportCommand(),      TimelineCommand(),
-      ExportCommand(),  ProtovmCommand(),     RecordCommand(),      DemoSessionCommand(),
-      ImportCommand(),  InfoCommand(),        DumpCommand(),        VerifyCommand(),
-      RepairCommand(),  HelpCommand(),        CompletionsCommand(),
+      ReplayCommand(), SweepCommand(),   MergeCommand(),       StatsCommand(),
+      DiffCommand(),   FuzzCommand(),    BenchCommand(),       EnginesCommand(),
+      PluginCommand(), DoctorCommand(),  GapsCommand(),        AdviseCommand(),
+      GraphCommand(),  SmbCommand(),     ReportCommand(),      TimelineCommand(),
+      ExportCommand(), ProtovmCommand(), RecordCommand(),      DemoSessionCommand(),
+      ImportCommand(), InfoCommand(),    DumpCommand(),        VerifyCommand(),
+      RepairCommand(), HelpCommand(),    CompletionsCommand(),
   };
   return commands;
 }

@@ -18,9 +18,9 @@ std::string_view FragmentNote(FragmentKind kind);
 std::vector<std::string> HexLines(Bytes bytes);
 
 /// The fragments of a chunk, one to a line: offset (as patches count it, from the payload's first
-/// byte), size, what it is of its packet, and the top-level fields that begin in it. The fields of a
-/// fragment that continues a packet cannot be found without the chunks before. After them, what the
-/// chunk has after its last fragment.
+/// byte), size, what it is of its packet, and the top-level fields that begin in it. The fields of
+/// a fragment that continues a packet cannot be found without the chunks before. After them, what
+/// the chunk has after its last fragment.
 /// @param written of the commit
 std::vector<std::string> FragmentLines(const ChunkCommit& commit, const WrittenChunk& written,
                                        const Descriptors& descriptors);

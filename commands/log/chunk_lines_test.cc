@@ -31,9 +31,9 @@ std::string DumpOf(const std::string& log, std::vector<std::string> options) {
 }
 
 // [ c0: timestamp | track_event-> ][ c1: -> | empty | aborted ]
-const std::string kTwoChunks = RequestOf(
-    ChunkOf(0, 0, R"("fragments":2,"flags":2,"payload":"024005055a0a616263")") + "," +
-    ChunkOf(1, 1, R"("fragments":3,"flags":1,"payload":"02646500ffffff7f")"));
+const std::string kTwoChunks =
+    RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":2,"payload":"024005055a0a616263")") + "," +
+              ChunkOf(1, 1, R"("fragments":3,"flags":1,"payload":"02646500ffffff7f")"));
 
 TEST(DumpFragments, OfWholeAndContinuedPackets) {
   const std::string dump = DumpOf(kTwoChunks, {"--fragments"});
@@ -46,33 +46,34 @@ TEST(DumpFragments, OfWholeAndContinuedPackets) {
   EXPECT_THAT(dump, HasSubstr("  at 4: the marker of a packet that its writer aborted\n"));
 }
 
-// Where a size is patched later, writers leave what was in the chunk before: here 2, and the rest of
-// the message looks like field 8.
+// Where a size is patched later, writers leave what was in the chunk before: here 2, and the rest
+// of the message looks like field 8.
 TEST(DumpFragments, NoFieldIsNamedAfterASizeThatMayBePatched) {
-  const std::string dump = DumpOf(
-      RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":6,"payload":"0840055a0261614005")")),
-      {"--fragments"});
+  const std::string dump =
+      DumpOf(RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":6,"payload":"0840055a0261614005")")),
+             {"--fragments"});
   EXPECT_THAT(dump, HasSubstr("8 bytes of a packet that continues in the next chunk: timestamp, "
                               "track_event, and what its size, which may be patched, leaves\n"));
 }
 
 TEST(DumpFragments, FieldsAreNamedOnceWithTheirNumber) {
   // Two of field 5000, which nobody knows; then a byte that begins no field.
-  const std::string dump =
-      DumpOf(RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":0,"payload":"09c0b80201c0b8020207")")),
-             {"--fragments"});
+  const std::string dump = DumpOf(
+      RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":0,"payload":"09c0b80201c0b8020207")")),
+      {"--fragments"});
   EXPECT_THAT(dump, HasSubstr("9 bytes, a whole packet: 2 x field 5000, then malformed bytes\n"));
 }
 
 TEST(DumpFragments, BrokenAndUnfinishedOnes) {
-  const std::string broken = DumpOf(
-      RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")), {"--fragments"});
+  const std::string broken =
+      DumpOf(RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")),
+             {"--fragments"});
   EXPECT_THAT(broken, HasSubstr("  at 3: 2 bytes that are not a fragment\n"));
-  const std::string scraped = DumpOf(
-      R"({"op":"commit","buffer":1,"producer":1,"writer":4,"chunk":0,"fragments":2,)"
-      R"("complete":false,"payload":"02400502616263"})"
-      "\n",
-      {"--fragments"});
+  const std::string scraped =
+      DumpOf(R"({"op":"commit","buffer":1,"producer":1,"writer":4,"chunk":0,"fragments":2,)"
+             R"("complete":false,"payload":"02400502616263"})"
+             "\n",
+             {"--fragments"});
   EXPECT_THAT(scraped, HasSubstr("  at 3: 2 bytes of a fragment that may still grow\n"));
 }
 

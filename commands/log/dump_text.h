@@ -59,8 +59,8 @@ class RecordText {
   std::string CommitSuffix(const Commit& commit);
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const;
-  /// Where a chunk was in the shared memory, as far as the line does not say so already, and how the
-  /// last look showed it.
+  /// Where a chunk was in the shared memory, as far as the line does not say so already, and how
+  /// the last look showed it.
   std::string PlaceText(ProducerId producer, const ChunkToMove& chunk) const;
   /// Adds what a chunk has in it, as `detail` asks for.
   void AddContent(ProducerId producer, const ChunkToMove& chunk);

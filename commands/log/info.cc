@@ -32,9 +32,10 @@ constexpr uint64_t kReadUnasked = uint64_t{64} << 20;
 void SetUp(CLI::App& app, InfoArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
-  AddFlag(app, "--latency", args.latency,
-          "Also how long chunks took for each step of their way, by producer: in the shared memory, "
-          "by the looks of the log, and in the buffers, by a replay");
+  AddFlag(
+      app, "--latency", args.latency,
+      "Also how long chunks took for each step of their way, by producer: in the shared memory, "
+      "by the looks of the log, and in the buffers, by a replay");
   AddFormat(app, args.format, {"text", "json"});
 }
 
@@ -121,22 +122,23 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
 }  // namespace
 
 Command InfoCommand() {
-  return {"info",
-          "Logs",
-          "Summarize a log: sessions, buffers, producers, sequences",
-          "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
-          "happened in order (tracing sessions, data sources, flushes, triggers, clones), data "
-          "sources and producers without data, how fast producers acknowledge flushes, each "
-          "sequence with its packets, bytes and rates, the number of records of each kind, and "
-          "whether the log is complete. A commit log is answered from its index at once; a log "
-          "without an index is read to its end, with the same results. Looks at the producers' "
-          "shared memory are read where the log has at most 64 MiB: how it was divided, and how full "
-          "it was.",
-          {{"ringscope info session.tblog", "What does this log contain?"},
-           {"ringscope info --format json session.tblog", "The same for a script"},
-           {"ringscope info --latency session.tblog",
-            "How long did chunks take from their writer until they were read?"}},
-          Bind(SetUp, RunInfo)};
+  return {
+      "info",
+      "Logs",
+      "Summarize a log: sessions, buffers, producers, sequences",
+      "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
+      "happened in order (tracing sessions, data sources, flushes, triggers, clones), data "
+      "sources and producers without data, how fast producers acknowledge flushes, each "
+      "sequence with its packets, bytes and rates, the number of records of each kind, and "
+      "whether the log is complete. A commit log is answered from its index at once; a log "
+      "without an index is read to its end, with the same results. Looks at the producers' "
+      "shared memory are read where the log has at most 64 MiB: how it was divided, and how full "
+      "it was.",
+      {{"ringscope info session.tblog", "What does this log contain?"},
+       {"ringscope info --format json session.tblog", "The same for a script"},
+       {"ringscope info --latency session.tblog",
+        "How long did chunks take from their writer until they were read?"}},
+      Bind(SetUp, RunInfo)};
 }
 
 }  // namespace ringscope

@@ -276,7 +276,7 @@ Status ReportInfo(Report& report, const std::string& path, const LogParts& parts
   } else {
     report.Title(Printable(path), "a trace, read as a log of its packets: " + ExtentText(info));
     report.Paragraph(trace == ImportedTrace::kDamaged ? "not all of the trace could be read"
-                                                   : "reads without errors");
+                                                      : "reads without errors");
   }
   AddLogData(report, path, info);
   report.Data("parts", Json(parts.paths));
@@ -292,9 +292,8 @@ Status ReportInfo(Report& report, const std::string& path, const LogParts& parts
   report.Data("sessions", Json::array());
   for (size_t i = 0; i < info.sessions.size(); ++i) {
     if (only && *only != i + 1) continue;
-    RS_RETURN_IF_ERROR(report.AddItem("sessions", [&] {
-      return ReportSession(report, i + 1, info.sessions[i], more);
-    }));
+    RS_RETURN_IF_ERROR(report.AddItem(
+        "sessions", [&] { return ReportSession(report, i + 1, info.sessions[i], more); }));
   }
   return {};
 }

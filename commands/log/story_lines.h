@@ -18,8 +18,9 @@ struct StoryLine {
   std::string text;
 };
 
-/// What happened, in lines, each with its time in seconds since a start. What is routine is summed up
-/// in one line as long as nothing else happens; of many lines alike only the first ones are shown.
+/// What happened, in lines, each with its time in seconds since a start. What is routine is summed
+/// up in one line as long as nothing else happens; of many lines alike only the first ones are
+/// shown.
 class StoryLines {
  public:
   using NameOf = std::function<std::string(ProducerId)>;

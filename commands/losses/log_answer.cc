@@ -200,9 +200,9 @@ std::string SignsText(const GapReport& report, const SessionSums& sums) {
   if (sums.missing_chunks > 0)
     parts.push_back(Count(sums.missing_chunks, "chunk id") + " without a commit in the log");
   if (report.reports() > 0)
-    parts.push_back(fmt::format("{} where the {}", Count(report.reports(), "place"),
-                                report.from_trace ? "trace itself reports a loss"
-                                                  : "log is not complete"));
+    parts.push_back(
+        fmt::format("{} where the {}", Count(report.reports(), "place"),
+                    report.from_trace ? "trace itself reports a loss" : "log is not complete"));
   // Of losses that are known, the counters tell nothing new.
   if (sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
     for (size_t i = 0; i < kLossCounters; ++i)

@@ -24,7 +24,8 @@ const char* CauseWords(Cause cause) {
     case Cause::kTooLarge:
       return "discarded: {their} chunk is larger than the buffer";
     case Cause::kAlreadyConsumed:
-      return "discarded: {their} chunk, or a newer one, left the buffer before {they_were} committed";
+      return "discarded: {their} chunk, or a newer one, left the buffer before {they_were} "
+             "committed";
     case Cause::kBadRecommit:
       return "discarded: the re-commit of {their} chunk breaks the rules";
     case Cause::kNoSharedMemory:

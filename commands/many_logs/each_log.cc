@@ -82,10 +82,9 @@ std::vector<LogStatus> RunEachLog(Context& context, const std::vector<std::strin
   uint64_t finished_bytes = 0;
   const auto work = [&] {
     for (size_t at = next++; at < paths.size(); at = next++) {
-      Done one =
-          RunOne(at, paths[at], task,
-                 static_cast<unsigned>(std::max<size_t>(1, workers == 0 ? 1 : cores / workers)),
-                 context);
+      Done one = RunOne(
+          at, paths[at], task,
+          static_cast<unsigned>(std::max<size_t>(1, workers == 0 ? 1 : cores / workers)), context);
       const std::lock_guard lock(mutex);
       done[at] = std::move(one);
       ++finished;

@@ -87,10 +87,10 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
   if (all.reads_assumed)
     report.Paragraph("* read at its end, as assumed: the log does not show when it was read.");
   report.Print("\n");
-  report.Paragraph(fmt::format(
-      "{}, {} with loss, {}{} failed", names.Title(), with_loss,
-      not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),
-      CountFailed(statuses)));
+  report.Paragraph(
+      fmt::format("{}, {} with loss, {}{} failed", names.Title(), with_loss,
+                  not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),
+                  CountFailed(statuses)));
   report.Print(FailuresText(statuses));
   ReportShards(report, shards);
   const ExitCode code = shards.CodeWith(WorstOf(statuses));

@@ -84,9 +84,9 @@ void MemoryWatch::PlanNext(Clock::time_point now, bool changed) {
   const Clock::time_point done = Clock::now();
   took_ = std::min<Clock::duration>(done - now, LongestLook(last_.pages().size()));
   budget_.Spend(took_);
-  due_ = now + std::max<Clock::duration>(limits_.interval,
-                                         limits_.is_cheap ? took_ * LookBudget::kShareOfCpu
-                                                          : Clock::duration::zero());
+  due_ = now + std::max<Clock::duration>(limits_.interval, limits_.is_cheap
+                                                               ? took_ * LookBudget::kShareOfCpu
+                                                               : Clock::duration::zero());
   if (last_.Count().used() == 0) {
     pause_ = {};
     return;

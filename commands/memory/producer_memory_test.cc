@@ -8,8 +8,8 @@
 
 #include <cstring>
 
-#include "commands/system/shared_memory.h"
 #include "commands/memory/commit_reader.h"
+#include "commands/system/shared_memory.h"
 #include "commands/testing/ipc_peer.h"
 
 namespace ringscope::record {

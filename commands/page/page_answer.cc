@@ -11,9 +11,8 @@ namespace {
 
 /// As 'ringscope FILE' answers, with what is to be known of the input.
 Answer AnswerOf(const PageResults& page) {
-  Answer answer = page.diagnosis
-                      ? page.diagnosis->answer
-                      : AnswerOf(page.gaps, page.outcome, page.notes, page.remedies);
+  Answer answer = page.diagnosis ? page.diagnosis->answer
+                                 : AnswerOf(page.gaps, page.outcome, page.notes, page.remedies);
   for (const std::string& text : page.problems) answer.Add("Not complete", text);
   for (const std::string& text : page.assumptions) answer.Add("Assumed", text);
   return answer;

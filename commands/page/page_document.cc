@@ -29,12 +29,12 @@ struct PageSection {
 };
 
 constexpr PageSection kSections[] = {
-    {WriteAnswer, 60'000, "gaps"},          {WriteFates, 60'000, "gaps --summary"},
-    {WriteTimeline, 320'000, "timeline"},   {WriteEvictions, 60'000, "gaps"},
-    {WriteGapGroups, 80'000, "gaps"},       {WriteGapRows, 600'000, "gaps"},
-    {WriteSizes, 200'000, "advise"},        {WriteLayouts, 180'000, "graph --layout"},
-    {WriteSharedMemory, 89'000, "smb"},  {WriteFindings, 90'000, "doctor"},
-    {WriteStory, 90'000, "info"},           {WriteConfig, 70'000, "info"},
+    {WriteAnswer, 60'000, "gaps"},        {WriteFates, 60'000, "gaps --summary"},
+    {WriteTimeline, 320'000, "timeline"}, {WriteEvictions, 60'000, "gaps"},
+    {WriteGapGroups, 80'000, "gaps"},     {WriteGapRows, 600'000, "gaps"},
+    {WriteSizes, 200'000, "advise"},      {WriteLayouts, 180'000, "graph --layout"},
+    {WriteSharedMemory, 89'000, "smb"},   {WriteFindings, 90'000, "doctor"},
+    {WriteStory, 90'000, "info"},         {WriteConfig, 70'000, "info"},
     {WriteEnvironment, 40'000, "info"},
 };
 /// Of all else: the head with style and script, the contents.
@@ -47,8 +47,8 @@ constexpr size_t SumOfLimits() {
 }
 static_assert(SumOfLimits() < kMaxPageBytes);
 
-/// The section. Its lists have limits of their own; should it be larger than its limit all the same,
-/// it only refers to the command.
+/// The section. Its lists have limits of their own; should it be larger than its limit all the
+/// same, it only refers to the command.
 /// @param contents gets its entry
 std::string SectionHtml(const PageSection& section, const PageResults& page,
                         std::vector<PageWriter::Entry>& contents) {
@@ -70,8 +70,8 @@ std::string SectionHtml(const PageSection& section, const PageResults& page,
 void WriteHead(HtmlWriter& out, const std::string& title, const std::string& style) {
   out.Open("head");
   out.Void("meta", {{"charset", "utf-8"}});
-  out.Void("meta", {{"http-equiv", "Content-Security-Policy"},
-                    {"content", PolicyOf(style, PageScript())}});
+  out.Void("meta",
+           {{"http-equiv", "Content-Security-Policy"}, {"content", PolicyOf(style, PageScript())}});
   out.Void("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   out.Void("meta", {{"name", "generator"}, {"content", ToolVersion()}});
   out.Element("title", title);
@@ -99,11 +99,12 @@ std::string PageHtml(const PageResults& page) {
   out.Element("a", "Skip to the report", {{"class", "skip"}, {"href", "#main"}});
   out.Open("header");
   out.Element("h1", "Trace buffer report");
-  out.Element("p", fmt::format("{}, session {}{}", name, page.session,
-                               page.outcome.duration_ns() > 0
-                                   ? ", " + HumanDuration(page.outcome.duration_ns())
-                                   : ""),
-              {{"class", "subject"}});
+  out.Element(
+      "p",
+      fmt::format(
+          "{}, session {}{}", name, page.session,
+          page.outcome.duration_ns() > 0 ? ", " + HumanDuration(page.outcome.duration_ns()) : ""),
+      {{"class", "subject"}});
   out.Element("button", "Colours: as the system",
               {{"type", "button"}, {"id", "colours"}, {"hidden", ""}});
   out.Close();

@@ -20,9 +20,9 @@ constexpr size_t kRowBytes = 280'000;    // of all rows, their details included
 constexpr size_t kGraphBytes = 280'000;  // of all chunk graphs
 constexpr size_t kGraphItems = 18;       // chunks or runs of each
 
-const std::vector<PageColumn> kGapColumns = {
-    {"sequence"}, {"buffer", true}, {"chunks"},      {"packets", true},
-    {"bytes", true}, {"written at"},   {"lost at"}, {"cause"}};
+const std::vector<PageColumn> kGapColumns = {{"sequence"},      {"buffer", true}, {"chunks"},
+                                             {"packets", true}, {"bytes", true},  {"written at"},
+                                             {"lost at"},       {"cause"}};
 
 std::string MainCause(const Gap& gap) {
   return gap.causes.empty() ? std::string() : CauseText(gap.causes.front());
@@ -30,11 +30,10 @@ std::string MainCause(const Gap& gap) {
 
 /// Ids of an item of a graph, both ends included.
 std::pair<uint64_t, uint64_t> IdsOf(const GraphItem& item) {
-  return std::visit(
-      Overloaded{[](const ChunkNode& node) { return std::pair(node.id, node.id); },
-                 [](const ChunkRun& run) { return std::pair(run.first, run.last); },
-                 [](const ChunkGap& gap) { return std::pair(gap.first, gap.last); }},
-      item);
+  return std::visit(Overloaded{[](const ChunkNode& node) { return std::pair(node.id, node.id); },
+                               [](const ChunkRun& run) { return std::pair(run.first, run.last); },
+                               [](const ChunkGap& gap) { return std::pair(gap.first, gap.last); }},
+                    item);
 }
 
 /// The chunks of a gap with two more on either side. `items` is empty if they are not there.
@@ -84,14 +83,13 @@ class GapRows {
     const SessionNotes& notes = page_.notes;
     const std::string cause = MainCause(gap);
     out.Open("tbody", {{"data-cause", CellText(cause)}});
-    out.Cells({NameText(notes, gap.sequence),
-               PageCell(std::to_string(Raw(gap.buffer)), Raw(gap.buffer)),
-               PageCell(ChunksText(gap), gap.first.chunk), CountCellOf(gap.lost.packets),
-               SizeCellOf(gap.lost.bytes),
-               PageCell(SpanText(notes, gap.written), gap.written.first.record.value_or(0)),
-               PageCell(SpanText(notes, gap.decided), gap.decided.first.record.value_or(0)),
-               cause},
-              kGapColumns);
+    out.Cells(
+        {NameText(notes, gap.sequence), PageCell(std::to_string(Raw(gap.buffer)), Raw(gap.buffer)),
+         PageCell(ChunksText(gap), gap.first.chunk), CountCellOf(gap.lost.packets),
+         SizeCellOf(gap.lost.bytes),
+         PageCell(SpanText(notes, gap.written), gap.written.first.record.value_or(0)),
+         PageCell(SpanText(notes, gap.decided), gap.decided.first.record.value_or(0)), cause},
+        kGapColumns);
     out.Open("tr", {{"class", "more"}});
     out.Open("td", {{"colspan", std::to_string(kGapColumns.size())}});
     out.Open("details");
@@ -99,8 +97,7 @@ class GapRows {
     out.Text("Details");
     const std::string picture = Picture(gap);
     if (!picture.empty()) out.Text(" and chunks");
-    out.Element("span",
-                fmt::format(" of gap {}, {}", number, CellText(ToString(gap.sequence))),
+    out.Element("span", fmt::format(" of gap {}, {}", number, CellText(ToString(gap.sequence))),
                 {{"class", "unseen"}});
     out.Close();
     out.Open("dl");
@@ -165,7 +162,9 @@ class GapRows {
 };
 
 void WriteFilter(PageWriter& out, const std::vector<const Gap*>& gaps) {
-  out.Open("form", {{"class", "filter"}, {"id", "gap-filter"}, {"hidden", ""},
+  out.Open("form", {{"class", "filter"},
+                    {"id", "gap-filter"},
+                    {"hidden", ""},
                     {"aria-label", "Which gaps are listed"}});
   out.Open("label");
   out.Text("Text in any column ");
@@ -215,8 +214,8 @@ void WriteGapGroups(PageWriter& out, const PageResults& page) {
     const auto not_flagged =
         std::ranges::count_if(group.gaps, [](const Gap* gap) { return !ShowsLoss(gap->sign); });
     out.Row({NameText(page.notes, largest.sequence),
-             PageCell(std::to_string(Raw(largest.buffer)), Raw(largest.buffer)),
-             MainCause(largest), CountCellOf(group.gaps.size()), CountCellOf(group.lost.packets),
+             PageCell(std::to_string(Raw(largest.buffer)), Raw(largest.buffer)), MainCause(largest),
+             CountCellOf(group.gaps.size()), CountCellOf(group.lost.packets),
              SizeCellOf(group.lost.bytes), CountCellOf(static_cast<uint64_t>(not_flagged))});
     ++shown;
     if (!budget.Take(out.size() - before)) break;
@@ -233,7 +232,8 @@ void WriteGapRows(PageWriter& out, const PageResults& page) {
   if (gaps.empty()) return;
   out.BeginReplaySection("gaps", "The largest gaps");
   out.Paragraph(
-      "A gap is a run of lost packets of a sequence: none between them was read. Times are from the "
+      "A gap is a run of lost packets of a sequence: none between them was read. Times are from "
+      "the "
       "session's start.");
   WriteFilter(out, gaps);
   out.BeginScroll("Gaps");

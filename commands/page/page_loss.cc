@@ -92,8 +92,8 @@ void WriteLane(PageWriter& out, const PageResults& page, const TimelineLane& lan
   out.Text(" ");
   out.Element("span", LaneSum(lane.all), {{"class", "lane-sum"}});
   out.Text(" ");
-  out.Element("span",
-              fmt::format("highest bar: {}", Count(largest, "packet")), {{"class", "lane-scale"}});
+  out.Element("span", fmt::format("highest bar: {}", Count(largest, "packet")),
+              {{"class", "lane-scale"}});
   out.Close();
   const std::string most =
       lane.all.lost == 0
@@ -127,9 +127,9 @@ void WriteChartTable(PageWriter& out, const PageResults& page) {
   out.BeginTable("Packets by time of their commit", columns);
   const size_t step = kPageIntervals / kChartTableRows;
   for (size_t row = 0; row < kChartTableRows; ++row) {
-    std::vector<PageCell> cells = {
-        fmt::format("{} to {}", PlaceText(timeline.axis(), OffsetOf(timeline.axis(), row, kChartTableRows)),
-                    PlaceText(timeline.axis(), OffsetOf(timeline.axis(), row + 1, kChartTableRows)))};
+    std::vector<PageCell> cells = {fmt::format(
+        "{} to {}", PlaceText(timeline.axis(), OffsetOf(timeline.axis(), row, kChartTableRows)),
+        PlaceText(timeline.axis(), OffsetOf(timeline.axis(), row + 1, kChartTableRows)))};
     for (const TimelineLane* lane : lanes) {
       TimelineInterval sum;
       for (size_t i = row * step; i < (row + 1) * step; ++i) {
@@ -146,7 +146,10 @@ void WriteChartTable(PageWriter& out, const PageResults& page) {
 }
 
 void WriteZoom(PageWriter& out) {
-  out.Open("div", {{"class", "zoom"}, {"role", "group"}, {"aria-label", "Part of the time that is shown"}, {"hidden", ""}});
+  out.Open("div", {{"class", "zoom"},
+                   {"role", "group"},
+                   {"aria-label", "Part of the time that is shown"},
+                   {"hidden", ""}});
   const auto button = [&](const char* action, const char* text) {
     out.Element("button", text, {{"type", "button"}, {"data-zoom", action}});
   };
@@ -174,10 +177,10 @@ void WriteFates(PageWriter& out, const PageResults& page) {
     if (out.size() - start > kFateBytes) break;
     ++listed;
     const BufferOutcome* outcome = shown.BufferOf(buffer.id);
-    const std::string what =
-        outcome == nullptr ? "never set up"
-                           : fmt::format("{} {}, {}", HumanSize(outcome->size),
-                                         Name(outcome->policy), outcome->engine);
+    const std::string what = outcome == nullptr
+                                 ? "never set up"
+                                 : fmt::format("{} {}, {}", HumanSize(outcome->size),
+                                               Name(outcome->policy), outcome->engine);
     out.BeginTable(fmt::format("Buffer {}: {}", Raw(buffer.id), what),
                    {{"packets"}, {"number", true}, {"bytes", true}, {"share", true}});
     const FateCount written = buffer.totals.written;
@@ -207,11 +210,11 @@ void WriteTimeline(PageWriter& out, const PageResults& page) {
   const TimelineAxis& axis = timeline.axis();
   out.BeginReplaySection("timeline", "Loss over time");
   out.Open("p");
-  out.Text(fmt::format(
-      "Packets by the {} at which they were committed, {} in an interval. ",
-      axis.by_record ? "record" : "time, from the session's start,",
-      axis.by_record ? Count(std::max<uint64_t>(1, axis.length() / kPageIntervals), "record")
-                     : HumanDuration(axis.length() / kPageIntervals)));
+  out.Text(fmt::format("Packets by the {} at which they were committed, {} in an interval. ",
+                       axis.by_record ? "record" : "time, from the session's start,",
+                       axis.by_record
+                           ? Count(std::max<uint64_t>(1, axis.length() / kPageIntervals), "record")
+                           : HumanDuration(axis.length() / kPageIntervals)));
   out.Element("span", "Up: written.", {{"class", "key key-written"}});
   out.Text(" ");
   out.Element("span", "Down: of these, lost.", {{"class", "key key-lost"}});

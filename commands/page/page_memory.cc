@@ -36,7 +36,8 @@ std::string AreaUpTo(const UseChart& chart, size_t layer) {
   const double scale = kUseHeight / static_cast<double>(std::max<uint64_t>(chart.chunks(), 1));
   const auto top = [&](const UseInterval& interval) {
     double sum = 0;
-    for (size_t below = 0; below <= layer; ++below) sum += interval.Mean(kUseLayers[below].chunk_ns);
+    for (size_t below = 0; below <= layer; ++below)
+      sum += interval.Mean(kUseLayers[below].chunk_ns);
     return SvgNumber(kUseHeight - sum * scale);
   };
   std::string path = fmt::format("M0 {}", SvgNumber(kUseHeight));
@@ -58,8 +59,7 @@ std::string FullMarks(const UseChart& chart) {
   for (size_t i = 0; i < intervals.size();) {
     size_t end = i + 1;
     while (end < intervals.size() && intervals[end].full == intervals[i].full) ++end;
-    if (intervals[i].full)
-      path += fmt::format("M{} 0V{}H{}V0z", i, SvgNumber(kFullHeight), end);
+    if (intervals[i].full) path += fmt::format("M{} 0V{}H{}V0z", i, SvgNumber(kFullHeight), end);
     i = end;
   }
   return path;
@@ -70,23 +70,23 @@ std::string UseSum(const UseChart& chart) {
   const auto& intervals = chart.intervals();
   const auto full = std::count_if(intervals.begin(), intervals.end(),
                                   [](const UseInterval& interval) { return interval.full; });
-  return fmt::format("at most {} of {} in use; {}", WithCommas(chart.most_used()),
-                     Count(chart.chunks(), "chunk"),
-                     full == 0 ? std::string("a chunk was free in every look")
-                               : fmt::format("no chunk free, by the last look, in {} of {} intervals",
-                                             full, intervals.size()));
+  return fmt::format(
+      "at most {} of {} in use; {}", WithCommas(chart.most_used()), Count(chart.chunks(), "chunk"),
+      full == 0 ? std::string("a chunk was free in every look")
+                : fmt::format("no chunk free, by the last look, in {} of {} intervals", full,
+                              intervals.size()));
 }
 
 std::string UseSvg(const UseChart& chart, const std::string& name) {
-  std::string svg = fmt::format(
-      R"(<svg class="chart" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img">)"
-      "<title>{}: {}</title>",
-      chart.intervals().size(), SvgNumber(kUseHeight), HtmlEscaped(name),
-      HtmlEscaped(UseSum(chart)));
+  std::string svg =
+      fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img">)"
+                  "<title>{}: {}</title>",
+                  chart.intervals().size(), SvgNumber(kUseHeight), HtmlEscaped(name),
+                  HtmlEscaped(UseSum(chart)));
   // Each area covers what is below it of the one before.
   for (size_t layer = std::size(kUseLayers); layer-- > 0;)
-    svg += fmt::format(R"(<path class="{}" d="{}"/>)", kUseLayers[layer].tone,
-                       AreaUpTo(chart, layer));
+    svg +=
+        fmt::format(R"(<path class="{}" d="{}"/>)", kUseLayers[layer].tone, AreaUpTo(chart, layer));
   if (const std::string full = FullMarks(chart); !full.empty())
     svg += fmt::format(R"(<path class="lost" d="{}"/>)", full);
   return svg + "</svg>";
@@ -95,7 +95,8 @@ std::string UseSvg(const UseChart& chart, const std::string& name) {
 /// Those whose memory was fullest, first.
 std::vector<std::pair<ProducerId, const UseChart*>> FullestFirst(const PageResults& page) {
   std::vector<std::pair<ProducerId, const UseChart*>> charts;
-  for (const auto& [producer, chart] : page.memories->charts()) charts.emplace_back(producer, &chart);
+  for (const auto& [producer, chart] : page.memories->charts())
+    charts.emplace_back(producer, &chart);
   const auto rank = [](const UseChart& chart) {
     double full = 0, used = 0;
     for (const UseInterval& interval : chart.intervals()) {
@@ -104,9 +105,8 @@ std::vector<std::pair<ProducerId, const UseChart*>> FullestFirst(const PageResul
     }
     return std::pair(full, used / static_cast<double>(std::max<uint64_t>(chart.chunks(), 1)));
   };
-  std::stable_sort(charts.begin(), charts.end(), [&](const auto& a, const auto& b) {
-    return rank(*a.second) > rank(*b.second);
-  });
+  std::stable_sort(charts.begin(), charts.end(),
+                   [&](const auto& a, const auto& b) { return rank(*a.second) > rank(*b.second); });
   return charts;
 }
 
@@ -120,9 +120,10 @@ void WriteUse(PageWriter& out, const PageResults& page) {
   const TimelineAxis& axis = page.memory_axis;
   out.Heading("How full it was");
   out.Open("p");
-  out.Text(fmt::format("Chunks in use, on average over {} each, as the recorder's last look showed them; "
-                       "what happens between two looks is not seen. From the bottom: ",
-                       HumanDuration(axis.length() / kPageIntervals)));
+  out.Text(fmt::format(
+      "Chunks in use, on average over {} each, as the recorder's last look showed them; "
+      "what happens between two looks is not seen. From the bottom: ",
+      HumanDuration(axis.length() / kPageIntervals)));
   for (const UseLayer& layer : kUseLayers) {
     out.Element("span", layer.name, {{"class", fmt::format("key key-{}", layer.tone)}});
     out.Text(", ");
@@ -160,7 +161,8 @@ void WriteUse(PageWriter& out, const PageResults& page) {
 
 void WriteBursts(PageWriter& out, const std::vector<AdviceProducer>& producers) {
   out.Paragraph(
-      "The most that a producer committed within a tenth of a second, beside the size of its shared "
+      "The most that a producer committed within a tenth of a second, beside the size of its "
+      "shared "
       "memory: a writer that finds no free chunk in it drops packets.");
   out.BeginTable("Producers and their shared memory",
                  {{"producer"},

@@ -44,7 +44,8 @@ std::string PageWriter::CommandLine(const std::string& words) const {
 void PageWriter::LeftOut(uint64_t count, const char* noun, const std::string& command) {
   if (count == 0) return;
   Open("p", {{"class", "note"}});
-  Text(fmt::format("{} left out of this page: ", Count(count, noun) + (count == 1 ? " is" : " are")));
+  Text(fmt::format("{} left out of this page: ",
+                   Count(count, noun) + (count == 1 ? " is" : " are")));
   Element("code", CommandLine(command));
   Close();
 }

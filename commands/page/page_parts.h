@@ -36,8 +36,8 @@ struct PageColumn {
 };
 
 struct PageCell {
-  PageCell(std::string its_text) : text(std::move(its_text)) {}            // NOLINT: a text is a cell
-  PageCell(const char* its_text) : text(its_text) {}                       // NOLINT: likewise
+  PageCell(std::string its_text) : text(std::move(its_text)) {}  // NOLINT: a text is a cell
+  PageCell(const char* its_text) : text(its_text) {}             // NOLINT: likewise
   PageCell(std::string its_text, uint64_t its_value)
       : text(std::move(its_text)), value(its_value) {}
 

@@ -133,21 +133,20 @@ void WriteFindings(PageWriter& out, const PageResults& page) {
 }
 
 void WriteConfig(PageWriter& out, const PageResults& page) {
-  const std::optional<std::string> changed =
-      page.diagnosis ? page.diagnosis->config : std::nullopt;
+  const std::optional<std::string> changed = page.diagnosis ? page.diagnosis->config : std::nullopt;
   const std::vector<std::string> configs = ConfigsOf(page.summary);
   out.BeginSection("config", "The trace config");
   // One config to follow is enough: that of the advice, where there is one.
   const bool advised = !page.estimate && page.advice && AnyToDo(page.advice->advice);
   if (changed && !advised) {
     out.Paragraph(
-        "With the changes that the findings call for: changed lines have a plus sign, and the reason "
+        "With the changes that the findings call for: changed lines have a plus sign, and the "
+        "reason "
         "before them.");
     out.Config(*changed, "Trace config with changes", kConfigBytes);
     out.Reproduce("doctor");
   } else if (!configs.empty()) {
-    if (advised)
-      out.Paragraph("As the session had it; the advice has the config to use instead.");
+    if (advised) out.Paragraph("As the session had it; the advice has the config to use instead.");
     constexpr size_t kConfigs = 1;
     for (size_t i = 0; i < kConfigs; ++i) out.Config(configs[i], "Trace config", kConfigBytes);
     out.LeftOut(configs.size() - kConfigs, "further trace config", "info --format json");
@@ -170,12 +169,12 @@ void WriteEnvironment(PageWriter& out, const PageResults& page) {
   };
   line("Page made by", ToolVersion());
   line("Input", page.path);
-  line("Session", fmt::format("{}{}", page.session,
-                              header.uuid.empty() ? "" : ", uuid " + header.uuid));
-  line("Records", fmt::format("{}{}", WithCommas(outcome.records),
-                              outcome.duration_ns() > 0
-                                  ? ", over " + HumanDuration(outcome.duration_ns())
-                                  : ""));
+  line("Session",
+       fmt::format("{}{}", page.session, header.uuid.empty() ? "" : ", uuid " + header.uuid));
+  line("Records",
+       fmt::format(
+           "{}{}", WithCommas(outcome.records),
+           outcome.duration_ns() > 0 ? ", over " + HumanDuration(outcome.duration_ns()) : ""));
   line("Clock", header.clock);
   line("Source", fmt::format("{}{}", Name(header.source),
                              header.description.empty() ? "" : ", " + header.description));
@@ -192,8 +191,7 @@ void WriteEnvironment(PageWriter& out, const PageResults& page) {
   line("Buffer versions", fmt::format("{}", fmt::join(engines, ", ")));
   line("Buffers read", ReadsText(outcome.reads));
   line("Exactness", InexactText(outcome.verdicts));
-  if (outcome.recorder_gaps > 0)
-    line("Gaps of the recording", WithCommas(outcome.recorder_gaps));
+  if (outcome.recorder_gaps > 0) line("Gaps of the recording", WithCommas(outcome.recorder_gaps));
   out.Close();
   const auto list = [&](const char* title, const std::vector<std::string>& texts) {
     if (texts.empty()) return;
@@ -205,9 +203,10 @@ void WriteEnvironment(PageWriter& out, const PageResults& page) {
   list("What was assumed", assumed);
   list("What is not complete", page.problems);
   if (!outcome.clones.empty())
-    out.Note(fmt::format("The session has {}: this page is what its own consumer has. See "
-                         "'ringscope gaps --clone 1'.",
-                         Count(outcome.clones.size(), "clone")));
+    out.Note(
+        fmt::format("The session has {}: this page is what its own consumer has. See "
+                    "'ringscope gaps --clone 1'.",
+                    Count(outcome.clones.size(), "clone")));
   out.Reproduce("info");
   out.EndSection();
 }

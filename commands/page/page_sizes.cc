@@ -71,8 +71,8 @@ void WriteAdvice(PageWriter& out, const AdviceReport& advice) {
     ++listed;
     const Advice& item = *one;
     out.Open("li");
-    out.Element("strong", fmt::format("{}{}:", item.to_do ? "To do. " : "",
-                                      AdviceHeading(item.topic)));
+    out.Element("strong",
+                fmt::format("{}{}:", item.to_do ? "To do. " : "", AdviceHeading(item.topic)));
     out.Text(" " + HtmlShortened(AdviceText(item, advice), 1000));
     out.Close();
   }
@@ -89,14 +89,13 @@ void WriteEstimate(PageWriter& out, const TraceAdvice& estimate) {
   out.Paragraph(
       "No replay can try sizes, as the trace lacks what its buffers lost. These are estimates from "
       "its statistics; the trace config below has them. A log of such a session would prove them.");
-  out.BeginTable("Buffers by the statistics of the trace",
-                 {{"buffer"},
-                  {"size", true},
-                  {"written", true},
-                  {"lost", true},
-                  {"holds", true},
-                  {"size then", true},
-                  {"holds then", true}});
+  out.BeginTable("Buffers by the statistics of the trace", {{"buffer"},
+                                                            {"size", true},
+                                                            {"written", true},
+                                                            {"lost", true},
+                                                            {"holds", true},
+                                                            {"size then", true},
+                                                            {"holds then", true}});
   const auto time = [](const std::optional<uint64_t>& ns) {
     return ns ? PageCell(HumanDuration(*ns), *ns) : PageCell("-");
   };
@@ -107,15 +106,15 @@ void WriteEstimate(PageWriter& out, const TraceAdvice& estimate) {
              time(buffer.reach_ns), SizeCellOf(buffer.planned), time(buffer.planned_reach_ns)});
   out.EndTable();
   const WriterShares& shares = estimate.writers;
-  out.BeginTable(shares.of_all ? "Who filled the buffers, lost or not"
-                               : "Who wrote what is in the trace",
-                 {{"sequence"},
-                  {"writer"},
-                  {"bytes", true},
-                  {"of all", true},
-                  {"packets left", true},
-                  {"unusable", true}},
-                 /*sortable=*/true);
+  out.BeginTable(
+      shares.of_all ? "Who filled the buffers, lost or not" : "Who wrote what is in the trace",
+      {{"sequence"},
+       {"writer"},
+       {"bytes", true},
+       {"of all", true},
+       {"packets left", true},
+       {"unusable", true}},
+      /*sortable=*/true);
   const size_t start = out.size();
   size_t rows = 0;
   for (const WriterShare& writer : shares.writers) {
@@ -172,16 +171,15 @@ void WriteLayouts(PageWriter& out, const PageResults& page) {
       const auto totals = page.totals.find(buffer.buffer);
       return totals == page.totals.end() ? 0 : totals->second.lost().packets;
     };
-    std::stable_sort(buffers.begin(), buffers.end(), [&](const auto& a, const auto& b) {
-      return lost(a) > lost(b);
-    });
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [&](const auto& a, const auto& b) { return lost(a) > lost(b); });
     size_t drawn = 0;
     for (const BufferLayout& buffer : buffers) {
       if (drawn == kLayoutBuffers) break;
-      if (!out.Picture(
-              LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns), page.notes,
-                        {.cells = 1536, .shares = 12}),
-              fmt::format("Bytes of buffer {} {}", Raw(buffer.buffer), layout.when), budget))
+      if (!out.Picture(LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns), page.notes,
+                                 {.cells = 1536, .shares = 12}),
+                       fmt::format("Bytes of buffer {} {}", Raw(buffer.buffer), layout.when),
+                       budget))
         break;
       ++drawn;
     }

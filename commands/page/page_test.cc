@@ -135,9 +135,8 @@ TEST(Page, Matrix_HasEachOverwrittenPacketOnce) {
 
 TEST(Page, NeedsNothingFromElsewhere) {
   const std::string page = PageOf(PageCapture("two-buffers-v2"));
-  for (const char* absent :
-       {"http:", "https:", "//www", " src=", "<link", "@import", "url(", "<iframe", "<object",
-        " style=", " onclick", " onload", "javascript:"})
+  for (const char* absent : {"http:", "https:", "//www", " src=", "<link", "@import", "url(",
+                             "<iframe", "<object", " style=", " onclick", " onload", "javascript:"})
     EXPECT_THAT(page, Not(HasSubstr(absent)));
   // The policy allows the page's own style and script by what they are.
   const auto content = [&](const std::string& tag) {
@@ -145,9 +144,9 @@ TEST(Page, NeedsNothingFromElsewhere) {
     return page.substr(begin, page.find("</" + tag + ">") - begin);
   };
   EXPECT_THAT(page, HasSubstr("Content-Security-Policy"));
-  EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'sha256-" +
-                              Sha256Base64(content("style")) + "'; script-src 'sha256-" +
-                              Sha256Base64(content("script")) + "'"));
+  EXPECT_THAT(page,
+              HasSubstr("default-src 'none'; style-src 'sha256-" + Sha256Base64(content("style")) +
+                        "'; script-src 'sha256-" + Sha256Base64(content("script")) + "'"));
   EXPECT_EQ(content("script"), PageScript());
   EXPECT_EQ(CountOf(page, "<script"), 1u);
   EXPECT_EQ(CountOf(page, "<style"), 1u);
@@ -229,13 +228,16 @@ TEST(Page, HostileNames_AreOnlyText) {
   for (const char c : script) config += fmt::format("{:02x}", static_cast<uint8_t>(c));
   ops.Add({{"op", "config"}, {"config", config}}).Add(BufferLine(1, 4096));
   int producer = 0;
-  for (const std::string& name : {script, quotes, direction, std::string("</title></style>"),
-                                  std::string(5000, 'x')}) {
+  for (const std::string& name :
+       {script, quotes, direction, std::string("</title></style>"), std::string(5000, 'x')}) {
     ++producer;
     ops.Add({{"op", "producer"}, {"producer", producer}, {"name", name}, {"sdk", name}})
         .Add({{"op", "data_source"}, {"producer", producer}, {"name", name}})
-        .Add({{"op", "data_source_setup"}, {"producer", producer}, {"instance", producer},
-              {"name", name}, {"buffer", 1}})
+        .Add({{"op", "data_source_setup"},
+              {"producer", producer},
+              {"instance", producer},
+              {"name", name},
+              {"buffer", 1}})
         .Add({{"op", "trigger"}, {"producer", producer}, {"name", name}});
   }
   ops.Add({{"op", "producer"}, {"producer", 9}, {"name_hex", "ff3c623eff"}});
@@ -263,8 +265,9 @@ TEST(Page, SharedMemory_IsDrawnOverTime) {
       PageOf(std::string(RS_TESTDATA) + "/inputs/shared-memory.ops.jsonl", {"--quick"});
   EXPECT_EQ(WrongNesting(page), "");
   EXPECT_THAT(page, HasSubstr("How full it was"));
-  EXPECT_THAT(page, HasSubstr("at most 8 of 8 chunks in use; no chunk free, by the last look, in 42 "
-                              "of 480 intervals"));
+  EXPECT_THAT(page,
+              HasSubstr("at most 8 of 8 chunks in use; no chunk free, by the last look, in 42 "
+                        "of 480 intervals"));
   EXPECT_THAT(page, HasSubstr(R"(<path class="s4" d="M0 100)"));
   EXPECT_THAT(page, HasSubstr(R"(<path class="lost" d="M)"));
   EXPECT_THAT(page, HasSubstr("ringscope smb "));
@@ -281,11 +284,17 @@ std::string LargeSession(int producers) {
   for (int buffer = 1; buffer <= 300; ++buffer) ops.Add(BufferLine(buffer, 4096));
   for (int producer = 1; producer <= producers; ++producer) {
     const std::string name = fmt::format("{}{}", producer, std::string(400, '"'));
-    ops.Add({{"op", "producer"}, {"producer", producer}, {"name", name}, {"sdk", name},
+    ops.Add({{"op", "producer"},
+             {"producer", producer},
+             {"name", name},
+             {"sdk", name},
              {"smb_size", 4096}})
         .Add({{"op", "data_source"}, {"producer", producer}, {"name", name}})
-        .Add({{"op", "data_source_setup"}, {"producer", producer}, {"instance", producer},
-              {"name", name}, {"buffer", producer % 300 + 1}})
+        .Add({{"op", "data_source_setup"},
+              {"producer", producer},
+              {"instance", producer},
+              {"name", name},
+              {"buffer", producer % 300 + 1}})
         .Add({{"op", "data_source_start"}, {"producer", producer}, {"instance", producer}})
         .Add({{"op", "trigger"}, {"producer", producer}, {"name", name}});
   }

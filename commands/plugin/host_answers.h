@@ -69,62 +69,56 @@ struct HostLimits {
 class EventSender {
  public:
   EventSender(HostAnswers& answers, const HostLimits& limits) : answers_(answers), limits_(limits) {
-    callbacks_ = {.struct_size = sizeof(ringscope_observer),
-                  .context = this,
-                  .committed = OnChunk<HostEvent::kCommitted>,
-                  .rewritten = OnChunk<HostEvent::kRewritten>,
-                  .relocated = OnChunk<HostEvent::kRelocated>,
-                  .discarded =
-                      [](void* self, const ringscope_commit* commit, uint32_t reason) {
-                        Of(self).Send({.event = HostEvent::kDiscarded, .value = reason},
-                                      {.commit = commit});
-                      },
-                  .evicting =
-                      [](void* self, const ringscope_chunk* chunk, const ringscope_commit* by) {
-                        Of(self).Send({.event = HostEvent::kEvicting},
-                                      {.chunk = chunk, .commit = by});
-                      },
-                  .erased = OnChunk<HostEvent::kErased>,
-                  .patched =
-                      [](void* self, const ringscope_chunk* chunk,
-                         const ringscope_patches* patches) {
-                        Of(self).Send({.event = HostEvent::kPatched},
-                                      {.chunk = chunk, .patches = patches});
-                      },
-                  .patch_missed =
-                      [](void* self, const ringscope_chunk* chunk,
-                         const ringscope_patches* patches, uint32_t miss) {
-                        Of(self).Send({.event = HostEvent::kPatchMissed, .value = miss},
-                                      {.chunk = chunk, .patches = patches});
-                      },
-                  .packet_given_up =
-                      [](void* self, ringscope_sequence sequence, const ringscope_place* place,
-                         uint32_t cause) {
-                        Of(self).Send(
-                            {.event = HostEvent::kGivenUp, .value = cause, .sequence = sequence},
+    callbacks_ = {
+        .struct_size = sizeof(ringscope_observer),
+        .context = this,
+        .committed = OnChunk<HostEvent::kCommitted>,
+        .rewritten = OnChunk<HostEvent::kRewritten>,
+        .relocated = OnChunk<HostEvent::kRelocated>,
+        .discarded =
+            [](void* self, const ringscope_commit* commit, uint32_t reason) {
+              Of(self).Send({.event = HostEvent::kDiscarded, .value = reason}, {.commit = commit});
+            },
+        .evicting =
+            [](void* self, const ringscope_chunk* chunk, const ringscope_commit* by) {
+              Of(self).Send({.event = HostEvent::kEvicting}, {.chunk = chunk, .commit = by});
+            },
+        .erased = OnChunk<HostEvent::kErased>,
+        .patched =
+            [](void* self, const ringscope_chunk* chunk, const ringscope_patches* patches) {
+              Of(self).Send({.event = HostEvent::kPatched}, {.chunk = chunk, .patches = patches});
+            },
+        .patch_missed =
+            [](void* self, const ringscope_chunk* chunk, const ringscope_patches* patches,
+               uint32_t miss) {
+              Of(self).Send({.event = HostEvent::kPatchMissed, .value = miss},
+                            {.chunk = chunk, .patches = patches});
+            },
+        .packet_given_up =
+            [](void* self, ringscope_sequence sequence, const ringscope_place* place,
+               uint32_t cause) {
+              Of(self).Send({.event = HostEvent::kGivenUp, .value = cause, .sequence = sequence},
                             {.place = place});
-                      },
-                  .loss_bit =
-                      [](void* self, ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
-                        Of(self).Send({.event = HostEvent::kLossBit,
-                                       .chunk = chunk,
-                                       .value = bit,
-                                       .sequence = sequence});
-                      },
-                  .wrap = [](void* self) { Of(self).Send({.event = HostEvent::kWrap}); },
-                  .padding =
-                      [](void* self, uint64_t offset, uint32_t size) {
-                        Of(self).Send(
-                            {.event = HostEvent::kPadding, .value = size, .offset = offset});
-                      },
-                  .stalled =
-                      [](void* self, ringscope_sequence sequence, uint32_t chunk,
-                         uint32_t reason) {
-                        Of(self).Send({.event = HostEvent::kStalled,
-                                       .chunk = chunk,
-                                       .value = reason,
-                                       .sequence = sequence});
-                      }};
+            },
+        .loss_bit =
+            [](void* self, ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
+              Of(self).Send({.event = HostEvent::kLossBit,
+                             .chunk = chunk,
+                             .value = bit,
+                             .sequence = sequence});
+            },
+        .wrap = [](void* self) { Of(self).Send({.event = HostEvent::kWrap}); },
+        .padding =
+            [](void* self, uint64_t offset, uint32_t size) {
+              Of(self).Send({.event = HostEvent::kPadding, .value = size, .offset = offset});
+            },
+        .stalled =
+            [](void* self, ringscope_sequence sequence, uint32_t chunk, uint32_t reason) {
+              Of(self).Send({.event = HostEvent::kStalled,
+                             .chunk = chunk,
+                             .value = reason,
+                             .sequence = sequence});
+            }};
   }
   EventSender(const EventSender&) = delete;
   EventSender& operator=(const EventSender&) = delete;
@@ -147,8 +141,7 @@ class EventSender {
     event.has_patches = patches.has_value();
     event.patches_are_null = patches && patches->patches == nullptr;
     event.has_place = about.place != nullptr;
-    if (chunk && chunk->payload.data != nullptr &&
-        chunk->payload.size <= limits_.committed_bytes)
+    if (chunk && chunk->payload.data != nullptr && chunk->payload.size <= limits_.committed_bytes)
       event.payload_bytes = chunk->payload.size;
     body_.Clear();
     body_.Add(event);

@@ -26,8 +26,8 @@ inline constexpr uint32_t kAnswerRingBytes = uint32_t{1} << 18;
 /// The shared memory. Either side may find anything in what the other writes.
 struct HostMemory {
   // What the plug-in's process does now.
-  alignas(64) std::atomic<uint32_t> call{0};    // a HostCall; 0: it waits for one
-  std::atomic<uint64_t> record{0};              // as in CallHead
+  alignas(64) std::atomic<uint32_t> call{0};  // a HostCall; 0: it waits for one
+  std::atomic<uint64_t> record{0};            // as in CallHead
   RingHead calls, answers;
   alignas(64) std::array<uint8_t, kCallRingBytes> call_bytes;
   std::array<uint8_t, kAnswerRingBytes> answer_bytes;

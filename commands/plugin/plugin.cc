@@ -29,8 +29,7 @@ PluginName PluginName::Parse(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text,
-                                                   const PluginRun& run) {
+Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text, const PluginRun& run) {
   RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text, run));
   return plugins.front();
 }

@@ -9,8 +9,8 @@
 
 namespace ringscope {
 
-/// Loads a shared object in processes of its own: Plugin::LoadAll. Each buffer, with its clones, has
-/// a process, which another buffer gets after it.
+/// Loads a shared object in processes of its own: Plugin::LoadAll. Each buffer, with its clones,
+/// has a process, which another buffer gets after it.
 Result<std::vector<std::shared_ptr<const Plugin>>> LoadInProcess(const std::string& text,
                                                                  const PluginRun& run);
 

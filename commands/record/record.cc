@@ -113,7 +113,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddParsed(app, "--smb-looks", args.look_interval_ns, ParseLooks, "auto|off|TIME",
             "Log which chunks of the producers' shared memory are in use, and whose they are. "
             "auto: before each commit, and while chunks are in use, with at most a "
-            "twentieth of the recorder's CPU time; TIME: the same, and at least this time apart (default: auto)");
+            "twentieth of the recorder's CPU time; TIME: the same, and at least this time apart "
+            "(default: auto)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);

@@ -40,10 +40,13 @@ enum Way : int64_t {
   kLooks,
   kLooksDefault,
 };
-const char* const kWayNames[] = {
-    "direct", "proxy without tap", "recorded, order passing, level -200",
-    "recorded, order strict, level -200", "recorded, order strict, default level",
-    "recorded with looks, order strict, level -200", "recorded with looks, order strict, default level"};
+const char* const kWayNames[] = {"direct",
+                                 "proxy without tap",
+                                 "recorded, order passing, level -200",
+                                 "recorded, order strict, level -200",
+                                 "recorded, order strict, default level",
+                                 "recorded with looks, order strict, level -200",
+                                 "recorded with looks, order strict, default level"};
 int LevelOf(Way way) {
   return way == kStrictDefault || way == kLooksDefault ? kDefaultLevel : -200;
 }

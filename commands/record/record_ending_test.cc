@@ -36,8 +36,8 @@ bool Eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-/// The signals that end `record` have their effect: in a background job of a shell they are ignored,
-/// and `record` keeps that.
+/// The signals that end `record` have their effect: in a background job of a shell they are
+/// ignored, and `record` keeps that.
 class DefaultSignals {
  public:
   ~DefaultSignals() {

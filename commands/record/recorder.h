@@ -35,7 +35,7 @@ struct RecorderOptions {
   bool strict_order = true;
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
   std::vector<std::pair<BufferId, ConfiguredBuffer>> buffers;  // known from the options
-  std::optional<SessionPlan> config;                        // that sessions are started with
+  std::optional<SessionPlan> config;                           // that sessions are started with
 };
 
 /// The sockets that a recorder listens at.

@@ -32,12 +32,12 @@ struct RecordArgs {
   std::optional<uint64_t> keep;
   bool force = false;
   uint64_t queue_bytes = uint64_t{128} << 20;
-  bool progress = false;      // without a terminal, too
+  bool progress = false;                // without a terminal, too
   std::optional<uint64_t> progress_ns;  // the same, every so often
-  std::string compare;        // a trace that the replay is to equal; empty: none
-  std::string format;         // of the summary: "text" or "json"
-  bool stop_now = false;      // at the first signal, whatever is being served
-  int level = kDefaultLevel;  // zstd's
+  std::string compare;                  // a trace that the replay is to equal; empty: none
+  std::string format;                   // of the summary: "text" or "json"
+  bool stop_now = false;                // at the first signal, whatever is being served
+  int level = kDefaultLevel;            // zstd's
   bool no_payload = false;
   std::vector<std::string> command;
 };

@@ -276,9 +276,8 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     return code;
   };
   // Where an output takes standard output, warnings have to do.
-  RS_ASSIGN_OR_RETURN(const ExitCode code, HasSummary(args)
-                                               ? ReportSessions(sessions, report, task)
-                                               : ForEachSession(sessions, task));
+  RS_ASSIGN_OR_RETURN(const ExitCode code, HasSummary(args) ? ReportSessions(sessions, report, task)
+                                                            : ForEachSession(sessions, task));
   if (HasSummary(args)) RS_RETURN_IF_ERROR(report.Finish());
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
   for (const auto& clone : clones) RS_RETURN_IF_ERROR(CommitOutput(clone, context));

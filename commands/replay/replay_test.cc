@@ -224,8 +224,8 @@ std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 

@@ -154,9 +154,10 @@ void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
 bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
   const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
   if (before == nullptr) return false;
-  report.Paragraph(fmt::format("\nThese are counters of a replay of what is in the trace, which lacks "
-                               "what was lost: {}. 'ringscope doctor' of the trace has its own.",
-                               Printable(before->detail)));
+  report.Paragraph(
+      fmt::format("\nThese are counters of a replay of what is in the trace, which lacks "
+                  "what was lost: {}. 'ringscope doctor' of the trace has its own.",
+                  Printable(before->detail)));
   return true;
 }
 

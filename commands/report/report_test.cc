@@ -73,7 +73,9 @@ TEST(Report, AsMarkdown_FencesWhatIsPrintedAsItIs) {
   report.Title("a and b", "1 finding");
   report.Print("\n");
   report.Heading("First");
-  report.Paragraph("a paragraph that is longer than the lines of a terminal, which has eighty columns in all", 2);
+  report.Paragraph(
+      "a paragraph that is longer than the lines of a terminal, which has eighty columns in all",
+      2);
   report.Print("  where     record 1\n");
   report.Print("\n  packet    1:1#0\n");
   report.Section("Counters", TypedTable(), 2);
@@ -82,16 +84,17 @@ TEST(Report, AsMarkdown_FencesWhatIsPrintedAsItIs) {
   report.Data("x", 1);
   report.Print("  last\n");
   ASSERT_TRUE(report.Finish());
-  EXPECT_EQ(run.Output(),
-            "## a and b: 1 finding\n\n"
-            "### First\n\n"
-            "a paragraph that is longer than the lines of a terminal, which has eighty columns in all\n\n"
-            "```\n  where     record 1\n\n  packet    1:1#0\n```\n\n"
-            "### Counters\n\n" +
-                TypedTable().Markdown() +
-                "\n"
-                "|  |  |\n|---|---|\n| size | 64 KiB |\n\n"
-                "```\n  last\n```\n\n");
+  EXPECT_EQ(
+      run.Output(),
+      "## a and b: 1 finding\n\n"
+      "### First\n\n"
+      "a paragraph that is longer than the lines of a terminal, which has eighty columns in all\n\n"
+      "```\n  where     record 1\n\n  packet    1:1#0\n```\n\n"
+      "### Counters\n\n" +
+          TypedTable().Markdown() +
+          "\n"
+          "|  |  |\n|---|---|\n| size | 64 KiB |\n\n"
+          "```\n  last\n```\n\n");
 }
 
 enum class Colour : uint8_t { kRed, kGreen };

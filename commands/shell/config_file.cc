@@ -25,7 +25,7 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
   ConfigFile config;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
-                                         "expected protobuf's text format"));
+                                            "expected protobuf's text format"));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, descriptor));
   auto bytes = descriptors.get().Encode("TraceConfig", config.text, path);

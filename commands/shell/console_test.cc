@@ -30,9 +30,9 @@ TEST(Console, Messages_AreBrokenOnATerminalOnly) {
     run.err.terminal = terminal;
     run.err.width = terminal ? 40 : 0;
     run.console.Warn("a.tblog: the recording is not complete");
-    EXPECT_EQ(run.err.text,
-              terminal ? "ringscope: warning: a.tblog: the\n  recording is not complete\n"
-                       : "ringscope: warning: a.tblog: the recording is not complete\n");
+    EXPECT_EQ(run.err.text, terminal
+                                ? "ringscope: warning: a.tblog: the\n  recording is not complete\n"
+                                : "ringscope: warning: a.tblog: the recording is not complete\n");
   }
 }
 

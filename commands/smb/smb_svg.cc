@@ -33,7 +33,9 @@ struct CellSize {
 };
 /// @param chunks that a page is divided into, at most
 CellSize CellSizeFor(size_t pages, size_t chunks) {
-  CellSize cell = pages <= 64 ? CellSize{8, 30} : pages <= 512 ? CellSize{16, 22} : CellSize{64, 14};
+  CellSize cell = pages <= 64    ? CellSize{8, 30}
+                  : pages <= 512 ? CellSize{16, 22}
+                                 : CellSize{64, 14};
   while (cell.columns > 8 && cell.width() < kSmbLeastChunk * static_cast<double>(chunks))
     cell.columns /= 2;
   return cell;
@@ -64,10 +66,10 @@ class MemoryDrawing {
 
   void Draw(const smb::MemoryFollower& memory) {
     svg_.Text(kSmbMargin, y_ + 14, PictureHeading(memory, producers_, start_ns_), "heading");
-    svg_.Text(kSmbMargin, y_ + 32,
-              MemoryLayoutText(memory.use()) +
-                  "; in a chunk, where it fits: its writer and its number",
-              "soft");
+    svg_.Text(
+        kSmbMargin, y_ + 32,
+        MemoryLayoutText(memory.use()) + "; in a chunk, where it fits: its writer and its number",
+        "soft");
     y_ += 46;
     DrawKey(*memory.seen());
     DrawPages(memory);

@@ -280,12 +280,12 @@ class Plot {
   }
 
   static std::string Tip(const std::string& name, const SweepRow& row) {
-    std::string tip =
-        fmt::format("{}\n{}: {} of {} lost ({} overwritten, {} discarded, {} otherwise)\nhistory {}", name,
-                    HumanSize(row.size), ShareText(row.lost_packets(), row.written.packets),
-                    Count(row.written.packets, "packet"), WithCommas(row.overwritten.packets),
-                    WithCommas(row.discarded.packets), WithCommas(row.lost_otherwise()),
-                    HumanDuration(row.history_ns));
+    std::string tip = fmt::format(
+        "{}\n{}: {} of {} lost ({} overwritten, {} discarded, {} otherwise)\nhistory {}", name,
+        HumanSize(row.size), ShareText(row.lost_packets(), row.written.packets),
+        Count(row.written.packets, "packet"), WithCommas(row.overwritten.packets),
+        WithCommas(row.discarded.packets), WithCommas(row.lost_otherwise()),
+        HumanDuration(row.history_ns));
     if (row.shortest_sequence)
       tip += fmt::format("; the shortest {}, of {}", HumanDuration(row.shortest_history_ns),
                          ToString(*row.shortest_sequence));

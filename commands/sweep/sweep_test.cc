@@ -384,15 +384,16 @@ TEST(Merge, LostShard_IsNamedInTheResult) {
 
 TEST(Merge, ManyLostShards_AreNamed) {
   const Farm farm;
-  EXPECT_THAT(WithoutLineBreaks(RunCommand(MergeCommand(), GapsShards(farm, {"4/9", "6/9"})).out),
-              HasSubstr("7 of 9 shards are missing: their logs are not counted (1 to 3, 5, 7 to 9)"));
+  EXPECT_THAT(
+      WithoutLineBreaks(RunCommand(MergeCommand(), GapsShards(farm, {"4/9", "6/9"})).out),
+      HasSubstr("7 of 9 shards are missing: their logs are not counted (1 to 3, 5, 7 to 9)"));
 }
 
 TEST(Merge, LostShardOfASweepAsCsv_IsWarnedOf) {
   const Farm farm;
   const Ran part = RunCommand(SweepCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});
-  const Ran merged = RunCommand(
-      MergeCommand(), {farm.folder.Write("part.json", part.out), "--format", "csv"});
+  const Ran merged =
+      RunCommand(MergeCommand(), {farm.folder.Write("part.json", part.out), "--format", "csv"});
   EXPECT_THAT(merged.err, HasSubstr("shard 2 of 2 is missing"));
   EXPECT_EQ(merged.code, ExitCode::kNotice);
 }

@@ -63,9 +63,9 @@ std::string MissText(const SweepReport& report, const TargetMiss& miss) {
     return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
                        HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
                        HumanDuration(row.shortest_history_ns));
-  const std::string lost = fmt::format("{} of {} {} lost", WithCommas(row.lost_packets()),
-                                       Count(row.written.packets, "packet"),
-                                       row.lost_packets() == 1 ? "is" : "are");
+  const std::string lost =
+      fmt::format("{} of {} {} lost", WithCommas(row.lost_packets()),
+                  Count(row.written.packets, "packet"), row.lost_packets() == 1 ? "is" : "are");
   if (row.full_packets() == 0)
     return fmt::format("in buffer {}, {} whatever its size; with {} it overwrites nothing",
                        Raw(row.id), lost, SizeWithKb(row.size));

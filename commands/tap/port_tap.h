@@ -68,13 +68,12 @@ class PortTap : public Tap {
   Recording& recording_;
 
  private:
-  void NoteRequest(ipc::MethodName method, const ipc::Frame& frame, const ipc::InvokeMethod& invoke);
+  void NoteRequest(ipc::MethodName method, const ipc::Frame& frame,
+                   const ipc::InvokeMethod& invoke);
   void OnSynced();
   void FinishRound();
   /// Whether one reply shows that all is handled that was sent before the request.
-  bool OneReplyConfirms() const {
-    return !recording_.files.any() && !recording_.clones.AnyOpen();
-  }
+  bool OneReplyConfirms() const { return !recording_.files.any() && !recording_.clones.AnyOpen(); }
 
   ipc::MethodTable methods_;
   std::optional<uint64_t> bind_request_;

@@ -19,8 +19,8 @@ class PortTapTest : public ::testing::Test {
     const testing::Binding binding = testing::BindingOf(ipc::kProducerPort);
     FromClient(binding.request);
     FromService(binding.reply);
-    methods_.Learn(std::get<ipc::BindServiceReply>(
-        ipc::ParseFrame(wire::AsBytes(binding.reply))->body));
+    methods_.Learn(
+        std::get<ipc::BindServiceReply>(ipc::ParseFrame(wire::AsBytes(binding.reply))->body));
   }
 
   void FromClient(const std::string& bytes) {

@@ -50,8 +50,8 @@ Result<std::unique_ptr<Chromium>> Chromium::Start(const std::string& producer_so
       kProgram, folder, commands[0].get(), replies[1].get());
   RS_ASSIGN_OR_RETURN(
       chromium->process_,
-      ChildProcess::Start({"sh", "-c", command},
-                          {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket}}, around));
+      ChildProcess::Start({"sh", "-c", command}, {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket}},
+                          around));
   chromium->commands_ = std::move(commands[1]);
   chromium->replies_ = std::move(replies[0]);
 

@@ -74,8 +74,8 @@ struct Ran {
 /// Runs a command in memory, with the arguments that follow its name on a command line.
 /// @param input what it can read as "-"
 /// @param threads that it may use; 0: as many as there are cores
-Ran RunCommand(const Command& command, std::vector<std::string> args,
-               const std::string& input = "", unsigned threads = 0);
+Ran RunCommand(const Command& command, std::vector<std::string> args, const std::string& input = "",
+               unsigned threads = 0);
 
 /// How often `part` is in `text`.
 inline size_t CountOf(const std::string& text, const std::string& part) {
@@ -84,7 +84,8 @@ inline size_t CountOf(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// The words of a text with one space between them: where lines end depends on the lengths of names.
+/// The words of a text with one space between them: where lines end depends on the lengths of
+/// names.
 std::string WithoutLineBreaks(const std::string& text);
 
 /// A folder that goes away with the test.

@@ -13,7 +13,8 @@ constexpr size_t kMaxQueued = 8;
 
 SweepWorkers::SweepWorkers(const std::vector<SweepReplay*>& replays, size_t threads) {
   threads = std::clamp<size_t>(threads, 1, std::max<size_t>(replays.size(), 1));
-  // A worker reads its replays first when it gets a batch: they are dealt out once all have started.
+  // A worker reads its replays first when it gets a batch: they are dealt out once all have
+  // started.
   while (workers_.size() < threads) {
     auto worker = std::make_unique<Worker>();
     try {
@@ -24,7 +25,8 @@ SweepWorkers::SweepWorkers(const std::vector<SweepReplay*>& replays, size_t thre
     workers_.push_back(std::move(worker));
   }
   for (size_t i = 0; i < replays.size(); ++i)
-    (workers_.empty() ? own_replays_ : workers_[i % workers_.size()]->replays).push_back(replays[i]);
+    (workers_.empty() ? own_replays_ : workers_[i % workers_.size()]->replays)
+        .push_back(replays[i]);
 }
 
 SweepWorkers::~SweepWorkers() {

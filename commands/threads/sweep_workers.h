@@ -14,9 +14,10 @@
 
 namespace ringscope {
 
-/// Threads that take the replays of a sweep through batches: each has some of the replays, and takes
-/// one after the other through a batch, so that the batch stays in its cache. Where the system
-/// starts fewer threads than wanted, there are fewer; without any, the caller's does the work.
+/// Threads that take the replays of a sweep through batches: each has some of the replays, and
+/// takes one after the other through a batch, so that the batch stays in its cache. Where the
+/// system starts fewer threads than wanted, there are fewer; without any, the caller's does the
+/// work.
 class SweepWorkers : public ReplayRunner {
  public:
   /// @param replays not owned
@@ -34,7 +35,7 @@ class SweepWorkers : public ReplayRunner {
     std::mutex mutex;
     std::condition_variable changed;
     std::queue<std::shared_ptr<const SweepBatch>> queue;  // nullptr: the end
-    std::function<void(SweepReplay&)> last;                 // of each replay, at the end
+    std::function<void(SweepReplay&)> last;               // of each replay, at the end
     std::thread thread;
 
     void Run();

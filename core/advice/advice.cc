@@ -253,8 +253,8 @@ class Advisor {
   }
 
   void AddSharedMemory(const AdviceProducer& producer) {
-    const uint64_t lost = producer.aborted + producer.flagged +
-                          (producer.need ? producer.need->losses : 0);
+    const uint64_t lost =
+        producer.aborted + producer.flagged + (producer.need ? producer.need->losses : 0);
     const uint64_t size = producer.smb_size.value_or(0);
     if (lost == 0 && (size == 0 || producer.rate.bytes() == 0)) return;
     const uint64_t peak_10 = producer.rate.PeakIn(10 * kMs);

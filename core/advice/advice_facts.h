@@ -8,8 +8,8 @@
 
 #include "core/base/ids.h"
 #include "core/base/packet_count.h"
-#include "core/log/op.h"
 #include "core/base/write_rate.h"
+#include "core/log/op.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay.h"
 #include "core/smb/memory_trial.h"

@@ -130,9 +130,9 @@ struct SharedMemoryNumbers {
   uint64_t quiet_ns = 0;       // for how long the service may free nothing
   uint64_t quiet_then_ns = 0;  // the same, with `wanted`
 
-  static constexpr const char* kNames[] = {
-      "smb_size", "peak_10ms", "peak_100ms", "aborted",   "flagged",  "wanted",
-      "simulated", "losses",   "chunks",     "most_used", "quiet_ns", "quiet_then_ns"};
+  static constexpr const char* kNames[] = {"smb_size", "peak_10ms", "peak_100ms", "aborted",
+                                           "flagged",  "wanted",    "simulated",  "losses",
+                                           "chunks",   "most_used", "quiet_ns",   "quiet_then_ns"};
 };
 
 /// Of a buffer that discards.

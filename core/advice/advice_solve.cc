@@ -34,10 +34,9 @@ class Solver {
   }
 
   Result<AdviceFindings> Run() {
-    const bool same_policies =
-        std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
-          return replays_.PolicyFor(buffer) == buffer.policy;
-        });
+    const bool same_policies = std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
+      return replays_.PolicyFor(buffer) == buffer.policy;
+    });
     if (!same_policies) needed_.clear();  // FindNeeded looks for them
     RS_ASSIGN_OR_RETURN(findings_.now, replays_.RowsAsItWas(needed_));
     if (facts_.buffers.empty()) return std::move(findings_);
@@ -133,7 +132,8 @@ class Solver {
     ShareMemory(findings_.plan, memory);
     ReplayOptions config = replays_.as_is();
     ChoosePeriod(config);
-    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, replays_.Rows(Planned(config), findings_.splits));
+    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows,
+                        replays_.Rows(Planned(config), findings_.splits));
     uint64_t bytes = 0;
     for (const PlannedBuffer& buffer : findings_.plan) bytes += buffer.size;
     uint64_t written = 0, rare_without = 0, rare_with = 0;

@@ -34,8 +34,8 @@ void AddBlock(std::string_view block, std::array<uint32_t, 8>& state) {
   for (size_t i = 0; i < 64; ++i) {
     const uint32_t one = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
                          ((e & f) ^ (~e & g)) + kRoots[i] + words[i];
-    const uint32_t two = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
-                         ((a & b) ^ (a & c) ^ (b & c));
+    const uint32_t two =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
     g = f;
     f = e;

@@ -120,8 +120,9 @@ TEST(Minimize, Requests_AreTakenApart) {
 // What is left of a log has small numbers.
 TEST(Minimize, Numbers_StartFromTheStart) {
   std::vector<StoredOp> ops = {StoredOp(BufferOp(1))};
-  ops.emplace_back(Op{.time_ns = {},
-                      .body = ProducerConnected{.producer = ProducerId{7}, .uid = 10123, .pid = 4711}});
+  ops.emplace_back(
+      Op{.time_ns = {},
+         .body = ProducerConnected{.producer = ProducerId{7}, .uid = 10123, .pid = 4711}});
   const Request request = Request(7).Move(1, Chunk(7, 33, 5000).Aborted());
   ops.emplace_back(request.op());
   const Both<ReplayOptions> sides = BothEngines("v2@57", "v2@58");

@@ -10,9 +10,9 @@
 namespace ringscope {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::BufferOp;
 using testing::Chunk;
+using ::testing::ElementsAre;
 using testing::Request;
 
 /// "7:33#5000", for each chunk and patch.
@@ -60,8 +60,8 @@ class Renumbering : public ::testing::Test {
 };
 
 TEST_F(Renumbering, OfEach) {
-  EXPECT_THAT(After(Numbering::kProducers), ElementsAre("1:33#4294967295", "2:33#8", "1:33#4",
-                                                        "1:33#0", "1:33#4"));
+  EXPECT_THAT(After(Numbering::kProducers),
+              ElementsAre("1:33#4294967295", "2:33#8", "1:33#4", "1:33#0", "1:33#4"));
   EXPECT_THAT(After(Numbering::kWriters),
               ElementsAre("7:1#4294967295", "9:1#8", "7:1#4", "7:1#0", "7:1#4"));
   EXPECT_THAT(After(Numbering::kChunks),

@@ -35,10 +35,9 @@ std::vector<std::string> BufferLossTexts(const Examiner& examiner) {
     const BufferStats& stats = buffers[i].stats;
     std::vector<std::string> parts;
     if (stats.bytes_overwritten > 0)
-      parts.push_back(fmt::format("{} of {} written ({}) were overwritten unread",
-                                  HumanSize(stats.bytes_overwritten),
-                                  HumanSize(stats.bytes_written),
-                                  ShareText(stats.bytes_overwritten, stats.bytes_written)));
+      parts.push_back(fmt::format(
+          "{} of {} written ({}) were overwritten unread", HumanSize(stats.bytes_overwritten),
+          HumanSize(stats.bytes_written), ShareText(stats.bytes_overwritten, stats.bytes_written)));
     if (stats.chunks_discarded > 0)
       parts.push_back(Count(stats.chunks_discarded, "chunk") +
                       (buffers.size() == 1 ? " came to a full buffer" : " came when it was full"));
@@ -135,9 +134,7 @@ std::string ChangeText(const Diagnosis& diagnosis) {
     }
   }
   if (parts.empty()) return remedy;
-  return Joined(parts) + (estimates == 0   ? ""
-                          : estimates == 1 ? " (an estimate)"
-                                           : " (estimates)");
+  return Joined(parts) + (estimates == 0 ? "" : estimates == 1 ? " (an estimate)" : " (estimates)");
 }
 
 /// Whether the losses that a replay proves say all that this finding says.

@@ -69,9 +69,10 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       too_short.weight = stats.bytes_overwritten;
       // What comes between two reads, and as much again for bursts.
       const double share = static_cast<double>(period) / static_cast<double>(*reach);
-      too_short.changes.push_back(LargerBuffer(
-          examiner, index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
-          "twice what is written between two reads"));
+      too_short.changes.push_back(
+          LargerBuffer(examiner, index,
+                       static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+                       "twice what is written between two reads"));
       return;
     }
     finding.changes.push_back(
@@ -185,7 +186,8 @@ void ExamineLooseLosses(Examiner& examiner) {
     sequences.push_back(&sequence);
   }
   if (!sequences.empty())
-    AddPacketLoss(examiner, std::nullopt, losses, sequences, "sequences whose buffer is not in the statistics");
+    AddPacketLoss(examiner, std::nullopt, losses, sequences,
+                  "sequences whose buffer is not in the statistics");
 }
 
 /// Writers whose shared memory was full, where no counter of the buffer reports it.

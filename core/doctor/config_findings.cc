@@ -114,8 +114,8 @@ void ExaminePeriods(Examiner& examiner) {
                     : "If the ring wraps, the state that later packets need is overwritten.");
     if (!any_wrapped) finding.harm = Harm::kInfo;
     finding.proof = "No incremental_state_config in the config.";
-    const uint64_t ms = any_wrapped && reach_ns ? ClearPeriodFor(*reach_ns) / kMsInNs
-                                                : UsualClearPeriodMs(config);
+    const uint64_t ms =
+        any_wrapped && reach_ns ? ClearPeriodFor(*reach_ns) / kMsInNs : UsualClearPeriodMs(config);
     if (ms > 0)
       finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(ms),
                                  "producers repeat the state that a wrapped ring has lost" +

@@ -130,8 +130,8 @@ std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
 std::optional<ConfigChange> RepeatedState(const Examiner& examiner) {
   if (!examiner.has_config()) return std::nullopt;
   const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
-  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000
-                               : UsualClearPeriodMs(examiner.config);
+  const uint64_t ms =
+      reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000 : UsualClearPeriodMs(examiner.config);
   const uint64_t today = examiner.config.clear_period_ms.value_or(0);
   if (ms == 0 || (today != 0 && today <= ms)) return std::nullopt;
   return ConfigChange{"incremental_state_config.clear_period_ms", std::to_string(ms),

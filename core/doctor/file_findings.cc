@@ -61,9 +61,9 @@ void ExamineDamage(Examiner& examiner) {
 void ExamineSessions(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.sessions > 1) {
-    Finding& finding = examiner.Add(
-        "trace.joined", fmt::format("This is session {} of {} in one file.", facts.session,
-                                    WithCommas(facts.sessions)));
+    Finding& finding =
+        examiner.Add("trace.joined", fmt::format("This is session {} of {} in one file.",
+                                                 facts.session, WithCommas(facts.sessions)));
     finding.cause =
         "A clone of a session that was written into a file has the file's data first and then its "
         "own, or files were joined.";
@@ -141,12 +141,11 @@ void ExamineFile(Examiner& examiner) {
   if (facts.data_packets == 0) ExamineEmpty(examiner);
   if (const uint64_t packed = facts.deflated + facts.zstd_compressed; packed > 0) {
     Finding& finding = examiner.Add(
-        "trace.compressed",
-        fmt::format("{} of {} were compressed by the service ({}).", WithCommas(packed),
-                    Count(facts.all.packets, "packet"),
-                    facts.zstd_compressed == 0 ? "deflate"
-                    : facts.deflated == 0      ? "zstd"
-                                               : "deflate and zstd"));
+        "trace.compressed", fmt::format("{} of {} were compressed by the service ({}).",
+                                        WithCommas(packed), Count(facts.all.packets, "packet"),
+                                        facts.zstd_compressed == 0 ? "deflate"
+                                        : facts.deflated == 0      ? "zstd"
+                                                                   : "deflate and zstd"));
     finding.proof = facts.zstd_compressed == 0 ? "compressed_packets in the file."
                     : facts.deflated == 0      ? "zstd_compressed_packets in the file."
                                                : "Both kinds of compressed packets in the file.";

@@ -64,10 +64,10 @@ struct ReplayedBuffer {
 };
 /// What the replay of a log knows, and the trace that it makes does not.
 struct ReplayFacts {
-  std::optional<TimeSpan> session;           // absent: no record has a time
+  std::optional<TimeSpan> session;             // absent: no record has a time
   std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
-  std::vector<Finding> findings;             // what was lost, packet by packet
-  Answer answer;                             // the losses in about ten lines
+  std::vector<Finding> findings;               // what was lost, packet by packet
+  Answer answer;                               // the losses in about ten lines
 };
 
 /// Judges a trace.

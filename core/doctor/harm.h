@@ -22,9 +22,7 @@ inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_l
 /// How bad it is that so many of the packets cannot be used, for lack of their state: a trace with
 /// half of them is not a trace.
 inline Harm HarmOfUnusable(uint64_t unusable, uint64_t packets) {
-  return unusable == 0            ? Harm::kOk
-         : unusable * 2 >= packets ? Harm::kError
-                                   : Harm::kDataLoss;
+  return unusable == 0 ? Harm::kOk : unusable * 2 >= packets ? Harm::kError : Harm::kDataLoss;
 }
 
 }  // namespace ringscope

@@ -19,8 +19,8 @@ struct ReportedPart {
   const char* noun;   // "sample": of what the row counts
   const char* lacks;  // "that the kernel had no space for"
   const char* proof;
-  bool is_of_cpu = false;     // its index; else that of a process, where it has one
-  bool counts_once = false;   // its value is no number of times
+  bool is_of_cpu = false;    // its index; else that of a process, where it has one
+  bool counts_once = false;  // its value is no number of times
 };
 
 constexpr std::array<ReportedPart, 17> kReportedParts = {{
@@ -28,8 +28,8 @@ constexpr std::array<ReportedPart, 17> kReportedParts = {{
      "buffer_overran of profile_packet"},
     {Reported::kHeapCorrupted, "profile.failed", "profile packet",
      "of a profile with corrupt shared memory", "buffer_corrupted of profile_packet"},
-    {Reported::kHeapClientError, "profile.failed", "client",
-     "of the profiler that failed", "client_error of profile_packet", false, true},
+    {Reported::kHeapClientError, "profile.failed", "client", "of the profiler that failed",
+     "client_error of profile_packet", false, true},
     {Reported::kHeapGuardrail, "profile.failed", "profile packet",
      "of a profile that was stopped for its load", "hit_guardrail of profile_packet"},
     {Reported::kHeapRejected, "profile.failed", "profile packet",
@@ -56,8 +56,8 @@ constexpr std::array<ReportedPart, 17> kReportedParts = {{
      "track_descriptor packets"},
     {Reported::kProcessTrackWithoutPid, "names.descriptors", "process track", "without a pid",
      "track_descriptor packets"},
-    {Reported::kThreadTrackWithoutIds, "names.descriptors", "thread track",
-     "without a pid or tid", "track_descriptor packets"},
+    {Reported::kThreadTrackWithoutIds, "names.descriptors", "thread track", "without a pid or tid",
+     "track_descriptor packets"},
 }};
 
 void ExamineReports(Examiner& examiner, const PacketReports& reported) {
@@ -74,8 +74,8 @@ void ExamineReports(Examiner& examiner, const PacketReports& reported) {
         times += part.counts_once ? 1 : value;
         constexpr size_t kMost = 8;
         if (!key.second || where.size() == kMost) continue;
-        const std::string place =
-            part.is_of_cpu ? fmt::format("CPU {}", *key.second) : ProcessText(examiner, *key.second);
+        const std::string place = part.is_of_cpu ? fmt::format("CPU {}", *key.second)
+                                                 : ProcessText(examiner, *key.second);
         if (std::ranges::find(where, place) == where.end()) where.push_back(place);
       }
       if (times == 0) continue;

@@ -113,7 +113,8 @@ void ExamineNames(Examiner& examiner) {
 }
 
 void ExamineMachine(Examiner& examiner, const MachineFacts& facts) {
-  if (facts.reported.Sum(Reported::kPackagesParse) + facts.reported.Sum(Reported::kPackagesRead) > 0)
+  if (facts.reported.Sum(Reported::kPackagesParse) + facts.reported.Sum(Reported::kPackagesRead) >
+      0)
     examiner.Add("names.packages", "The list of packages was not read or parsed to its end.")
         .proof = "parse_error or read_error of packages_list.";
   const uint64_t without = facts.clears_without_sequence + facts.drops_without_sequence +

@@ -74,9 +74,9 @@ void ExamineService(Examiner& examiner) {
   const auto add = [&](const char* rule, uint64_t count, const char* one, const char* several,
                        const char* counter) {
     if (count == 0) return;
-    Finding& finding =
-        examiner.Add(rule, fmt::format("The service refused {} {}.", WithCommas(count),
-                                       count == 1 ? one : several));
+    Finding& finding = examiner.Add(
+        rule,
+        fmt::format("The service refused {} {}.", WithCommas(count), count == 1 ? one : several));
     finding.proof = fmt::format("{} of the service's statistics.", counter);
     finding.weight = count;
     finding.cause = "The counter belongs to the service, so that other sessions may be the cause.";

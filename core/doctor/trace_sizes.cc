@@ -14,7 +14,6 @@
 namespace ringscope {
 namespace {
 
-
 std::string SizePath(uint32_t index) { return fmt::format("buffers[{}].size_kb", index); }
 
 uint64_t Scaled(uint64_t value, uint64_t part, uint64_t whole) {
@@ -37,8 +36,7 @@ class Estimator {
   }
 
   Result<TraceSizes> Run() {
-    const size_t count =
-        std::max(examiner_.facts.buffers.size(), examiner_.config.buffers.size());
+    const size_t count = std::max(examiner_.facts.buffers.size(), examiner_.config.buffers.size());
     for (size_t i = 0; i < count; ++i) AddBuffer(i);
     if (wish_.memory) RS_RETURN_IF_ERROR(ShareMemory(*wish_.memory));
     for (EstimatedBuffer& buffer : sizes_.buffers)
@@ -77,7 +75,8 @@ class Estimator {
     const std::string path = SizePath(buffer.index);
     if (wish_.keep_ns && !examiner_.config.write_into_file && buffer.reach_ns.value_or(0) > 0) {
       // A quarter more, as no rate stays the mean.
-      const uint64_t wanted = PagesUp(Scaled(buffer.size, *wish_.keep_ns, *buffer.reach_ns) / 4 * 5);
+      const uint64_t wanted =
+          PagesUp(Scaled(buffer.size, *wish_.keep_ns, *buffer.reach_ns) / 4 * 5);
       const uint64_t planned = std::max(wanted, buffer.size);
       SetSize(path, planned,
               fmt::format("reaches back {} at the session's mean rate, and a quarter more{}",
@@ -117,8 +116,8 @@ class Estimator {
     for (EstimatedBuffer& buffer : sizes_.buffers) {
       // A page each, and of the rest a part.
       const uint64_t more = buffer.planned > kPageBytes ? buffer.planned - kPageBytes : 0;
-      buffer.planned =
-          PagesDown(kPageBytes + Scaled(more, memory - least, std::max<uint64_t>(wanted - least, 1)));
+      buffer.planned = PagesDown(
+          kPageBytes + Scaled(more, memory - least, std::max<uint64_t>(wanted - least, 1)));
       SetSize(SizePath(buffer.index), buffer.planned,
               fmt::format("its part of the {} that all buffers may take", HumanSize(memory)),
               buffer.size);

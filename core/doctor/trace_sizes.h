@@ -17,11 +17,11 @@ namespace ringscope {
 struct EstimatedBuffer {
   uint32_t index = 0;  // in the config
   FillPolicy policy = FillPolicy::kRingBuffer;
-  uint64_t size = 0;                  // bytes
-  std::optional<uint64_t> written;    // bytes that came to it; absent: the trace has no statistics
-  uint64_t lost = 0;                  // of these, bytes overwritten unread, or discarded
-  std::optional<uint64_t> reach_ns;   // how far a full ring reaches back, at the session's mean rate
-  uint64_t planned = 0;               // bytes
+  uint64_t size = 0;                 // bytes
+  std::optional<uint64_t> written;   // bytes that came to it; absent: the trace has no statistics
+  uint64_t lost = 0;                 // of these, bytes overwritten unread, or discarded
+  std::optional<uint64_t> reach_ns;  // how far a full ring reaches back, at the session's mean rate
+  uint64_t planned = 0;              // bytes
   std::optional<uint64_t> planned_reach_ns;
 };
 

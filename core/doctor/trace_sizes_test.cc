@@ -73,9 +73,9 @@ TEST(TraceSizes, ReachBackAsFarAsIsWantedAndAQuarterMore) {
   const TraceSizes sizes = Estimated(OverwrittenTrace(), {.keep_ns = 4 * kSecond}).value();
   EXPECT_EQ(sizes.buffers[0].planned, uint64_t{500} << 10);
   EXPECT_EQ(sizes.buffers[0].planned_reach_ns, 5 * kSecond);
-  EXPECT_THAT(sizes.changes, ::testing::Contains(::testing::AllOf(
-                                 Field(&ConfigChange::path, "buffers[0].size_kb"),
-                                 Field(&ConfigChange::value, "500"))));
+  EXPECT_THAT(sizes.changes,
+              ::testing::Contains(::testing::AllOf(Field(&ConfigChange::path, "buffers[0].size_kb"),
+                                                   Field(&ConfigChange::value, "500"))));
   // What reaches back far enough keeps its size.
   const TraceSizes less = Estimated(OverwrittenTrace(), {.keep_ns = kSecond / 2}).value();
   EXPECT_EQ(less.buffers[0].planned, less.buffers[0].size);
@@ -115,8 +115,8 @@ TEST(WriterShares, AreOfAllThatWasWrittenIfTheServiceCountsIt) {
   const WriterShares shares = WriterSharesOf(facts);
   EXPECT_TRUE(shares.of_all);
   EXPECT_EQ(shares.bytes, 10'000u);
-  EXPECT_THAT(shares.writers, ElementsAre(Field(&WriterShare::sequence, 8u),
-                                          Field(&WriterShare::sequence, 7u)));
+  EXPECT_THAT(shares.writers,
+              ElementsAre(Field(&WriterShare::sequence, 8u), Field(&WriterShare::sequence, 7u)));
   EXPECT_EQ(shares.writers[0].packets_left, 0u) << "all of it is lost";
   EXPECT_EQ(shares.writers[1].name, "pid 40");
   facts.buffers[1].stats.chunks_discarded = 1;

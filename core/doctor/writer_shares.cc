@@ -18,8 +18,8 @@ WriterShares WriterSharesOf(const TraceFacts& facts) {
   };
   const bool has_discarded = std::ranges::any_of(
       facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
-  shares.of_all = !facts.writers.empty() && !has_discarded &&
-                  std::ranges::all_of(facts.writers, counts_all);
+  shares.of_all =
+      !facts.writers.empty() && !has_discarded && std::ranges::all_of(facts.writers, counts_all);
   std::map<uint32_t, WriterShare> by_id;
   for (const TraceSequence& sequence : facts.sequences) {
     if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;

@@ -213,8 +213,7 @@ void FillWithFragments(Engine& engine) {
   while (engine.stats().write_wrap_count < 1) {
     const auto chunks = static_cast<uint32_t>(2 + random() % 19);
     for (uint32_t i = 0; i < chunks; ++i) {
-      const int flags =
-          (i > 0 ? kFirstContinues : 0) | (i + 1 < chunks ? kLastContinues : 0);
+      const int flags = (i > 0 ? kFirstContinues : 0) | (i + 1 < chunks ? kLastContinues : 0);
       engine.Commit({.sequence = {ProducerId{1}, WriterId{1}},
                      .identity = {},
                      .chunk = ChunkId{n++},

@@ -61,10 +61,11 @@ struct Sequence {
   SortedList chunks;          // ChunkSlots by chunk id as a plain number
   uint32_t last_written = 0;  // highest chunk id, modulo 2^32
   // So that a visit does not walk over everything that earlier ones have read:
-  ChunkStretch read_out;    // from where a visit begins; all read out but for the last
-  uint32_t marker = 0;  // the chunk in it that was read from last, before its last one
+  ChunkStretch read_out;  // from where a visit begins; all read out but for the last
+  uint32_t marker = 0;    // the chunk in it that was read from last, before its last one
   bool has_marker = false;
-  ChunkStretch looked_ahead;  // a packet that begins in the first, and continues through all of them
+  ChunkStretch
+      looked_ahead;  // a packet that begins in the first, and continues through all of them
 };
 
 /// What is in the buffer at one place: a chunk's record or padding.

@@ -111,7 +111,7 @@ class ShapeStore : public ShapeStoreBase {
     uint32_t lost_packets = 0;    // with it, of whole ones
     uint32_t lost_bytes = 0;
     uint16_t fragments = 0;
-    uint16_t bytes = 0;    // of these
+    uint16_t bytes = 0;      // of these
     uint16_t accounted = 0;  // fragments that were read
     bool cut_off = false;  // its last fragment was the beginning of a packet that was lost with it
   };

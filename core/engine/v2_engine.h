@@ -56,7 +56,7 @@ struct alignas(64) Sequence {
   bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
   bool stalled_at_end : 1 = false;    // there, as the chunk after the last one is missing
   bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
-  bool steady : 1 = false;           // it repeats, and nothing changed that since
+  bool steady : 1 = false;            // it repeats, and nothing changed that since
 };
 static_assert(sizeof(Sequence) == 64);
 
@@ -96,7 +96,7 @@ struct State {
   // them, counts the read-aheads that would fail and reports the stalls that it would report.
   ChunkRef steady_end = 0;
   std::vector<SteadySequence> steady;  // in order of their first chunks
-  uint32_t steady_failures = 0;         // of read-aheads
+  uint32_t steady_failures = 0;        // of read-aheads
 };
 
 /// Takes the packets of one sequence in order, up to a target chunk. Its current chunk is always

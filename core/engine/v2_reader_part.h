@@ -272,8 +272,7 @@ void V2Engine<kObserved, Store>::BeginAfterSteady() {
   read_ref_ = s_.steady_end;
   s_.stats.readaheads_failed += s_.steady_failures;
   if constexpr (kObserved)
-    for (const SteadySequence& steady : s_.steady)
-      ReportStall(steady.slot, stalls_[steady.slot]);
+    for (const SteadySequence& steady : s_.steady) ReportStall(steady.slot, stalls_[steady.slot]);
 }
 
 /// The pass is done with a chunk: it is steady if its sequence stalled and all before it are.

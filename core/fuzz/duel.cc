@@ -346,8 +346,7 @@ std::optional<Mismatch> Duel::OfOne(Oracle oracle, Side side, const std::string&
 
 std::optional<Mismatch> Duel::CheckFailures() const {
   for (const Side side : kSides) {
-    if (const Error* error = engines_[side]->failure())
-      return Failed(side, *error);
+    if (const Error* error = engines_[side]->failure()) return Failed(side, *error);
   }
   return std::nullopt;
 }

@@ -182,8 +182,7 @@ StreamResult FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   if (kind == StreamKind::kMutated || checks || plan.judges_losses) {
     const PlainStream stream = StreamOfSeed(plan, seed);
     StreamResult result = FuzzStream(plan, stream);
-    if (seed % kCheckOneIn == 0 || plan.judges_losses)
-      CheckLedgers(plan, stream, result.findings);
+    if (seed % kCheckOneIn == 0 || plan.judges_losses) CheckLedgers(plan, stream, result.findings);
     if (plan.judges_losses && KeepsRules(kind, seed)) JudgeLosses(plan, stream, result.findings);
     if (seed % kCheckOneIn == kCheckOneIn / 2 && kind != StreamKind::kForgetting)
       CountRules(plan, stream, result.coverage);

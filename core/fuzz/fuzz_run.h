@@ -53,8 +53,8 @@ struct FuzzFinding {
   /// class of the mismatch.
   std::string cause;
   std::vector<const NamedRule*> rules;  // each explains it alone
-  /// Of V1 and a V2: the known differences between them that the counter or the loss bits belong to.
-  /// V1 has no rules to switch, so that this is not tried.
+  /// Of V1 and a V2: the known differences between them that the counter or the loss bits belong
+  /// to. V1 has no rules to switch, so that this is not tried.
   std::vector<const ReleaseNote*> notes;
   /// Rules that were switched before it showed, as they explain earlier mismatches of the stream.
   std::vector<const NamedRule*> left_out;

@@ -53,9 +53,9 @@ class LossCheck : public LedgerSink {
  private:
   /// A chunk as its writer handed it over last.
   struct Chunk {
-    std::string bytes;  // of its fragments, before any patch
+    std::string bytes;                                      // of its fragments, before any patch
     std::vector<std::pair<uint64_t, std::string>> patches;  // offset, four bytes
-    std::vector<std::pair<uint32_t, uint32_t>> fragments;  // offset, size of the content
+    std::vector<std::pair<uint32_t, uint32_t>> fragments;   // offset, size of the content
     uint8_t flags = 0;
     bool complete = false;
     bool aborts = false;  // an abort marker follows the fragments

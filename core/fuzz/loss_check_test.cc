@@ -6,16 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/fuzz/ledger_run.h"
 #include "core/fuzz/explain.h"
+#include "core/fuzz/ledger_run.h"
 #include "core/testing/chunk_dsl.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Chunk;
 
 /// A buffer's stream in the making.
 class OneWriter {
@@ -115,8 +115,8 @@ TEST(LossCheck, LossWithoutASign) {
 TEST(LossCheck, SignWithoutALoss) {
   OneWriter all;
   all.Commit(At(0).Whole(9, 'a')).Commit(At(1).Whole(9, 'b')).Read();
-  const EngineInfo loud = Changed(
-      [](Packet& packet) { packet.dropped = kLossPresent | kLossReadGap; });
+  const EngineInfo loud =
+      Changed([](Packet& packet) { packet.dropped = kLossPresent | kLossReadGap; });
   EXPECT_THAT(all.FaultsOf(loud), ElementsAre("false_sign read_gap"));
 }
 

@@ -118,8 +118,7 @@ bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space) {
     return true;
   }
   writer.in_packet = false;
-  if (!writer.is_broken)
-    NoteWritten(writer, writer.place, chunk.id, std::move(writer.content));
+  if (!writer.is_broken) NoteWritten(writer, writer.place, chunk.id, std::move(writer.content));
   return false;
 }
 

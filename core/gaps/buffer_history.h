@@ -73,7 +73,7 @@ class BufferHistory {
   uint64_t end_number() const { return first_number_ + entries_.size(); }
 
   std::deque<Entry> entries_;
-  uint64_t first_number_ = 0;  // number of entries_.front()
+  uint64_t first_number_ = 0;   // number of entries_.front()
   ChunkMap<uint64_t> numbers_;  // of their newest commits
   std::deque<ReadEntry> reads_;
   uint64_t bytes_ = 0;

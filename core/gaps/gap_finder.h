@@ -77,20 +77,20 @@ class GapFinder {
     SequenceGaps report;  // but for the lists
     GapTrack track;
     ChunkIdUnwrapper ids;
-    IntervalSet committed;                // chunk ids, unwrapped, to know those that were not
-    std::optional<uint64_t> first_chunk;  // the lowest one
-    LogMoment newest_at;                  // commit of the newest one
-    std::vector<Jump> jumps;              // where ids were left out, at least at first
-    std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
-    IntervalSet folded;                   // chunks in which packets begin that programs folded
+    IntervalSet committed;                     // chunk ids, unwrapped, to know those that were not
+    std::optional<uint64_t> first_chunk;       // the lowest one
+    LogMoment newest_at;                       // commit of the newest one
+    std::vector<Jump> jumps;                   // where ids were left out, at least at first
+    std::vector<uint64_t> forgotten_at;        // chunks before which the buffer forgot the sequence
+    IntervalSet folded;                        // chunks in which packets begin that programs folded
     std::vector<GapTrack::Point> by_producer;  // packets that the producer itself flagged
-    size_t held = 0;                      // chunks in the buffer
-    uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
-    bool emptied_by_loss = false;         // the last one was evicted
-    std::optional<AbortFacts> abort;      // the last one
-    bool recommits = false;               // the chunk under way was committed before
-    std::optional<ChunkId> taken_again;   // the last chunk that entered the buffer again
-    bool readmitted = false;              // it did so as a chunk read in part
+    size_t held = 0;                           // chunks in the buffer
+    uint64_t emptied = 0;                // number of the last time that it had none left; 0: never
+    bool emptied_by_loss = false;        // the last one was evicted
+    std::optional<AbortFacts> abort;     // the last one
+    bool recommits = false;              // the chunk under way was committed before
+    std::optional<ChunkId> taken_again;  // the last chunk that entered the buffer again
+    bool readmitted = false;             // it did so as a chunk read in part
     // Incremental state.
     bool any_read = false;
     IncrementalState state;

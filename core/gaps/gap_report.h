@@ -158,7 +158,7 @@ struct Gap {
   /// those of which nothing is known beside their content, are in `contents` alone.
   std::vector<KindCount> kinds;
   MomentSpan written;          // commits of the lost packets
-  MomentSpan decided;           // when they were lost
+  MomentSpan decided;          // when they were lost
   uint64_t state_packets = 0;  // with interned data, or that clear state
   /// For whose commits the packets were overwritten: most packets first, of those that were seen
   /// first; of plug-ins, as far as they tell.

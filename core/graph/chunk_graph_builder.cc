@@ -62,7 +62,8 @@ void ChunkGraphBuilder::OnBufferReplaced(SessionBuffer& buffer) {
   const uint32_t generation = generations_[buffer.id]++;
   const Key first{buffer.id, generation, {}};
   for (auto at = sequences_.lower_bound(first);
-       at != sequences_.end() && at->first.buffer == buffer.id && at->first.generation == generation;
+       at != sequences_.end() && at->first.buffer == buffer.id &&
+       at->first.generation == generation;
        ++at)
     Close(at->second);
 }
@@ -156,7 +157,7 @@ void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
     return;
   }
   sequence->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                         [](ChunkNode& node) { ++node.readable_fragments; });
+                             [](ChunkNode& node) { ++node.readable_fragments; });
 }
 
 void ChunkGraphBuilder::OnReturned(Sequence& sequence, const BufferEvent& event) {
@@ -172,7 +173,7 @@ void ChunkGraphBuilder::OnReturned(Sequence& sequence, const BufferEvent& event)
 
 void ChunkGraphBuilder::OnAbandoned(Sequence& sequence, const BufferEvent& event) {
   sequence.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                        [](ChunkNode& node) { ++node.abandoned_fragments; });
+                            [](ChunkNode& node) { ++node.abandoned_fragments; });
 }
 
 void ChunkGraphBuilder::OnErased(Sequence& sequence, const BufferEvent& event) {
@@ -228,7 +229,8 @@ Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {
 }
 
 void ChunkGraphBuilder::OnPacketFate(const PacketAccount& account) {
-  if (Sequence* sequence = SequenceOf(account.buffer, account.sequence)) sequence->chunks.AddPacket(account);
+  if (Sequence* sequence = SequenceOf(account.buffer, account.sequence))
+    sequence->chunks.AddPacket(account);
 }
 
 void ChunkGraphBuilder::Settle(Sequence& sequence, ChunkNode& node) {

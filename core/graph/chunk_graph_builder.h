@@ -11,8 +11,8 @@
 
 namespace ringscope {
 
-/// Follows a replay and draws the chunk graphs of its sequences. Memory: as SequenceGraphBuilder's, for each
-/// sequence.
+/// Follows a replay and draws the chunk graphs of its sequences. Memory: as SequenceGraphBuilder's,
+/// for each sequence.
 class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
  public:
   struct Options {

@@ -110,7 +110,7 @@ TEST(ChunkGraph, EachFate_IsShown) {
                                   .Commit(Chunk(1, 1, 3).Whole(100, kFill))
                                   .Graph();
   EXPECT_THAT(LinesOf(graph), ElementsAre("#0 overwritten by 1:2#0", "#1 overwritten by 1:2#0",
-                                        "#2 read", "#3 readable"));
+                                          "#2 read", "#3 readable"));
   EXPECT_EQ(graph.lost().packets, 2u);
   EXPECT_EQ(Written(graph), 4u);
   EXPECT_EQ(NodeAt(graph, 2).packets.at(Fate::kRead).packets, 1u);

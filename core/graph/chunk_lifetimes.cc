@@ -18,7 +18,7 @@ void ChunkLifetimes::OnRecord(const Op& op, const LogMoment& moment) {
 }
 
 void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,
-                         std::optional<Refusal> refusal) {
+                             std::optional<Refusal> refusal) {
   current_ = {.number = ++commits_,
               .buffer = buffer,
               .chunk = {commit.sequence, commit.chunk},

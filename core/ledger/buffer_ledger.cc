@@ -355,7 +355,7 @@ Loss BufferLedger::Judged(const Loss& loss, const std::optional<Cause>& violatio
 }
 
 void BufferLedger::Decide(PacketAccount& account, const Loss& loss,
-                        const std::optional<Cause>& violation) const {
+                          const std::optional<Cause>& violation) const {
   const Loss judged = Judged(loss, violation);
   account.fate = judged.fate;
   account.cause = judged.cause;

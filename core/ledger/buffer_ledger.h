@@ -76,7 +76,8 @@ class BufferLedger : private WriterLosses {
   void LoseChain(ChainId id, const Loss& loss) override;
   void AddLost(PacketAccount& account, const Loss& loss) override;
   static Loss Judged(const Loss& loss, const std::optional<Cause>& violation);
-  void Decide(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
+  void Decide(PacketAccount& account, const Loss& loss,
+              const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
               Cause cause);

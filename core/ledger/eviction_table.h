@@ -14,11 +14,11 @@ namespace ringscope {
 /// whose commit needed the space (columns). Those that lost, and those that pushed, most come
 /// first; the rest is summed up.
 struct EvictionMatrix {
-  std::vector<SequenceKey> lost;                 // of the rows
-  std::vector<SequenceKey> pushed;               // of the columns
-  std::vector<std::vector<uint64_t>> packets;    // by row and column; one more of each: all others
-  uint64_t other_rows = 0;                       // sequences in the last row
-  uint64_t other_columns = 0;                    // sequences in the last column
+  std::vector<SequenceKey> lost;               // of the rows
+  std::vector<SequenceKey> pushed;             // of the columns
+  std::vector<std::vector<uint64_t>> packets;  // by row and column; one more of each: all others
+  uint64_t other_rows = 0;                     // sequences in the last row
+  uint64_t other_columns = 0;                  // sequences in the last column
   uint64_t unknown = 0;  // packets of which the engine does not report who needed the space
 
   uint64_t all() const;  // without `unknown`

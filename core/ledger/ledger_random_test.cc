@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/engine/catalogue.h"
-#include "core/ledger/ledger.h"
 #include "core/fuzz/ledger_run.h"
 #include "core/fuzz/random_stream.h"
+#include "core/ledger/ledger.h"
 
 namespace ringscope {
 namespace {

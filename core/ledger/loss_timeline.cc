@@ -23,9 +23,9 @@ std::optional<size_t> LossTimeline::PlaceOf(const LogMoment& moment) const {
   const std::optional<uint64_t>& at = axis_.by_record ? moment.record : moment.time_ns;
   if (!at || intervals_ == 0) return std::nullopt;
   const uint64_t offset = std::clamp(*at, axis_.first, axis_.last) - axis_.first;
-  const auto place = static_cast<size_t>(static_cast<double>(offset) /
-                                         static_cast<double>(axis_.length()) *
-                                         static_cast<double>(intervals_));
+  const auto place =
+      static_cast<size_t>(static_cast<double>(offset) / static_cast<double>(axis_.length()) *
+                          static_cast<double>(intervals_));
   return std::min(place, intervals_ - 1);
 }
 

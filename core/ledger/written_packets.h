@@ -36,7 +36,7 @@ struct Loss {
 /// The same, with what is known when it is lost: whole packets of a chunk have it in common.
 struct DecidedLoss : Loss {
   bool own_fault = false;
-  LogMoment written;                // as it was then
+  LogMoment written;                    // as it was then
   std::optional<ChunkName> blocked_by;  // likewise
   LogMoment decided;
 
@@ -79,7 +79,7 @@ struct ChunkRecord {
   std::vector<Entry> entries;
   std::vector<KeptFacts> facts;        // of the whole packets among these, as far as they were read
   uint64_t patched_from = UINT64_MAX;  // offset from which on bytes may have changed since then
-  std::vector<DecidedLoss> losses;      // few: what its whole packets were lost to
+  std::vector<DecidedLoss> losses;     // few: what its whole packets were lost to
   std::vector<LostEntry> lost;         // these, in the order in which they were lost
 };
 

@@ -43,10 +43,10 @@ Result<std::optional<Op>> AddedBuffers::NextOfSource() {
   std::string config = std::exchange(buffers_.trace_config, {});
   if (has_own) return op;
   const auto* const buffer = std::get_if<BufferSetUp>(&op->body);
-  Op added{.time_ns = op->time_ns,
-           .body = TraceConfigRecord{.config = std::move(config),
-                                     .session = buffer == nullptr ? std::nullopt
-                                                                  : buffer->session}};
+  Op added{
+      .time_ns = op->time_ns,
+      .body = TraceConfigRecord{.config = std::move(config),
+                                .session = buffer == nullptr ? std::nullopt : buffer->session}};
   after_config_ = std::move(op);
   return added;
 }

@@ -25,7 +25,8 @@ struct UnrecordedBuffers {
 };
 
 /// A session's records, with its config in front of the first buffer or commit if the log has none
-/// by then, and its buffers set up before the first commit if the log sets up none by then. The config's buffers have consecutive ids; the first is the lowest that writers name.
+/// by then, and its buffers set up before the first commit if the log sets up none by then. The
+/// config's buffers have consecutive ids; the first is the lowest that writers name.
 class AddedBuffers : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record

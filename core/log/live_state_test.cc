@@ -36,8 +36,8 @@ LiveState ASession() {
   Add(state, ProducerConnected{.producer = kProducer, .name = "one"});
   Add(state, SharedMemorySetUp{kProducer, 4096, 4096});
   Add(state, DataSourceRegistered{.producer = kProducer, .name = "ds"});
-  Add(state,
-      DataSourceSetUp{.producer = kProducer, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
+  Add(state, DataSourceSetUp{
+                 .producer = kProducer, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
   Add(state, DataSourceStarted{kProducer, 7});
   Add(state, WriterRegistered{kProducer, WriterId{5}, BufferId{3}});
   return state;

@@ -36,8 +36,9 @@ TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
   const std::string config = Message(1, Message(7, "first")) + Message(1, Message(7, "second")) +
                              Message(2, Message(1, source + Message(11, "second"))) +
                              Message(2, Message(1, source + Message(11, "none")));
-  EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
-            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0, /*has_unknown_target=*/true}}));
+  EXPECT_EQ(
+      ReadTraceConfigFacts(wire::AsBytes(config)).sources,
+      (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0, /*has_unknown_target=*/true}}));
 }
 
 TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {

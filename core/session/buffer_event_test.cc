@@ -59,7 +59,8 @@ TEST(BufferEvents, ReportStallsAndAbandonedPackets) {
                   "4: 1:1#2 committed: 32 bytes at 64",
                   "5: 1:1#0: reassembly_gap will be flagged on the next packet",
                   "5: the packet at 1:1#0+21 abandoned: reassembly_gap",
-                  "5: 1:1#0 leaves the buffer", "5: 1:1#2: read_gap will be flagged on the next packet",
+                  "5: 1:1#0 leaves the buffer",
+                  "5: 1:1#2: read_gap will be flagged on the next packet",
                   "5: the packet at 1:1#2+0 read: 8 bytes, flagged read_gap+reassembly_gap",
                   "5: 1:1#2 leaves the buffer"));
 }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/fuzz/random_stream.h"
 #include "core/ledger/ledger.h"
 #include "core/session/counted_replay.h"
 #include "core/session/replay.h"
-#include "core/fuzz/random_stream.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {

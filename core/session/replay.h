@@ -118,9 +118,9 @@ class Replay {
   uint64_t seen_in_file_ = 0;
   uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
-  std::optional<uint64_t> last_time_ns_;    // of the last record that has one
-  uint64_t latest_ns_ = 0;                  // before time went back
-  uint64_t periods_read_ = 0;  // for kEvery
+  std::optional<uint64_t> last_time_ns_;  // of the last record that has one
+  uint64_t latest_ns_ = 0;                // before time went back
+  uint64_t periods_read_ = 0;             // for kEvery
 };
 
 }  // namespace ringscope

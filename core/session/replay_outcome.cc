@@ -56,8 +56,7 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   StatRows rows;
   for (const BufferOutcome* buffer : by_index) {
     AddBufferRows(rows, buffer->index, buffer->stats);
-    AddLossRows(rows, buffer->index, buffer->losses,
-                buffer->losses.incremental_sequences_dropped);
+    AddLossRows(rows, buffer->index, buffer->losses, buffer->losses.incremental_sequences_dropped);
     if (!buffer->into_file) continue;
     AddFileRow(rows, buffer->index, buffer->stats);
     if (buffer->policy == FillPolicy::kDiscard) AddDiscardRow(rows, buffer->index, 1);

@@ -30,8 +30,9 @@ std::string TextAt(TimeBase base, uint64_t boot_ns) {
   if (base == TimeBase::kWall) {
     EXPECT_EQ(clock.Text(boot_ns), "?");
   }
-  clock.AddRecord({.time_ns = 2'500'000'000,
-                   .body = ClockSnapshotRecord{Snapshot(1'700'000'000'000'000'000, 2'000'000'000)}});
+  clock.AddRecord(
+      {.time_ns = 2'500'000'000,
+       .body = ClockSnapshotRecord{Snapshot(1'700'000'000'000'000'000, 2'000'000'000)}});
   return clock.Text(boot_ns);
 }
 

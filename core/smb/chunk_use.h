@@ -46,8 +46,8 @@ struct DueTime {
 struct ChunkUse {
   ChunkHolder holder;
   Moment taken;
-  Moment returned;  // by its writer
-  Moment freed;     // by the service
+  Moment returned;                   // by its writer
+  Moment freed;                      // by the service
   uint64_t committed_ns = kNotOver;  // named by a commit; kNotOver: no commit shows it
   DueTime due = {};                  // see FindDueTimes
   ChunkContent content;

@@ -93,8 +93,7 @@ std::vector<uint64_t> EarliestEnds(const std::vector<ChunkUse>& uses, uint64_t c
   ends.reserve(uses.size());
   for (const ChunkUse& use : uses) {
     uint64_t end = use.freed.from;
-    const auto spell =
-        std::ranges::upper_bound(spells, use.returned.from, {}, &Spell::second);
+    const auto spell = std::ranges::upper_bound(spells, use.returned.from, {}, &Spell::second);
     if (use.committed_ns != kNotOver && spell != spells.end()) {
       const uint64_t sent = std::max(spell->first, use.returned.from);
       if (sent < use.committed_ns) end = sent + Between(use.committed_ns, use.freed.from);

@@ -59,7 +59,12 @@ class StallRun {
   }
 
  private:
-  enum Kind : uint8_t { kFree, kReturn, kSend, kRequest };  // what is free at a time can be taken then
+  enum Kind : uint8_t {
+    kFree,
+    kReturn,
+    kSend,
+    kRequest
+  };  // what is free at a time can be taken then
   using Event = std::tuple<uint64_t, Kind, size_t>;
   struct Writer {
     uint64_t delay_ns = 0;  // how much later it is than recorded

@@ -88,8 +88,8 @@ class MemoryTrials {
   const MemoryDemand& demand_;
   const uint64_t page_size_;
   std::vector<ChunkUse> made_shown_, made_likely_;  // if they are not the demand's
-  const std::vector<ChunkUse>* shown_;   // uses that looks and commits show
-  const std::vector<ChunkUse>* likely_;  // with those that are assumed
+  const std::vector<ChunkUse>* shown_;              // uses that looks and commits show
+  const std::vector<ChunkUse>* likely_;             // with those that are assumed
 };
 
 /// What a producer's recorded demand calls for.

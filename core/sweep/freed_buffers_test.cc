@@ -16,8 +16,8 @@
 #include "core/session/counted_replay.h"
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/sweep_run.h"
-#include "core/testing/replays_in_turn.h"
 #include "core/testing/ops_in_memory.h"
+#include "core/testing/replays_in_turn.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -86,7 +86,9 @@ class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, Read
       return std::make_unique<testing::OpsInMemory>(story_.ops());
     };
     input_.find_engine = FindEngine;
-    input_.run_replays = [](const auto& replays) { return std::make_unique<ReplaysInTurn>(replays); };
+    input_.run_replays = [](const auto& replays) {
+      return std::make_unique<ReplaysInTurn>(replays);
+    };
     input_.warn = [](const std::string&) {};
   }
   Counts Expected() const {

@@ -12,8 +12,8 @@
 #include "core/engine/catalogue.h"
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/kept_batches.h"
-#include "core/testing/replays_in_turn.h"
 #include "core/testing/ops_in_memory.h"
+#include "core/testing/replays_in_turn.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -42,7 +42,9 @@ class Sweep {
       return std::make_unique<testing::OpsInMemory>(ops_);
     };
     input_.find_engine = FindEngine;
-    input_.run_replays = [](const auto& replays) { return std::make_unique<ReplaysInTurn>(replays); };
+    input_.run_replays = [](const auto& replays) {
+      return std::make_unique<ReplaysInTurn>(replays);
+    };
     input_.warn = [](const std::string&) {};
     input_.kept = &kept_;
     choices_.engines = {engine};

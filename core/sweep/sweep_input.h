@@ -16,14 +16,14 @@ namespace ringscope {
 
 class KeptBatches;
 
-/// Takes the replays of a sweep through batches: each replay through all of them, in order; different
-/// replays perhaps on different threads.
+/// Takes the replays of a sweep through batches: each replay through all of them, in order;
+/// different replays perhaps on different threads.
 class ReplayRunner {
  public:
   virtual ~ReplayRunner() = default;
   virtual void Put(std::shared_ptr<const SweepBatch> batch) = 0;
-  /// Calls `last` for each replay once it is through all batches, and returns when all were. Call it
-  /// before the replays are used again.
+  /// Calls `last` for each replay once it is through all batches, and returns when all were. Call
+  /// it before the replays are used again.
   virtual void Finish(const std::function<void(SweepReplay&)>& last) = 0;
 };
 
@@ -39,7 +39,8 @@ struct SweepInput {
   /// Resolves the engines that configurations name.
   EngineLookup find_engine;
   /// @param replays not owned
-  std::function<std::unique_ptr<ReplayRunner>(const std::vector<SweepReplay*>& replays)> run_replays;
+  std::function<std::unique_ptr<ReplayRunner>(const std::vector<SweepReplay*>& replays)>
+      run_replays;
   /// Makes what plays to the listeners of a replay, perhaps in another thread; may be empty: they
   /// listen to it themselves.
   std::function<std::unique_ptr<TapeRunner>(TapePlayer&)> run_tape;

@@ -26,7 +26,7 @@ SweepReplay::SweepReplay(const ReplayOptions& config, EngineLookup find_engine)
       counts_trace_bytes_(config.pass_bytes.has_value()) {}
 
 Result<std::unique_ptr<Engine>> SweepReplay::MakeEngine(const EngineInfo& info,
-                                                      const EngineConfig& config, BufferId id) {
+                                                        const EngineConfig& config, BufferId id) {
   if (!info.create_shapes) {
     // Noted here: the session takes it for a mistake in the size, if one was chosen.
     Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
@@ -135,7 +135,8 @@ void SweepReplay::Apply(const SweepBatch& batch) {
 void SweepReplay::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
 
 /// Packets follow that the engine returned as one with this one.
-void SweepReplay::AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count) {
+void SweepReplay::AddFollowing(const SessionPacket& first, const PacketFacts& facts,
+                               uint32_t count) {
   Packet packet = *first.packet;
   packet.dropped = 0;
   SessionPacket following = first;
@@ -176,7 +177,7 @@ Status SweepReplay::OnPacket(const SessionPacket& packet) {
 }
 
 void SweepReplay::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
-                        uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
+                          uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
   const Buffer& buffer = *buffers_.at(session_buffer.id);
   row.read = buffer.read;
   row.taken = buffer.taken;
@@ -212,7 +213,7 @@ void SweepReplay::FillRow(const SessionBuffer& session_buffer, const WrittenTall
 }
 
 void SweepReplay::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
-                       uint64_t duration_ns) {
+                         uint64_t duration_ns) {
   std::vector<SweepRow> rows;
   ++event_;
   if (Status status = replay_.Finish(); !status) Fail(std::move(status).error());

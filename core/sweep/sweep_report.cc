@@ -73,8 +73,7 @@ SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
     const uint64_t size = series.rows[i]->size;
     const bool near = size * kDoublingsBelow >= chosen->size &&
                       size <= chosen->size * kDoublingsAbove && IsDoubling(point);
-    const bool next_below =
-        i + 1 < series.rows.size() && series.rows[i + 1]->size == chosen->size;
+    const bool next_below = i + 1 < series.rows.size() && series.rows[i + 1]->size == chosen->size;
     const bool own = size == OwnSize(report, series.buffer);
     const bool needed = IsNeededSize(report, series, size);
     if (!near && !next_below && !own && !needed && size != chosen->size) continue;

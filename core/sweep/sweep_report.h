@@ -23,9 +23,9 @@ struct TargetMiss {
 
 /// What a search for the smallest buffers found for one setting.
 struct FoundSize {
-  size_t setting = 0;           // index
-  std::optional<size_t> point;  // that meets the targets; absent: none does
-  bool verified = false;        // by an exact replay
+  size_t setting = 0;              // index
+  std::optional<size_t> point;     // that meets the targets; absent: none does
+  bool verified = false;           // by an exact replay
   std::vector<TargetMiss> misses;  // if none does: of each buffer that misses a target
 };
 

@@ -65,7 +65,7 @@ struct SweepRow : BufferOutcome {
   /// lost.
   PacketCount folded;
   std::optional<uint64_t> state_bytes;  // of the programs' states at the end; absent: none run
-  PacketCount taken;      // of a clone: read by the session itself before the clone was made
+  PacketCount taken;  // of a clone: read by the session itself before the clone was made
 
   /// How far back the last read that returned anything reaches, see HistoryOf and ReadCount; 0:
   /// none did. Of a buffer that lost nothing, the log's duration: it reaches back to the beginning.

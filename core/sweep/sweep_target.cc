@@ -122,8 +122,8 @@ class Search {
   /// @param sizes of some buffers; the others have their own
   void Add(size_t setting, std::map<BufferId, uint64_t> sizes) {
     for (const auto& [id, size] : fixed_) sizes[id] = size;
-    SweepPoint point = ScaledPoint(report_.plan.settings[setting], setting, 1, choices_,
-                                   report_.facts, sizes);
+    SweepPoint point =
+        ScaledPoint(report_.plan.settings[setting], setting, 1, choices_, report_.facts, sizes);
     point.scale.reset();
     AddNew(std::move(point));
   }

@@ -109,7 +109,7 @@ std::string EngineAgreement::CheckWritten(EngineUnderTest& engine) {
 /// What the releases of V2 have in common, step by step.
 std::string EngineAgreement::CheckReleases() {
   const EngineUnderTest &v54 = Find("v2@54"), &v55 = Find("v2@55"), &v56 = Find("v2@56"),
-                   &v57 = Find("v2@57"), &v58 = Find("v2@58");
+                        &v57 = Find("v2@57"), &v58 = Find("v2@58");
   // v57 reports causes where v56 reports 1. All else is equal.
   if (std::string wrong = SameStep(v57, v56, Flags::kWhetherSet); !wrong.empty()) return wrong;
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/testing/engine_under_test.h"
 #include "core/fuzz/random_stream.h"
+#include "core/testing/engine_under_test.h"
 
 namespace ringscope::testing {
 

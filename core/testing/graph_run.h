@@ -13,8 +13,8 @@ namespace ringscope::testing {
 /// A replay that draws chunk graphs and keeps the buffers' layouts.
 class GraphRun {
  public:
-  GraphRun(ReplayOptions options, ChunkGraphBuilder::Options graph, std::optional<LayoutMoment> moment = {},
-           ReplayListener* extra = nullptr)
+  GraphRun(ReplayOptions options, ChunkGraphBuilder::Options graph,
+           std::optional<LayoutMoment> moment = {}, ReplayListener* extra = nullptr)
       : builder(std::move(graph)),
         layout(moment),
         ledger_(builder),

@@ -20,7 +20,9 @@ class MessageText {
     wire::AppendBytes(text_, field, wire::AsBytes(text));
     return *this;
   }
-  MessageText& Inner(uint32_t field, const MessageText& message) { return Text(field, message.text_); }
+  MessageText& Inner(uint32_t field, const MessageText& message) {
+    return Text(field, message.text_);
+  }
   const std::string& text() const { return text_; }
 
  private:

@@ -5,6 +5,8 @@
 namespace ringscope {
 namespace {
 
+// As many names to a line as fit.
+// clang-format off
 constexpr std::array<std::string_view, 19> kBuffersRows = {
     "config_write_into_file_discard", "config_write_into_file_no_flush", "filter_errors",
     "long_trace_mode_bytes_overwritten", "traced_buf_abi_violations",
@@ -132,6 +134,7 @@ constexpr std::array<std::string_view, 36> kContentsRows = {
     "winscope_sf_transactions_parse_errors", "winscope_shell_transitions_parse_errors",
     "winscope_viewcapture_parse_errors", "winscope_windowmanager_parse_errors",
 };
+// clang-format on
 
 constexpr KnownStats kAll[] = {
     {true, "Buffers and the service", "", kBuffersRows},

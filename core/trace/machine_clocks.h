@@ -24,8 +24,9 @@ class MachineClocks {
   /// Takes in a RemoteClockSync message of a packet of this machine: the same moments on its clocks
   /// and on the service's.
   void AddSync(uint32_t machine, Bytes sync);
-  /// A time of a packet of this machine as ns of the service's trace clock; nullopt: its clock cannot
-  /// be converted. Where no RemoteClockSync was read, the machine's clock is taken as the service's.
+  /// A time of a packet of this machine as ns of the service's trace clock; nullopt: its clock
+  /// cannot be converted. Where no RemoteClockSync was read, the machine's clock is taken as the
+  /// service's.
   /// @param clock absent: the time is in the machine's trace clock
   std::optional<int64_t> ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,
                                      uint64_t time);

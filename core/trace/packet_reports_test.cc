@@ -115,16 +115,16 @@ TEST(PacketReports, TheLastListAndTheLastLogStatisticsCount) {
 }
 
 TEST(PacketReports, DescriptorsNeedTheirNumbers) {
-  EXPECT_EQ(ReportedScan()
-                .Packet(TracePacket::kTrackDescriptor, Fields())
-                .Packet(TracePacket::kTrackDescriptor, Fields().Uint(1, 5).Inner(3, Fields()))
-                .Packet(TracePacket::kTrackDescriptor,
-                        Fields().Uint(1, 6).Inner(4, Fields().Uint(1, 40)))
-                .Packet(TracePacket::kTrackDescriptor,
-                        Fields().Uint(1, 7).Inner(4, Fields().Uint(1, 40).Uint(2, 41)))
-                .Rows(),
-            (Rows{"track_descriptor_missing_uuid=1", "track_descriptor_process_missing_pid=1",
-                  "track_descriptor_thread_missing_pid_tid=1"}));
+  EXPECT_EQ(
+      ReportedScan()
+          .Packet(TracePacket::kTrackDescriptor, Fields())
+          .Packet(TracePacket::kTrackDescriptor, Fields().Uint(1, 5).Inner(3, Fields()))
+          .Packet(TracePacket::kTrackDescriptor, Fields().Uint(1, 6).Inner(4, Fields().Uint(1, 40)))
+          .Packet(TracePacket::kTrackDescriptor,
+                  Fields().Uint(1, 7).Inner(4, Fields().Uint(1, 40).Uint(2, 41)))
+          .Rows(),
+      (Rows{"track_descriptor_missing_uuid=1", "track_descriptor_process_missing_pid=1",
+            "track_descriptor_thread_missing_pid_tid=1"}));
 }
 
 TEST(PacketReports, PacketsWithoutASequenceOrATime) {

@@ -56,7 +56,9 @@ class SplitLetters {
 std::string Split(std::string_view letters) { return SplitLetters().Packets(letters).End(); }
 
 TEST(SessionSplit, ASessionBeginsWithTheSnapshotsBeforeItsConfig) {
-  EXPECT_EQ(Split("kcuippses" "kkcuips"), "kcuippses|kkcuips");
+  EXPECT_EQ(Split("kcuippses"
+                  "kkcuips"),
+            "kcuippses|kkcuips");
 }
 
 TEST(SessionSplit, OneSessionStaysWhole) {
@@ -65,9 +67,7 @@ TEST(SessionSplit, OneSessionStaysWhole) {
   EXPECT_EQ(Split("kcukipKpKs"), "kcukipKpKs");
 }
 
-TEST(SessionSplit, AnOpeningThatIsRepeatedAtOnceIsOne) {
-  EXPECT_EQ(Split("kcckcuip"), "kcckcuip");
-}
+TEST(SessionSplit, AnOpeningThatIsRepeatedAtOnceIsOne) { EXPECT_EQ(Split("kcckcuip"), "kcckcuip"); }
 
 TEST(SessionSplit, SessionsWithoutAConfigHaveAUuid) {
   EXPECT_EQ(Split("kuipskuips"), "kuips|kuips");

@@ -51,11 +51,12 @@ class TraceClocks {
     int64_t ns = 0;
     return Convert(clock.sequence_id, clock.id, time, ns) ? std::optional(ns) : std::nullopt;
   }
-  /// The same for where each nanosecond counts: the parts of a ClockKey, and whether the time can be
-  /// converted. (Compilers pass structs and optionals through memory, which waits for the writes.)
+  /// The same for where each nanosecond counts: the parts of a ClockKey, and whether the time can
+  /// be converted. (Compilers pass structs and optionals through memory, which waits for the
+  /// writes.)
   bool Convert(uint32_t sequence_id, uint32_t id, uint64_t time, int64_t& ns) {
     if (last_.clock == nullptr || last_.key.id != id || last_.key.sequence_id != sequence_id)
-      [[unlikely]]
+        [[unlikely]]
       return FindAndConvert({sequence_id, id}, time, ns);
     return ConvertLast(time, ns);
   }

@@ -163,9 +163,9 @@ struct TraceFacts : MachineFacts {
   // The file. One that has several sessions has facts of each.
   uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
   bool has_others = false;  // sessions of the file that were not distinguished from this one
-  Amount all;  // packets, those inside compressed ones too
+  Amount all;               // packets, those inside compressed ones too
   uint64_t deflated = 0, zstd_compressed = 0;  // packets that were compressed inside others
-  bool is_cut_off = false;  // it ends within a packet
+  bool is_cut_off = false;                     // it ends within a packet
   std::vector<ImportError> errors;
   uint64_t error_count = 0;
 
@@ -179,7 +179,7 @@ struct TraceFacts : MachineFacts {
   uint64_t filter_errors = 0;
   bool has_filter = false;
   uint64_t filter_input_bytes = 0, filter_output_bytes = 0;
-  std::string service_version;  // of system_info
+  std::string service_version;         // of system_info
   std::vector<ServiceMoment> moments;  // the first kMaxMoments
   std::vector<SlowSource> slow_sources;
   std::vector<ReceivedTriggerFact> triggers;
@@ -194,9 +194,9 @@ struct TraceFacts : MachineFacts {
 
   // Clocks and order.
   uint64_t snapshots = 0, invalid_snapshots = 0;  // of all machines, the invalid ones
-  uint64_t snapshots_left_out = 0;  // of these, beyond what is kept
-  uint64_t negative_times = 0;      // events
-  uint64_t late_events = 0;         // that the sorter drops
+  uint64_t snapshots_left_out = 0;                // of these, beyond what is kept
+  uint64_t negative_times = 0;                    // events
+  uint64_t late_events = 0;                       // that the sorter drops
   uint64_t sort_windows = 0;
 
   // Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.

@@ -100,14 +100,14 @@ class TraceScan {
   uint32_t last_content_ = 0;  // likewise
   Amount* last_amount_ = nullptr;
   std::map<std::pair<uint32_t, ClockKey>, uint64_t>
-      failures_;  // packets put off, by machine and clock
-  MachineFacts ignored_;  // of machines beyond those that are kept
+      failures_;               // packets put off, by machine and clock
+  MachineFacts ignored_;       // of machines beyond those that are kept
   uint32_t last_machine_ = 0;  // asked for last
   MachineFacts* last_facts_ = nullptr;
   size_t contents_of_sequences_ = 0, signs_ = 0;  // kept
-  uint64_t beyond_ = 0;  // where contents are counted that are not kept
+  uint64_t beyond_ = 0;                           // where contents are counted that are not kept
   Amount amount_beyond_;
-  std::optional<TimeSpan> all_;            // of all events so far
+  std::optional<TimeSpan> all_;  // of all events so far
   uint64_t packets_since_stats_ = 0;
 };
 

@@ -24,13 +24,14 @@ using ::testing::IsSupersetOf;
 
 PlainStream StreamOf(const std::string& name) {
   PlainStream stream;
-  const auto log = OpenLog(testing::TestdataPath("findings/" + name + ".ops.jsonl").string()).value();
+  const auto log =
+      OpenLog(testing::TestdataPath("findings/" + name + ".ops.jsonl").string()).value();
   while (const auto op = log->Next().value()) AddOp(*op, stream);
   return stream;
 }
 
-/// Of the packets that a stream's reads return: the chunk, the packet's bytes where `with_size`, and
-/// the loss bits: "2 none", "2 read_gap", "| " between the passes.
+/// Of the packets that a stream's reads return: the chunk, the packet's bytes where `with_size`,
+/// and the loss bits: "2 none", "2 read_gap", "| " between the passes.
 std::vector<std::string> ReadsOf(const std::string& name, const char* engine,
                                  bool with_size = false) {
   const PlainStream stream = StreamOf(name);
@@ -71,9 +72,9 @@ std::string Sign(std::string_view engine, const char* cause) {
 // [ c0 ] gap [ c2 ][ c3: a-> ][ c4: ->a ][ c5 ]
 TEST(Findings, PacketAfterGap) {
   for (const char* engine : kV2) {
-    EXPECT_THAT(ReadsOf("packet-after-gap", engine),
-                ElementsAre("0 none", "2 none",
-                            "5 " + Sign(engine, "orphan_continuation+reassembly_gap")));
+    EXPECT_THAT(
+        ReadsOf("packet-after-gap", engine),
+        ElementsAre("0 none", "2 none", "5 " + Sign(engine, "orphan_continuation+reassembly_gap")));
     EXPECT_THAT(FaultsOf("packet-after-gap", engine),
                 IsSupersetOf({"lost_whole read_gap", "silent_loss never_committed"}));
   }
@@ -130,11 +131,9 @@ TEST(Findings, AbortFlaggedEarly) {
 TEST(Findings, LateFirstChunk) {
   for (const char* engine : kV2) {
     EXPECT_THAT(ReadsOf("late-first-chunk", engine), ElementsAre("1 none", "2 none"));
-    EXPECT_THAT(FaultsOf("late-first-chunk", engine),
-                ElementsAre("silent_loss already_consumed"));
+    EXPECT_THAT(FaultsOf("late-first-chunk", engine), ElementsAre("silent_loss already_consumed"));
   }
-  EXPECT_THAT(ReadsOf("late-first-chunk", "v1"),
-              ElementsAre("1 present", "0 present", "2 none"));
+  EXPECT_THAT(ReadsOf("late-first-chunk", "v1"), ElementsAre("1 present", "0 present", "2 none"));
 }
 
 // [ c0 ] gap [ c2: c-> ] read; [ c1 ][ c3: ->c ]

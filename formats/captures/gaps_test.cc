@@ -1,14 +1,13 @@
 // The loss report over everything that testdata holds: gaps add up to the ledger, and the remedies
 // that it names help.
 
-#include "core/gaps/gap_analysis.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 
+#include "core/gaps/gap_analysis.h"
 #include "core/session/replay.h"
 #include "core/testing/loss_story.h"
 #include "formats/inputs/open_log.h"

@@ -83,8 +83,8 @@ TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
   EXPECT_TRUE(std::ranges::is_sorted(diagnosis.findings, std::ranges::greater(), &Finding::harm));
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
   std::vector<std::string> rules;

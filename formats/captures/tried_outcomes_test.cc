@@ -9,8 +9,8 @@
 #include "core/session/counted_replay.h"
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
-#include "core/testing/replays_in_turn.h"
 #include "core/testing/ops_in_memory.h"
+#include "core/testing/replays_in_turn.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 

@@ -90,8 +90,7 @@ std::string AddedLines(const std::vector<TextStep>& steps, size_t from, const st
 
 void Apply(const ConfigChange& change, EditedText& config) {
   const std::vector<TextStep> steps = StepsOf(change.path);
-  const auto place =
-      Descriptors::BuiltIn().FindInText("TraceConfig", config.text(), steps);
+  const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config.text(), steps);
   if (!place) {  // of a trace: its config is not that of the known fields
     config.EndLastLine();
     config.Insert(config.text().size(),
@@ -106,9 +105,9 @@ void Apply(const ConfigChange& change, EditedText& config) {
     if (was.substr(value) == change.value) return;
     config.Replace(place->begin, place->end, steps.back().name + ": " + change.value);
     const size_t line = config.LineStart(place->begin);
-    config.Insert(line, CommentLines(fmt::format("changed, was {}: {}", was.substr(value),
-                                                 ReasonOf(change)),
-                                     config.IndentOf(line)));
+    config.Insert(
+        line, CommentLines(fmt::format("changed, was {}: {}", was.substr(value), ReasonOf(change)),
+                           config.IndentOf(line)));
     return;
   }
   const std::string comment = "added: " + ReasonOf(change);
@@ -123,8 +122,8 @@ void Apply(const ConfigChange& change, EditedText& config) {
   const std::string indent = config.IndentOf(line);
   if (config.IsFirstInLine(brace)) {
     const std::string own = indent + std::string(kIndent, ' ');
-    config.Insert(line, CommentLines(comment, own) +
-                            AddedLines(steps, place->steps, change.value, own));
+    config.Insert(line,
+                  CommentLines(comment, own) + AddedLines(steps, place->steps, change.value, own));
     return;
   }
   // A message that ends in the line of its last field.

@@ -14,7 +14,8 @@ namespace ringscope {
 std::string ReusableConfig(Bytes config);
 
 /// A trace config with changes, ready to use: each line that was changed or added has its reason in
-/// a comment before it, all else stays as it is written. Of two changes of one line, the last counts.
+/// a comment before it, all else stays as it is written. Of two changes of one line, the last
+/// counts.
 /// @param config in protobuf's text format
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
 

@@ -62,8 +62,9 @@ class Descriptors {
   /// In the order of their numbers, without extensions.
   std::vector<DescribedField> FieldsOf(std::string_view message) const;
 
-  /// The bytes of a message that is given in protobuf's text format, fields with a number instead of
-  /// a name (see NumberedFields) as well. kCorrupt names path, line, column and what was expected.
+  /// The bytes of a message that is given in protobuf's text format, fields with a number instead
+  /// of a name (see NumberedFields) as well. kCorrupt names path, line, column and what was
+  /// expected.
   Result<std::string> Encode(std::string_view message, std::string_view text,
                              const std::string& path) const;
   /// A message in protobuf's text format, a field per line. Fields that are not known have their

@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using ringscope::Descriptors;
   const ringscope::Bytes bytes(data, size);
   const Descriptors& descriptors = Descriptors::BuiltIn();
-  if (ringscope::ChangedConfig(ringscope::wire::AsText(bytes), {{"buffers[0].size_kb", "8", "", false}})
+  if (ringscope::ChangedConfig(ringscope::wire::AsText(bytes),
+                               {{"buffers[0].size_kb", "8", "", false}})
           .size() < size)
     std::abort();
   const auto config = descriptors.Encode("TraceConfig", ringscope::wire::AsText(bytes), "fuzz");

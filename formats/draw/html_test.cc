@@ -52,9 +52,9 @@ TEST(Html, InlineSvg_HasTheNameAndNoStyle) {
 
 TEST(Html, PageTones_AreLightOrDarkByChoiceToo) {
   const std::string style = PageToneStyle(".more { fill: var(--good); }");
-  for (const char* part : {":root { color-scheme: light;", ":root:not([data-theme=light])",
-                           ":root[data-theme=dark]", "@media print", "--lost: #",
-                           ".more { fill: var(--good); }"})
+  for (const char* part :
+       {":root { color-scheme: light;", ":root:not([data-theme=light])", ":root[data-theme=dark]",
+        "@media print", "--lost: #", ".more { fill: var(--good); }"})
     EXPECT_THAT(style, HasSubstr(part));
 }
 

@@ -40,8 +40,7 @@ TEST(SvgText, Lines_BreakAtSpaces) {
 TEST(SvgText, LongWords_AreDividedBetweenCharacters) {
   EXPECT_THAT(SvgTextLines("üüü", 1, ""), ElementsAre("ü", "ü", "ü"));
   std::string joined;
-  for (const std::string& line : SvgTextLines("/a/folder/with/a/long/name", 50, ""))
-    joined += line;
+  for (const std::string& line : SvgTextLines("/a/folder/with/a/long/name", 50, "")) joined += line;
   EXPECT_EQ(joined, "/a/folder/with/a/long/name");
 }
 

@@ -22,7 +22,7 @@ class DamageGaps {
   /// Whether the log has met damage since Take was called last.
   bool Has(const LogSource& log) const { return log.damage_count() > seen_; }
   struct Gap {
-    RecorderGap gap;  // without times
+    RecorderGap gap;                       // without times
     std::optional<uint64_t> first_record;  // that is missing, where it is known
   };
   /// The places since the last call at which records are missing, or may be.

@@ -97,7 +97,7 @@ class Copier {
   bool started_ = false;
   bool continues_ = false;  // in a part that was not read so far
   DamageGaps damage_{"damage in the log that this is a copy of"};
-  uint64_t unknown_ = 0;    // unknown records, noted already
+  uint64_t unknown_ = 0;  // unknown records, noted already
   std::optional<uint64_t> last_time_ns_;
 };
 

@@ -18,7 +18,8 @@ namespace ringscope {
 namespace {
 
 constexpr const char* kExpected =
-    "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed by "
+    "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed "
+    "by "
     "zstd or gzip";
 
 /// Whether a text has nothing but blank lines and comments.
@@ -89,7 +90,8 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   const CompressedSource* const compressed = content.get();
   source = MakePrefixedSource(inner, std::move(content));
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
-  if (PaysToReadAhead(compressed->compressed_size())) source = MakeReadAheadSource(std::move(source));
+  if (PaysToReadAhead(compressed->compressed_size()))
+    source = MakeReadAheadSource(std::move(source));
   return MakeOpsReader(std::move(source),
                        IsZstd(wire::AsBytes(start)) ? LogFormat::kZstdOps : LogFormat::kGzipOps,
                        compressed);

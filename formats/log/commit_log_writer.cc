@@ -62,7 +62,8 @@ class Writer : public CommitLogWriter {
     RS_RETURN_IF_ERROR(NoteRecords(content));
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
     job->entry = TakeEntry();
-    if (Status status = compressor_.Compress(content, *job, level); !status) return FailWith(status);
+    if (Status status = compressor_.Compress(content, *job, level); !status)
+      return FailWith(status);
     return EmitFrame(std::move(job));
   }
 

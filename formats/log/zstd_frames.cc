@@ -131,7 +131,7 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectSkippable(Layout layout)
   layout.content = LoadMagic(BytesOf(layout, kMagicSize));
   if (layout.content > limits_.skippable) {
     return layout.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
-                                    layout.content, limits_.skippable));
+                                     layout.content, limits_.skippable));
   }
   RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + layout.content));
   if (!whole) return layout.Refuse(kTorn);

@@ -136,8 +136,7 @@ void CaseText::Comment() {
   Line("// The buffer before the last read, in bytes:");
   for (const Side side : kSides) {
     const std::string& map = answers_[side].map;
-    CommentLine(
-        fmt::format("{}: {}", engines_[side]->name, map.empty() ? "not reported" : map));
+    CommentLine(fmt::format("{}: {}", engines_[side]->name, map.empty() ? "not reported" : map));
   }
 }
 

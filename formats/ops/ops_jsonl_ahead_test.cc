@@ -48,9 +48,7 @@ void ExpectTheSame(const std::string& bytes) {
   for (size_t i = 0; i < ahead.size(); ++i) ASSERT_TRUE(ahead[i] == alone[i]) << ahead[i];
 }
 
-std::string Capture() {
-  return testing::ReadTestdata("captures/ring-v2/session.ops.jsonl.zst");
-}
+std::string Capture() { return testing::ReadTestdata("captures/ring-v2/session.ops.jsonl.zst"); }
 
 TEST(OpsReader_Ahead, ReadsTheSame) { ExpectTheSame(Capture()); }
 

@@ -53,7 +53,8 @@ class PerfettoCase : CaseText {
   std::string Write() {
     Comment();
     Line("TEST_F({}, {}) {{",
-         style_ == CaseStyle::kPerfettoV2 ? "TraceBufferV2Test" : "TraceBufferTest", "Reproducer_" + CauseName());
+         style_ == CaseStyle::kPerfettoV2 ? "TraceBufferV2Test" : "TraceBufferTest",
+         "Reproducer_" + CauseName());
     Line("  ResetBuffer({}{});", case_.stream.size,
          case_.stream.policy == FillPolicy::kDiscard ? ", TraceBuffer::kDiscard" : "");
     // What the writers of real traces would not send is checked in a debug build.
@@ -167,8 +168,7 @@ class PerfettoCase : CaseText {
         "        ChunkID({}{}), /*num_fragments=*/{}, /*chunk_flags=*/{},\n"
         "        /*chunk_complete=*/{}, {});",
         Raw(commit.sequence.producer), identity, Raw(commit.sequence.writer), Raw(commit.chunk),
-        UnsignedSuffix(Raw(commit.chunk)), commit.fragments, commit.flags, commit.complete,
-        data);
+        UnsignedSuffix(Raw(commit.chunk)), commit.fragments, commit.flags, commit.complete, data);
     Line("  }}");
   }
 
@@ -216,7 +216,8 @@ class PerfettoCase : CaseText {
           const char letter = LetterOf(slice);
           slices.push_back(
               letter != 0 && WithSizeVarint(slice.size()) <= kMostPacketBytes
-                  ? fmt::format("FakePacketFragment({}, '{}')", WithSizeVarint(slice.size()), letter)
+                  ? fmt::format("FakePacketFragment({}, '{}')", WithSizeVarint(slice.size()),
+                                letter)
                   : fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
         }
         Line("{}ASSERT_THAT(ReadPacket({}{}, &previous_packet_dropped),\n{}    ElementsAre({}));",
@@ -244,8 +245,8 @@ class PerfettoCase : CaseText {
     if (!has_identities_) Line("{}  TraceBuffer::PacketSequenceProperties raw_props;", indent);
     Line("{}  ASSERT_TRUE({}->ReadNextTracePacket(&raw, &{}, &previous_packet_dropped));", indent,
          buffer, props);
-    Line("{}  EXPECT_EQ(std::string({}, {}), raw.GetRawBytesForTesting());", indent, CppLiteral(bytes),
-         bytes.size());
+    Line("{}  EXPECT_EQ(std::string({}, {}), raw.GetRawBytesForTesting());", indent,
+         CppLiteral(bytes), bytes.size());
     Line("{}}}", indent);
   }
 

@@ -26,7 +26,9 @@ struct CasePayload {
   std::string_view body(const Fragment& fragment) const {
     return bytes.substr(fragment.body, fragment.size());
   }
-  std::string_view rest() const { return bytes.substr(fragments.empty() ? 0 : fragments.back().end); }
+  std::string_view rest() const {
+    return bytes.substr(fragments.empty() ? 0 : fragments.back().end);
+  }
 };
 
 /// The letter that fills the fragment; 0: there is none.
@@ -61,7 +63,9 @@ class RingscopeCase : CaseText {
     const std::string engine = EngineOfTest(engines_);
     if (engine != engines_.a->name)
       Line("// It runs with {0}, and passes once {0} does what side A does.", engine);
-    Line("\n#include \"core/testing/chunk_dsl.h\"\n\nnamespace ringscope::testing {{\nnamespace {{\n");
+    Line(
+        "\n#include \"core/testing/chunk_dsl.h\"\n\nnamespace ringscope::testing {{\nnamespace "
+        "{{\n");
     Line("TEST(Reproducer, {}) {{", CauseName());
     Line("  Buffer buffer = On(\"{}\", {}{});", engine, case_.stream.size,
          case_.stream.policy == FillPolicy::kDiscard ? ", FillPolicy::kDiscard" : "");
@@ -158,13 +162,13 @@ class RingscopeCase : CaseText {
     const ChunkPatches& patches = step.step.patches;
     std::vector<std::string> list;
     for (const auto& [offset, bytes] : step.patches) {
-      list.push_back(fmt::format(
-          "{{.offset = {}{}, .data = reinterpret_cast<const uint8_t*>({})}}", offset,
-          UnsignedSuffix(offset), CppLiteral(bytes)));
+      list.push_back(fmt::format("{{.offset = {}{}, .data = reinterpret_cast<const uint8_t*>({})}}",
+                                 offset, UnsignedSuffix(offset), CppLiteral(bytes)));
     }
     Line("  {{");
     if (!list.empty())
-      Line("    const Patch patches[] = {{{}}};", fmt::join(list, ",\n                             "));
+      Line("    const Patch patches[] = {{{}}};",
+           fmt::join(list, ",\n                             "));
     Line("    EXPECT_{}(buffer.engine().ApplyPatches(", applied ? "TRUE" : "FALSE");
     Line("        {{.sequence = {{ProducerId{{{}}}, WriterId{{{}}}}}, .chunk = ChunkId{{{}{}}},",
          Raw(patches.sequence.producer), Raw(patches.sequence.writer), Raw(patches.chunk),

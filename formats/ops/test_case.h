@@ -22,7 +22,7 @@ enum class CaseStyle : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<CaseStyle> = {"perfetto-v2", "perfetto-v1",
-                                                         "gtest-ringscope", "ops"};
+                                                     "gtest-ringscope", "ops"};
 
 /// A style by its name; kUsage: there is none.
 Result<CaseStyle> ParseCaseStyle(std::string_view text);

@@ -99,7 +99,7 @@ TEST_P(CaseInTwoStyles, OfRingscope) {
 }
 
 void CaseInTwoStyles::PassesWithAAndFailsWithB(CaseStyle style, const char* folder,
-                                             const char* program) {
+                                               const char* program) {
   const KnownCase& known = GetParam();
   FuzzPlan plan;
   plan.sides = {SideOf(*FindEngine(known.a).value()), SideOf(*FindEngine(known.b).value())};
@@ -215,8 +215,7 @@ TEST(TestCaseText, RingscopesOwnWords) {
   EXPECT_THAT(text, HasSubstr("const std::unique_ptr<Engine> clone"));
   EXPECT_THAT(text, HasSubstr("EXPECT_EQ(Describe(*packet), \"a1\");"));
   EXPECT_THAT(text, HasSubstr("EXPECT_EQ(packet->identity, (Identity{7, 8}));"));
-  const std::filesystem::path expected =
-      testing::TestdataPath("cases/gtest-ringscope/no-words.cc");
+  const std::filesystem::path expected = testing::TestdataPath("cases/gtest-ringscope/no-words.cc");
   if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(expected) << text;
     GTEST_SKIP() << "written; build again";
@@ -236,8 +235,10 @@ TEST(TestCaseText, OtherBuffer_IsNamed) {
                              .buffer_of_b = BufferSetting{8192, FillPolicy::kRingBuffer}};
   const std::string text =
       WriteTestCase(of_sizes, EnginesOf("v2@58", "v2@58"), CaseStyle::kRingscope).value();
-  EXPECT_THAT(text, HasSubstr("// Expected is what v2@58 with a buffer of 4096 bytes (ring_buffer) gives; v2@58\n"
-                              "// with a buffer of 8192 bytes (ring_buffer) gives something else.\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("// Expected is what v2@58 with a buffer of 4096 bytes (ring_buffer) gives; v2@58\n"
+                "// with a buffer of 8192 bytes (ring_buffer) gives something else.\n"));
   EXPECT_THAT(text, HasSubstr("On(\"v2@58\", 4096)"));
   EXPECT_THAT(text, HasSubstr("EXPECT_EQ(buffer.stats().chunks_overwritten, 1u);"));
 }
@@ -262,8 +263,8 @@ TEST(TestCaseText, Paths) {
   EXPECT_FALSE(ParseCaseStyle("catch2"));
   EXPECT_EQ(StyleFor(*FindEngine("v1").value()), CaseStyle::kPerfettoV1);
   EXPECT_EQ(StyleFor(*FindEngine("v2@54").value()), CaseStyle::kPerfettoV2);
-  EXPECT_FALSE(WriteTestCase({.cause = "x", .what = "", .stream = {}},
-                             EnginesOf("v1", "v2@58"), CaseStyle::kOps));
+  EXPECT_FALSE(WriteTestCase({.cause = "x", .what = "", .stream = {}}, EnginesOf("v1", "v2@58"),
+                             CaseStyle::kOps));
 }
 
 }  // namespace

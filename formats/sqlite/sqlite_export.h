@@ -153,7 +153,7 @@ class SqliteExport {
   std::unique_ptr<SqliteFile> file_;
   std::unique_ptr<Inserts> inserts_;
   std::atomic<bool> failed_ = false;
-  std::unique_ptr<RowBatch> batch_;  // in the making
+  std::unique_ptr<RowBatch> batch_;           // in the making
   std::set<std::string, std::less<>> texts_;  // that batches refer to
   uint64_t session_ = 0;
   uint64_t packets_ = 0;

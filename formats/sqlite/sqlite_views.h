@@ -3,7 +3,8 @@
 
 namespace ringscope {
 
-// What the database of `ringscope export` has beside its tables. Both are made when all rows are in.
+// What the database of `ringscope export` has beside its tables. Both are made when all rows are
+// in.
 
 extern const char* const kSqliteIndexes;
 /// The questions that users ask of the tables, as views; the comments are a part of them.

@@ -43,14 +43,16 @@ class HostileTraces {
          [] { return Between(Packed(Good() + "\x0A" + Varint(uint64_t{1} << 63))); }},
         {"Sequences",
          [] { return Many([](uint32_t i) { return Event() + Uint(10, i + 2) + Uint(42, 3); }); }},
-        {"Contents", [] { return Many([](uint32_t i) { return Sub(200 + i, "") + Uint(10, 2); }); }},
+        {"Contents",
+         [] { return Many([](uint32_t i) { return Sub(200 + i, "") + Uint(10, 2); }); }},
         {"ContentsOfSequences",
-         [] { return Many([](uint32_t i) { return Sub(200 + i % 70, "") + Uint(10, 2 + i / 70); }); }},
+         [] {
+           return Many([](uint32_t i) { return Sub(200 + i % 70, "") + Uint(10, 2 + i / 70); });
+         }},
         {"Clocks",
          [] {
-           return Many([](uint32_t i) {
-             return Event() + Uint(8, 1) + Uint(58, 1000 + i) + Uint(10, 2);
-           });
+           return Many(
+               [](uint32_t i) { return Event() + Uint(8, 1) + Uint(58, 1000 + i) + Uint(10, 2); });
          }},
         {"Snapshots",
          [] {
@@ -60,9 +62,8 @@ class HostileTraces {
          }},
         {"Machines",
          [] {
-           return Many([](uint32_t i) {
-             return Event() + Uint(8, 5) + Uint(98, i + 1) + Uint(10, 2);
-           });
+           return Many(
+               [](uint32_t i) { return Event() + Uint(8, 5) + Uint(98, i + 1) + Uint(10, 2); });
          }},
         {"Sessions",
          [] {
@@ -78,8 +79,7 @@ class HostileTraces {
         {"Atoms", [] { return Full(84, Sub(1, "")); }},
         {"Programs", [] { return Full(125, Sub(1, Sub(1, "") + Uint(3, 1 << 20) + Uint(4, 1))); }},
         {"ListedSequences", [] { return Full(124, Sub(2, Sub(1, Uint(1, 2) + Uint(2, 1)))); }},
-        {"SlowSources",
-         [] { return Full(69, Sub(7, Sub(1, Sub(1, std::string(1000, 'x'))))); }},
+        {"SlowSources", [] { return Full(69, Sub(7, Sub(1, Sub(1, std::string(1000, 'x'))))); }},
     };
   }
 

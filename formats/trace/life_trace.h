@@ -52,7 +52,8 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     uint64_t lost_packets = 0;
   };
 
-  /// @param max_lanes chunks of a sequence, and chunks in a producer's shared memory, that are shown
+  /// @param max_lanes chunks of a sequence, and chunks in a producer's shared memory, that are
+  /// shown
   ///   side by side
   /// @param kinds of the packets, for losses; may be nullptr
   LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds = nullptr);

@@ -189,7 +189,8 @@ void ProgramTracks::OnLogEnd(uint64_t now) {
 }
 
 void MemoryTracks::OnRecord(const Op& op, uint64_t now) {
-  if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) DrawOpenWays(setup->producer, now);
+  if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body))
+    DrawOpenWays(setup->producer, now);
   if (const auto* left = std::get_if<ProducerDisconnected>(&op.body))
     DrawOpenWays(left->producer, now);
   story_.Add(op);
@@ -214,9 +215,9 @@ void MemoryTracks::OnRecord(const Op& op, uint64_t now) {
 
 void MemoryTracks::Show(ProducerId id, const smb::SeenMemory& seen, uint64_t now) {
   Memory& memory = memories_[id];
-  const std::array<uint64_t, kCounters> values = {
-      seen.counts.free, seen.counts.being_written, seen.held_back(),
-      seen.committed + seen.counts.being_read};
+  const std::array<uint64_t, kCounters> values = {seen.counts.free, seen.counts.being_written,
+                                                  seen.held_back(),
+                                                  seen.committed + seen.counts.being_read};
   for (size_t i = 0; i < kCounters; ++i) {
     if (memory.counters[i] == Track::kNone)
       memory.counters[i] = events_.AddCounter(kMemoryCounters[i], TrackEventWriter::Unit::kCount,

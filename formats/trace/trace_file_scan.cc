@@ -27,8 +27,8 @@ class SessionScans {
       starts_.push_back(offset);
       return Status();
     };
-    RS_ASSIGN_OR_RETURN(const bool is_kept, split_.Add(packet.offset, packet.bytes, packet.view,
-                                                       add_kept, start_next));
+    RS_ASSIGN_OR_RETURN(const bool is_kept,
+                        split_.Add(packet.offset, packet.bytes, packet.view, add_kept, start_next));
     if (!is_kept) scan_.AddPacket(packet.offset, packet.bytes, packet.view);
     if (packet.packed_by != PackedBy::kNothing) ++packed_[packet.packed_by];
     return {};

@@ -25,9 +25,9 @@ struct ScannedTrace {
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
 /// it or without. Damage is part of the facts; a file that has no packet at all is an error.
 /// Each of several sessions in it is read by itself.
-/// Memory: one packet, at most kMaxScannedPacket, and that of TraceScan; of further sessions that of
-/// what is kept of them. All together less than 100 MiB, whatever is in the file, but for the window
-/// of a file that was compressed with one of more than 8 MiB (zstd --ultra, --long).
+/// Memory: one packet, at most kMaxScannedPacket, and that of TraceScan; of further sessions that
+/// of what is kept of them. All together less than 100 MiB, whatever is in the file, but for the
+/// window of a file that was compressed with one of more than 8 MiB (zstd --ultra, --long).
 /// @param progress is called now and then with the bytes read of the file, and their total where it
 /// is known
 /// @param ahead of a file that is compressed as a whole

@@ -68,8 +68,8 @@ TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
   ExpectRoundTrip(trace, imported.log);
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 struct GeneratedCase {
   const char* name;

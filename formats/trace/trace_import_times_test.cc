@@ -51,8 +51,8 @@ std::vector<uint64_t> CommitTimes(const Imported& imported) {
 
 TEST(TraceImportTimes, CpusThatAreDrainedAtOnceAreCommittedTogether) {
   // CPU 0 was idle at the end of the first drain, CPU 1 in the second.
-  const Imported imported = Import(Bundle(0, 100) + Bundle(1, 900) + Bundle(0, 1500) +
-                                   Bundle(1, 1100) + Bundle(0, 2000));
+  const Imported imported =
+      Import(Bundle(0, 100) + Bundle(1, 900) + Bundle(0, 1500) + Bundle(1, 1100) + Bundle(0, 2000));
   EXPECT_THAT(CommitTimes(imported), ElementsAre(900, 900, 1500, 1500, 2000, 2000));
   EXPECT_EQ(imported.report.late, 0u);
 }
@@ -83,8 +83,8 @@ TEST(TraceImportTimes, ARemoteMachineHasClocksOfItsOwn) {
   };
   const std::string host = Inner(1, Appended(snapshot(10, 50), kServiceSequenceId));
   const std::string remote = Inner(1, Appended(snapshot(100, 7000), 8) + Number(98, 3));
-  const std::string event = Inner(1, Appended(Number(8, 300) + Number(58, 3) + Inner(11, "")) +
-                                         Number(98, 3));
+  const std::string event =
+      Inner(1, Appended(Number(8, 300) + Number(58, 3) + Inner(11, "")) + Number(98, 3));
   const auto scanned = ScanTraceFile(MakeMemorySource(host + Sync() + remote + event),
                                      [](uint64_t, std::optional<uint64_t>) {});
   const TraceFacts& facts = scanned->sessions.at(0);

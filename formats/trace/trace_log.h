@@ -15,9 +15,9 @@
 namespace ringscope {
 
 struct TraceLogOptions {
-  std::string path;                        // of the trace; "-": standard input
-  std::string folder = TemporaryFolder();  // for packets that do not fit in memory
-  int level = kDefaultLevel;               // zstd's
+  std::string path;                         // of the trace; "-": standard input
+  std::string folder = TemporaryFolder();   // for packets that do not fit in memory
+  int level = kDefaultLevel;                // zstd's
   unsigned threads = CompressionThreads();  // the log does not depend on it
   bool without_payload = false;             // see core/payload
   /// Progress, in bytes: of the trace read, then of the packets written. May be empty.
@@ -27,14 +27,14 @@ struct TraceLogOptions {
 /// A commit log that was made of a trace.
 struct TraceLog {
   std::vector<TraceImportReport> sessions;  // in the order of the file; at least one
-  std::vector<Damage> damage;  // of the trace; at most LogSource::kMaxDamage entries
-  uint64_t damage_count = 0;   // all of it
+  std::vector<Damage> damage;               // of the trace; at most LogSource::kMaxDamage entries
+  uint64_t damage_count = 0;                // all of it
   uint64_t records = 0;
   uint64_t bytes = 0;
 };
 
-/// Writes the packets of a Perfetto trace as a commit log: a session for each in the file. Damage is
-/// skipped; bytes of which nothing is a packet are an error.
+/// Writes the packets of a Perfetto trace as a commit log: a session for each in the file. Damage
+/// is skipped; bytes of which nothing is a packet are an error.
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink);
 
