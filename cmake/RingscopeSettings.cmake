@@ -4,7 +4,7 @@
 add_library(rs_settings INTERFACE)
 target_include_directories(rs_settings INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 target_compile_features(rs_settings INTERFACE cxx_std_20)
-# Designated initialisers leave out what keeps its default: that is their point.
+# Designated initializers leave out what keeps its default: that is their point.
 target_compile_options(rs_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                        -Wno-missing-field-initializers
                        $<$<BOOL:${RS_WERROR}>:-Werror>)
@@ -117,7 +117,7 @@ function(rs_folder name)
     rs_unity_by_room(${name}_test 5 ${tests})
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
-    # Tests are compiled often and run for seconds; what they test is optimised in full.
+    # Tests are compiled often and run for seconds; what they test is optimized in full.
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"

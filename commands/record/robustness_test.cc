@@ -135,7 +135,7 @@ class Peers : public ::testing::Test {
     EXPECT_TRUE(received);
     return received ? std::move(*received) : ReceivedFrame();
   }
-  /// Binds, and initialises with shared memory of the producer's own, if there is any.
+  /// Binds, and initializes with shared memory of the producer's own, if there is any.
   void Initialize(const TestMemory* memory, const ipc::InitializeConnectionReply& answer) {
     std::string bind;
     ipc::AppendBind(bind, 1, ipc::kProducerPort);

@@ -77,7 +77,7 @@ TEST_F(FrameSocketTest, Descriptors_LeaveWithTheirFrames) {
   FrameSocket from(std::move(pair.first));
   FrameSocket to(std::move(pair.second));
   const std::string plain = FrameTo(1);
-  const std::string carrying = FrameTo(2, 20'000);  // recognised by its place alone
+  const std::string carrying = FrameTo(2, 20'000);  // recognized by its place alone
   from.Queue(wire::AsBytes(plain));
   for (int i = 0; i < 3; ++i) {
     PassingFrame frame;

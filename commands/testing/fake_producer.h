@@ -18,7 +18,7 @@ class FakeProducer {
   /// @param scraping smb_scraping_mode: 0 not set, 1 enabled, 2 disabled
   FakeProducer(const std::string& socket, std::string name, uint64_t scraping = 1);
 
-  /// Binds, initialises, registers a data source, and takes the shared memory that it gets.
+  /// Binds, initializes, registers a data source, and takes the shared memory that it gets.
   /// @return false: the service has gone
   bool Connect(bool no_flush = false);
   void RegisterWriter(WriterId writer, BufferId buffer);

@@ -62,7 +62,7 @@ struct ChunkRecord {
   uint64_t id = 0;  // unwrapped
   uint32_t bytes = 0;
   uint32_t unfinished_bytes = 0;
-  uint64_t prefix_hash = 0;  // of the fragments of a scraped chunk, to recognise it
+  uint64_t prefix_hash = 0;  // of the fragments of a scraped chunk, to recognize it
   bool complete = false;
   bool held = false;  // in the buffer
   bool needs_patch = false;

@@ -13,7 +13,7 @@
 namespace ringscope {
 
 // A producer's CommitDataRequest. A log keeps the request's own bytes, so that nothing is lost or
-// normalised; these views read them without copying, the builder makes new ones.
+// normalized; these views read them without copying, the builder makes new ones.
 // Source: Perfetto's producer protocol; field numbers as on its wire.
 
 inline constexpr size_t kChunkHeaderSize = 8;

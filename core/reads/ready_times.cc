@@ -96,7 +96,7 @@ void ReadyTimes::Match(std::vector<Written> written, const WrittenFile& file) {
     });
   };
 
-  // Sequences are recognised by their first packet that only one of the log's has.
+  // Sequences are recognized by their first packet that only one of the log's has.
   std::unordered_map<uint32_t, uint32_t> sequences;
   for (const WrittenFile::Packet& packet : file.packets) {
     if (sequences.contains(packet.sequence_id)) continue;

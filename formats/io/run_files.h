@@ -15,7 +15,7 @@
 namespace ringscope {
 
 /// The files that a run reads and those that it will replace: none may be both. Files are compared
-/// by device and inode, so that other paths, symbolic links and hard links are recognised. All
+/// by device and inode, so that other paths, symbolic links and hard links are recognized. All
 /// that opens files reports here; without a run nothing is kept. Safe from all threads.
 ///
 /// The first file that is both is kept as an error: every later call of the run returns it, also

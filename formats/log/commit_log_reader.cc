@@ -149,7 +149,7 @@ class Reader : public LogSource {
   void TakeBadRange(const BadRange& bad) {
     at_start_seen_ = true;
     Damage damage{InFile(bad.offset), bad.bytes, {}, {}, bad.what};
-    // Frames without records are recognised by their magic numbers.
+    // Frames without records are recognized by their magic numbers.
     has_index_ = has_index_ || bad.magic == kIndexFrameMagic;  // a damaged end is an end
     if (bad.magic == kIndexFrameMagic || bad.magic == kSeekTableFrameMagic) damage.records = 0;
     if (damage.records) {
