@@ -21,7 +21,7 @@ void Must(bool holds) {
 /// Takes a part from the front of the input, by a length of two bytes.
 Bytes TakePart(Bytes& input) {
   if (input.size() < 2) return {};
-  const size_t size = std::min<size_t>(input[0] | input[1] << 8, input.size() - 2);
+  const size_t size = std::min<size_t>(input[0] + size_t{input[1]} * 256, input.size() - 2);
   const Bytes part = input.subspan(2, size);
   input = input.subspan(2 + size);
   return part;

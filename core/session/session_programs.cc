@@ -25,7 +25,7 @@ Status Session::SetUpSource(const DataSourceSetUp& source) {
   if (!options_.programs.run) return {};
   const auto program = programs_.find({source.producer, source.name});
   const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
-  using Kind = protovm::VmSetUp::Kind;
+  using SetUpKind = protovm::VmSetUp::Kind;
   const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
   const auto set_up = [&] {
     return SetUpProgram({.buffer = source.target_buffer,
@@ -36,20 +36,20 @@ Status Session::SetUpSource(const DataSourceSetUp& source) {
   };
   const char* lacks = nullptr;
   switch (found.kind) {
-    case Kind::kNone:
+    case SetUpKind::kNone:
       return {};
-    case Kind::kNoConfig:
+    case SetUpKind::kNoConfig:
       if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a program (ProtoVM), but its config has no protovm_config";
       break;
-    case Kind::kNoProgram:
+    case SetUpKind::kNoProgram:
       lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
       break;
-    case Kind::kNoLimit:
+    case SetUpKind::kNoLimit:
       if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a protovm_config without memory_limit_kb";
       break;
-    case Kind::kComplete:
+    case SetUpKind::kComplete:
       return set_up();
   }
   WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
