@@ -119,6 +119,8 @@ function(rs_folder name)
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
     # Tests are compiled often and run for seconds; what they test is optimized in full.
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
+    # Clang's -Wconversion also warns of int literals that become sizes, which tests are full of.
+    target_compile_options(${name}_test PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/losses/loss_words.h"
 #include "commands/report/json.h"
 #include "commands/report/table.h"
 #include "core/base/text.h"
@@ -23,7 +24,7 @@ void LostPacketRows::Begin(std::string_view key) {
 }
 
 void LostPacketRows::Number(std::string_view key, std::optional<uint64_t> value, Where where) {
-  if (where == (csv_ ? kInJson : kInCsv)) return;
+  if (where == (csv_ ? kJsonOnly : kCsvOnly)) return;
   Begin(key);
   if (!value) {
     if (!csv_) line_ += "null";
@@ -64,11 +65,11 @@ const std::string& LostPacketRows::Row(const PacketAccount& account, const std::
   Plain("sequence", ToString(account.sequence));
   Number("chunk", account.first_chunk);
   Number("fragment", account.fragment);
-  Number("offset", account.first_offset, kInJson);
+  Number("offset", account.first_offset, kJsonOnly);
   Number("last_chunk", account.last_chunk);
   Number("size", account.size);
   Plain("content", content_name_);
-  Number("timestamp", account.facts.timestamp, kInJson);
+  Number("timestamp", account.facts.timestamp, kJsonOnly);
   Plain("fate", ringscope::Name(account.fate));
   Plain("cause", ringscope::Name(account.cause));
   Begin("own_fault");
@@ -81,7 +82,7 @@ const std::string& LostPacketRows::Row(const PacketAccount& account, const std::
   Number("written_record", account.written.record);
   Number("lost_ns", account.decided.time_ns);
   Number("lost_record", account.decided.record);
-  Number("clone", clone_, kInCsv);
+  Number("clone", clone_, kCsvOnly);
   Name("name", kind);
   line_ += csv_ ? "\n" : "}\n";
   return line_;

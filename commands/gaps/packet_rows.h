@@ -27,7 +27,7 @@ class LostPacketRows {
   const std::string& Row(const PacketAccount& account, const std::string& kind);
 
  private:
-  enum Where { kBoth, kInJson, kInCsv };
+  enum Where { kBoth, kJsonOnly, kCsvOnly };
 
   void Begin(std::string_view key);
   void Number(std::string_view key, std::optional<uint64_t> value, Where where = kBoth);
