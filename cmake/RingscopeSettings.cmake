@@ -8,6 +8,11 @@ target_compile_features(rs_settings INTERFACE cxx_std_20)
 target_compile_options(rs_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                        -Wno-missing-field-initializers
                        $<$<BOOL:${RS_WERROR}>:-Werror>)
+# For tests, linked last: Clang's -Wconversion also warns of int literals that become sizes, which
+# tests are full of.
+add_library(rs_test_settings INTERFACE)
+target_compile_options(rs_test_settings INTERFACE
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlaps in the standard library's operator+(const char*, string&&) where none are.
   target_compile_options(rs_settings INTERFACE -Wno-restrict)
@@ -116,11 +121,9 @@ function(rs_folder name)
     add_executable(${name}_test ${tests})
     rs_unity_by_room(${name}_test 5 ${tests})
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
-                          $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
+                          $<TARGET_NAME_IF_EXISTS:rs_${name}_testing> rs_test_settings)
     # Tests are compiled often and run for seconds; what they test is optimized in full.
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
-    # Clang's -Wconversion also warns of int literals that become sizes, which tests are full of.
-    target_compile_options(${name}_test PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
