@@ -132,40 +132,38 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& 
   return options;
 }
 
-namespace {
-
 bool AllSame(const std::vector<SessionDiff>& diffs) {
   return std::all_of(diffs.begin(), diffs.end(),
                      [](const SessionDiff& diff) { return diff.result.Same(); });
 }
 
+namespace {
+
 /// Each log for itself, on all cores.
-Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& logs,
-                          Context& context) {
+Result<ExitCode> DiffEach(const DiffArgs& args, const LogList& list, Context& context) {
   if (!args.minimize.empty()) {
     return Fail(ErrorCode::kUsage, "--minimize takes one log, not many", {},
                 "name one log, without --each and --shard");
   }
-  std::vector<std::vector<SessionDiff>> diffs(logs.size());
-  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
+  const auto task = [&](const std::string& log, Context& own,
+                        std::vector<SessionDiff>& diffs) -> Result<ExitCode> {
     SessionReader sessions(own, {{log}, args.session, args.clone}, "comparing");
-    RS_ASSIGN_OR_RETURN(diffs[index], DiffSessions(args, sessions, own));
-    return Worse(sessions.Finish(), AllSame(diffs[index]) ? ExitCode::kClean : ExitCode::kNotice);
+    RS_ASSIGN_OR_RETURN(diffs, DiffSessions(args, sessions, own));
+    return Worse(sessions.Finish(), AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
   };
-  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "comparing", task);
-  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, &statuses, context.console));
-  return WorstOf(statuses);
+  return ReportDiffs(args, CollectEachLog<SessionDiff>(context, list.paths, "comparing", task),
+                     list.shards, context.console);
 }
 
 }  // namespace
 
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
-  if (logs.each) return DiffEach(args, logs.paths, context);
+  if (logs.each) return DiffEach(args, logs, context);
   SessionReader sessions(context, {logs.paths, args.session, args.clone}, "comparing");
   RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
   const ExitCode code = sessions.Finish();
-  RS_RETURN_IF_ERROR(ReportDiffs(args, {diffs}, nullptr, context.console));
+  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, context.console));
   if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
   return Worse(code, AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
 }
