@@ -31,6 +31,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, args.sides.b,
       {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false, .plugins = plugins});
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
+  Require(app, "--descriptor", "--config");
   InGroup(app, kInputGroup);
   AddPluginOptions(app, *plugins);
   InGroup(app, kOutputGroup);
@@ -54,9 +55,10 @@ void SetUp(CLI::App& app, DiffArgs& args) {
           "(.ops.jsonl), and a test case of them beside FILE (.cc); - for standard output, and no "
           "test case");
   AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-            "With --minimize: the style of the test case: that of Perfetto's unit tests of this "
+            "The style of the test case: that of Perfetto's unit tests of this "
             "buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
             "side A's engine). It passes with side A, not with side B");
+  Require(app, "--as", "--minimize");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json", "markdown"});
 }
@@ -116,15 +118,13 @@ Status CheckReplayed(const DiffArgs& args) {
                              : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(a.descriptor, a.config));
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
     return FailToCompare(input, "a diff cannot look for the reads of a trace",
                          "store them in a log with 'ringscope import --reads-from', and compare "
                          "that");
   }
-  const bool beside_none = args.minimize.empty() || args.minimize == "-";
-  if (args.style && args.style != CaseStyle::kOps && beside_none) {
+  if (args.style && args.style != CaseStyle::kOps && args.minimize == "-") {
     return Fail(ErrorCode::kUsage, "--as writes a file beside that of --minimize", {},
                 "name one, as in --minimize bug.ops.jsonl");
   }
