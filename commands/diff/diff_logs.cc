@@ -30,15 +30,10 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {
     for (const auto& [id, choice] : args.sides[side].session.buffers) {
-      const bool known = std::any_of(buffers.begin(), buffers.end(),
-                                     [wanted = id](const auto& b) { return b.id == wanted; });
-      if (known) continue;
-      std::string ids;
-      for (const BufferDiff& buffer : buffers)
-        ids += fmt::format("{}{}", ids.empty() ? "" : ", ", Raw(buffer.id));
+      if (std::ranges::find(buffers, id, &BufferDiff::id) != buffers.end()) continue;
       return fail(fmt::format("the options of side {} name buffer {}, which is not in the log",
                               Letter(side), Raw(id)),
-                  fmt::format("buffers: {}", ids));
+                  fmt::format("buffers: {}", IdsText(buffers)));
     }
   }
   return {};

@@ -131,14 +131,11 @@ std::optional<BufferId> BufferOf(const GraphArgs& args) {
 
 Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
   const std::optional<BufferId> wanted = BufferOf(args);
-  std::string known;
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    if (!wanted || buffer.id == *wanted) return {};
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", Raw(buffer.id));
-  }
-  if (!wanted) return {};
+  const std::vector<BufferOutcome>& buffers = outcome.buffers;
+  if (!wanted || std::ranges::find(buffers, *wanted, &BufferOutcome::id) != buffers.end())
+    return {};
   return Fail(ErrorCode::kUsage, fmt::format("there is no buffer {}", Raw(*wanted)),
-              {outcome.path, {}, {}}, fmt::format("its buffers: {}", known));
+              {outcome.path, {}, {}}, fmt::format("its buffers: {}", IdsText(buffers)));
 }
 
 ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
