@@ -7,10 +7,10 @@
 #include "commands/diff/diff_results.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/content_words.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {
@@ -77,19 +77,17 @@ const char* NameOf(InputKind kind) {
   return "neither a log nor a result file";
 }
 
-Result<InputKind> KindOf(const std::string& input) {
+Result<InputKind> KindOf(const std::string& input, Context& context) {
   std::error_code ignored;  // what cannot be looked at cannot be opened either
   if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
     return InputKind::kLog;
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(input));
-  RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
-  const InputKind kind = KindOfStart(start);
-  if (kind == InputKind::kOther)
+  RS_ASSIGN_OR_RETURN(const KnownInput known, OpenKnownInput(context, input));
+  if (known.kind == InputKind::kOther)
     return tl::unexpected<Error>(
-        WrongContent(start, input, "a log or a result file",
+        WrongContent(known.start, input, "a log or a result file",
                      "expected .tblog, .ops.jsonl, .events.jsonl or .pftrace, plain or compressed "
                      "by zstd or gzip"));
-  return kind;
+  return known.kind;
 }
 
 bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
@@ -179,7 +177,7 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   const std::vector<std::string>& inputs = args.logs.logs;
   std::vector<InputKind> kinds;
   for (const std::string& input : inputs) {
-    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input));
+    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input, context));
     kinds.push_back(kind);
   }
   const auto result = std::find_if(kinds.begin(), kinds.end(), IsResult);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "commands/common/session_loop.h"
 #include "commands/common/session_reader.h"
 #include "commands/common/session_reads.h"
 #include "commands/diff/diff_minimize.h"
@@ -95,16 +96,14 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   return outcome;
 }
 
-Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReader& sessions,
-                                              Context& context) {
-  std::vector<SessionDiff> diffs;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  while (more) {
-    RS_ASSIGN_OR_RETURN(SessionDiff diff, DiffSession(args, sessions, context));
-    diffs.push_back(std::move(diff));
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  return diffs;
+/// Adds the comparisons of all sessions of a log, or of its parts, to `diffs`.
+Result<ExitCode> DiffSessions(const DiffArgs& args, const std::vector<std::string>& paths,
+                              Context& context, std::vector<SessionDiff>& diffs) {
+  SessionReader sessions(context, {paths, args.session, args.clone}, "comparing");
+  return ForEachSession(sessions, [&]() -> Result<ExitCode> {
+    RS_ASSIGN_OR_RETURN(diffs.emplace_back(), DiffSession(args, sessions, context));
+    return diffs.back().result.Same() ? ExitCode::kClean : ExitCode::kNotice;
+  });
 }
 
 }  // namespace
@@ -127,11 +126,6 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& 
   return options;
 }
 
-bool AllSame(const std::vector<SessionDiff>& diffs) {
-  return std::all_of(diffs.begin(), diffs.end(),
-                     [](const SessionDiff& diff) { return diff.result.Same(); });
-}
-
 namespace {
 
 /// Each log for itself, on all cores.
@@ -140,11 +134,8 @@ Result<ExitCode> DiffEach(const DiffArgs& args, const LogList& list, Context& co
     return Fail(ErrorCode::kUsage, "--minimize takes one log, not many", {},
                 "name one log, without --each and --shard");
   }
-  const auto task = [&](const std::string& log, Context& own,
-                        std::vector<SessionDiff>& diffs) -> Result<ExitCode> {
-    SessionReader sessions(own, {{log}, args.session, args.clone}, "comparing");
-    RS_ASSIGN_OR_RETURN(diffs, DiffSessions(args, sessions, own));
-    return Worse(sessions.Finish(), AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
+  const auto task = [&](const std::string& log, Context& own, std::vector<SessionDiff>& diffs) {
+    return DiffSessions(args, {log}, own, diffs);
   };
   return ReportDiffs(args, CollectEachLog<SessionDiff>(context, list.paths, "comparing", task),
                      list.shards, context.console);
@@ -155,12 +146,11 @@ Result<ExitCode> DiffEach(const DiffArgs& args, const LogList& list, Context& co
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   if (logs.each) return DiffEach(args, logs, context);
-  SessionReader sessions(context, {logs.paths, args.session, args.clone}, "comparing");
-  RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
-  const ExitCode code = sessions.Finish();
+  std::vector<SessionDiff> diffs;
+  RS_ASSIGN_OR_RETURN(const ExitCode code, DiffSessions(args, logs.paths, context, diffs));
   RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, context.console));
   if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
-  return Worse(code, AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
+  return code;
 }
 
 }  // namespace ringscope

@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_DIFF_DIFF_LOGS_H_
 
 #include <string>
-#include <vector>
 
 #include "commands/diff/diff.h"
 #include "core/diff/log_differ.h"
@@ -16,9 +15,6 @@ struct SessionDiff {
   std::optional<CloneView> clone;  // that both sides show; absent: the session itself
   LogDiff result;
 };
-
-/// Whether no session differs.
-bool AllSame(const std::vector<SessionDiff>& diffs);
 
 /// Compares two replays of each session of a log, or of each log of a folder.
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context);

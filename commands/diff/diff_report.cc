@@ -197,7 +197,8 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
 
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {
   Report report(console, args.format, kDiffDocument);
-  report.Data({{"compares", "replays"}, {"same", AllSame(diffs)}, {"sessions", Json::array()}});
+  const bool same = std::ranges::all_of(diffs, &LogDiff::Same, &SessionDiff::result);
+  report.Data({{"compares", "replays"}, {"same", same}, {"sessions", Json::array()}});
   for (const SessionDiff& diff : diffs) {
     if (&diff != &diffs.front()) report.Print("\n");
     report.AddItem("sessions", [&] { ReportSession(report, diff, args); });
