@@ -75,10 +75,19 @@ Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
   return line;
 }
 
-/// The first two options of the command line that do not go together, as an error.
+/// The first option of the command line that does not go with another one, or lacks one that it
+/// needs, as an error.
 std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
+    for (const CLI::Option* other : option->get_needs()) {
+      if (other->count() > 0) continue;
+      return UsageError(
+          fmt::format("{} needs {}", option->get_name(), other->get_name()),
+          fmt::format("add {}{}; {}", other->get_name(),
+                      other->get_items_expected_max() > 0 ? " " + other->get_type_name() : "",
+                      see_help));
+    }
     for (const CLI::Option* other : option->get_excludes()) {
       if (other->count() == 0) continue;
       return UsageError(

@@ -117,6 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"one_that_needs_another",
                   {"graph", "--at", "5", "x"},
                   "--at needs --layout, --order or --smb (add one of them)"},
+        UsageCase{"option_without_the_one_it_needs",
+                  {"replay", "--lost-limit", "1M", "x"},
+                  "--lost-limit needs --lost (add --lost FILE; see 'ringscope help replay')"},
         UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -36,7 +36,6 @@
 #include "core/session/session_story_listener.h"
 #include "core/sweep/kept_batches.h"
 #include "formats/descriptors/described_kinds.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {
@@ -147,8 +146,7 @@ Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
   if (path == "-") {
     RS_ASSIGN_OR_RETURN(input.standard_input, SpooledInput::Read(context));
   }
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
+  RS_ASSIGN_OR_RETURN(KnownInput known, OpenKnownInput(context, path));
   if (known.kind != InputKind::kTrace) return input;
   input.is_trace = true;
   RS_ASSIGN_OR_RETURN(TraceSessions found, FindLossy(context, std::move(known.source)));
@@ -317,8 +315,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
 
 Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path,
                                                       uint64_t session) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
+  RS_ASSIGN_OR_RETURN(KnownInput known, OpenKnownInput(context, path));
   if (known.kind != InputKind::kTrace) return std::nullopt;
   RS_ASSIGN_OR_RETURN(TraceSessions found, FindLossy(context, std::move(known.source)));
   const auto lossy = found.lossy.find(session);

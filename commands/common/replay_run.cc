@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "commands/common/session_reads.h"
@@ -31,16 +32,10 @@ class Warnings : public ReplayListener {
 void WarnOfUnusedChoices(Console& console, const std::string& path, const ReplayChoices& choices,
                          const std::vector<BufferOutcome>& buffers) {
   for (const auto& [id, choice] : choices.session.buffers) {
-    bool exists = false;
-    std::string known;
-    for (const BufferOutcome& buffer : buffers) {
-      exists |= buffer.id == id;
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", Raw(buffer.id));
-    }
-    if (exists) continue;
-    console.Warn(fmt::format("{}: there is no buffer {}, so the options for it change nothing{}",
-                             path, Raw(id),
-                             known.empty() ? "" : fmt::format(" (buffers: {})", known)));
+    if (std::ranges::find(buffers, id, &BufferOutcome::id) != buffers.end()) continue;
+    console.Warn(fmt::format(
+        "{}: there is no buffer {}, so the options for it change nothing{}", path, Raw(id),
+        buffers.empty() ? "" : fmt::format(" (buffers: {})", IdsText(buffers))));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
+#include "core/base/text.h"
 #include "core/ledger/ledger.h"
 #include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
@@ -48,6 +49,13 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
 /// What the choices have of buffers that the log may lack.
 Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices);
+/// The ids of buffers, as text: "0, 1".
+template <typename Buffer>
+std::string IdsText(const std::vector<Buffer>& buffers) {
+  std::vector<std::string> ids;
+  for (const Buffer& buffer : buffers) ids.push_back(std::to_string(Raw(buffer.id)));
+  return Joined(ids);
+}
 /// Warns of rules that moved nothing.
 void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);

@@ -84,11 +84,11 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
                 "the reads of a trace cannot be found in standard input, which can be read once",
                 {}, "write it to a file, and name that");
   }
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, trace));
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
-  if (KindOfStart(start) != InputKind::kTrace && !ContentWords(start).empty())
-    return tl::unexpected<Error>(WrongContent(start, trace, "a trace", "expected a .pftrace"));
-  auto file = ReadWrittenFile(MakePrefixedSource(std::move(start), std::move(source)));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, trace));
+  if (input.kind != InputKind::kTrace && !ContentWords(input.start).empty())
+    return tl::unexpected<Error>(
+        WrongContent(input.start, trace, "a trace", "expected a .pftrace"));
+  auto file = ReadWrittenFile(std::move(input.source));
   if (!file) return InFile(trace, Result<FoundReads>(tl::unexpected(std::move(file).error())));
   SessionReader checked(context, session, {});
   RS_RETURN_IF_ERROR(checked.NextSession());

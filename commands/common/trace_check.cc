@@ -136,14 +136,6 @@ std::string CountsText(const DiffCounts& counts) {
   return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-Json CountsJson(const DiffCounts& counts) {
-  Json json = {{"matched", counts.matched}};
-  for (size_t i = 0; i < kDifferenceKinds; ++i)
-    json[Name(static_cast<DifferenceKind>(i))] = counts.by_kind[i];
-  json["other_order_across_sequences"] = counts.across_order;
-  return json;
-}
-
 namespace {
 
 /// What is compared: a log as a reader of sessions is at it.

@@ -6,7 +6,7 @@
 
 #include "commands/common/replay_run.h"
 #include "commands/common/session_reader.h"
-#include "commands/report/json.h"
+#include "commands/report/json_fields.h"
 #include "core/diff/output_diff.h"
 #include "core/reads/found_reads.h"
 
@@ -15,7 +15,13 @@ namespace ringscope {
 /// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
 std::string CountsText(const DiffCounts& counts);
 /// The same for programs.
-Json CountsJson(const DiffCounts& counts);
+template <typename Io>
+void ListFields(Io& io, DiffCounts& counts) {
+  io("matched", counts.matched);
+  for (size_t i = 0; i < kDifferenceKinds; ++i)
+    io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);
+  io("other_order_across_sequences", counts.across_order);
+}
 
 /// How the replay of a recorded session compares with the trace that came out of it.
 struct TraceCheck {

@@ -7,10 +7,10 @@
 #include "commands/diff/diff_results.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/content_words.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {
@@ -31,6 +31,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, args.sides.b,
       {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false, .plugins = plugins});
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
+  Require(app, "--descriptor", "--config");
   InGroup(app, kInputGroup);
   AddPluginOptions(app, *plugins);
   InGroup(app, kOutputGroup);
@@ -54,9 +55,10 @@ void SetUp(CLI::App& app, DiffArgs& args) {
           "(.ops.jsonl), and a test case of them beside FILE (.cc); - for standard output, and no "
           "test case");
   AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-            "With --minimize: the style of the test case: that of Perfetto's unit tests of this "
+            "The style of the test case: that of Perfetto's unit tests of this "
             "buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
             "side A's engine). It passes with side A, not with side B");
+  Require(app, "--as", "--minimize");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json", "markdown"});
 }
@@ -75,19 +77,17 @@ const char* NameOf(InputKind kind) {
   return "neither a log nor a result file";
 }
 
-Result<InputKind> KindOf(const std::string& input) {
+Result<InputKind> KindOf(const std::string& input, Context& context) {
   std::error_code ignored;  // what cannot be looked at cannot be opened either
   if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
     return InputKind::kLog;
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(input));
-  RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
-  const InputKind kind = KindOfStart(start);
-  if (kind == InputKind::kOther)
+  RS_ASSIGN_OR_RETURN(const KnownInput known, OpenKnownInput(context, input));
+  if (known.kind == InputKind::kOther)
     return tl::unexpected<Error>(
-        WrongContent(start, input, "a log or a result file",
+        WrongContent(known.start, input, "a log or a result file",
                      "expected .tblog, .ops.jsonl, .events.jsonl or .pftrace, plain or compressed "
                      "by zstd or gzip"));
-  return kind;
+  return known.kind;
 }
 
 bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
@@ -116,15 +116,13 @@ Status CheckReplayed(const DiffArgs& args) {
                              : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(a.descriptor, a.config));
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
     return FailToCompare(input, "a diff cannot look for the reads of a trace",
                          "store them in a log with 'ringscope import --reads-from', and compare "
                          "that");
   }
-  const bool beside_none = args.minimize.empty() || args.minimize == "-";
-  if (args.style && args.style != CaseStyle::kOps && beside_none) {
+  if (args.style && args.style != CaseStyle::kOps && args.minimize == "-") {
     return Fail(ErrorCode::kUsage, "--as writes a file beside that of --minimize", {},
                 "name one, as in --minimize bug.ops.jsonl");
   }
@@ -179,7 +177,7 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   const std::vector<std::string>& inputs = args.logs.logs;
   std::vector<InputKind> kinds;
   for (const std::string& input : inputs) {
-    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input));
+    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input, context));
     kinds.push_back(kind);
   }
   const auto result = std::find_if(kinds.begin(), kinds.end(), IsResult);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "commands/common/session_loop.h"
 #include "commands/common/session_reader.h"
 #include "commands/common/session_reads.h"
 #include "commands/diff/diff_minimize.h"
@@ -30,15 +31,10 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {
     for (const auto& [id, choice] : args.sides[side].session.buffers) {
-      const bool known = std::any_of(buffers.begin(), buffers.end(),
-                                     [wanted = id](const auto& b) { return b.id == wanted; });
-      if (known) continue;
-      std::string ids;
-      for (const BufferDiff& buffer : buffers)
-        ids += fmt::format("{}{}", ids.empty() ? "" : ", ", Raw(buffer.id));
+      if (std::ranges::find(buffers, id, &BufferDiff::id) != buffers.end()) continue;
       return fail(fmt::format("the options of side {} name buffer {}, which is not in the log",
                               Letter(side), Raw(id)),
-                  fmt::format("buffers: {}", ids));
+                  fmt::format("buffers: {}", IdsText(buffers)));
     }
   }
   return {};
@@ -100,16 +96,14 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   return outcome;
 }
 
-Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReader& sessions,
-                                              Context& context) {
-  std::vector<SessionDiff> diffs;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  while (more) {
-    RS_ASSIGN_OR_RETURN(SessionDiff diff, DiffSession(args, sessions, context));
-    diffs.push_back(std::move(diff));
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  return diffs;
+/// Adds the comparisons of all sessions of a log, or of its parts, to `diffs`.
+Result<ExitCode> DiffSessions(const DiffArgs& args, const std::vector<std::string>& paths,
+                              Context& context, std::vector<SessionDiff>& diffs) {
+  SessionReader sessions(context, {paths, args.session, args.clone}, "comparing");
+  return ForEachSession(sessions, [&]() -> Result<ExitCode> {
+    RS_ASSIGN_OR_RETURN(diffs.emplace_back(), DiffSession(args, sessions, context));
+    return diffs.back().result.Same() ? ExitCode::kClean : ExitCode::kNotice;
+  });
 }
 
 }  // namespace
@@ -134,40 +128,29 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& 
 
 namespace {
 
-bool AllSame(const std::vector<SessionDiff>& diffs) {
-  return std::all_of(diffs.begin(), diffs.end(),
-                     [](const SessionDiff& diff) { return diff.result.Same(); });
-}
-
 /// Each log for itself, on all cores.
-Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& logs,
-                          Context& context) {
+Result<ExitCode> DiffEach(const DiffArgs& args, const LogList& list, Context& context) {
   if (!args.minimize.empty()) {
     return Fail(ErrorCode::kUsage, "--minimize takes one log, not many", {},
                 "name one log, without --each and --shard");
   }
-  std::vector<std::vector<SessionDiff>> diffs(logs.size());
-  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
-    SessionReader sessions(own, {{log}, args.session, args.clone}, "comparing");
-    RS_ASSIGN_OR_RETURN(diffs[index], DiffSessions(args, sessions, own));
-    return Worse(sessions.Finish(), AllSame(diffs[index]) ? ExitCode::kClean : ExitCode::kNotice);
+  const auto task = [&](const std::string& log, Context& own, std::vector<SessionDiff>& diffs) {
+    return DiffSessions(args, {log}, own, diffs);
   };
-  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "comparing", task);
-  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, &statuses, context.console));
-  return WorstOf(statuses);
+  return ReportDiffs(args, CollectEachLog<SessionDiff>(context, list.paths, "comparing", task),
+                     list.shards, context.console);
 }
 
 }  // namespace
 
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
-  if (logs.each) return DiffEach(args, logs.paths, context);
-  SessionReader sessions(context, {logs.paths, args.session, args.clone}, "comparing");
-  RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
-  const ExitCode code = sessions.Finish();
-  RS_RETURN_IF_ERROR(ReportDiffs(args, {diffs}, nullptr, context.console));
+  if (logs.each) return DiffEach(args, logs, context);
+  std::vector<SessionDiff> diffs;
+  RS_ASSIGN_OR_RETURN(const ExitCode code, DiffSessions(args, logs.paths, context, diffs));
+  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, context.console));
   if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
-  return Worse(code, AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
+  return code;
 }
 
 }  // namespace ringscope

@@ -10,6 +10,7 @@
 #include "commands/diff/diff_packets.h"
 #include "commands/diff/diff_words.h"
 #include "commands/diff/divergence_report.h"
+#include "commands/many_logs/diffed_logs.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -134,7 +135,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"same_results", result.SameResults()},
                {"same_reads", result.same_reads},
                {"reads", {{"a", ReadsJson(result.reads.a)}, {"b", ReadsJson(result.reads.b)}}},
-               {"counts", CountsJson(result.counts)},
+               {"counts", FieldsToJson(result.counts)},
                {"first_divergence", {}},
                {"first_counter_divergence", {}},
                {"first_other_order_across_sequences", {}},
@@ -168,38 +169,6 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   ReportService(report, result.service, args.all);
 }
 
-/// A line for each of many logs, and the totals.
-void PrintTotals(Report& report, const std::vector<std::vector<SessionDiff>>& diffs,
-                 const std::vector<LogStatus>& logs) {
-  Table table({{"log"},
-               {"session", Align::kRight},
-               {"packets in both", Align::kRight},
-               {"result", Align::kLeft}});
-  const LogNames names = ShortNames(logs);
-  DiffCounts totals;
-  uint64_t differing = 0, sessions = 0;
-  for (size_t i = 0; i < logs.size(); ++i) {
-    if (logs[i].error) table.AddRow({names.names[i], "", "", "failed"});
-    for (const SessionDiff& diff : diffs[i]) {
-      const DiffCounts& counts = diff.result.counts;
-      table.AddRow({names.names[i], std::to_string(diff.session), WithCommas(counts.matched),
-                    diff.result.Same() ? "same" : CountsText(counts)});
-      ++sessions;
-      differing += !diff.result.Same();
-      totals.matched += counts.matched;
-      totals.across_order += counts.across_order;
-      for (size_t kind = 0; kind < kDifferenceKinds; ++kind)
-        totals.by_kind[kind] += counts.by_kind[kind];
-    }
-  }
-  report.Print(table);
-  report.Print("\n");
-  report.Paragraph(fmt::format("{}, {} failed; {} of {} differ{}", names.Title(), CountFailed(logs),
-                               WithCommas(differing), Count(sessions, "session"),
-                               differing > 0 ? ": " + CountsText(totals) : ""));
-  report.Print(FailuresText(logs));
-}
-
 }  // namespace
 
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTime first_time_ns) {
@@ -226,26 +195,36 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
   report.Section(fmt::format("Counters of buffer {}", Raw(buffer.id)), table, 2);
 }
 
-Status ReportDiffs(const DiffArgs& args, const std::vector<std::vector<SessionDiff>>& diffs,
-                   const std::vector<LogStatus>* logs, Console& console) {
-  Report report(console, args.format, "diff");
-  if (logs != nullptr && report.is_for_people()) PrintTotals(report, diffs, *logs);
-  report.Data({{"compares", "replays"}, {"same", true}, {"sessions", Json::array()}});
-  bool first = logs == nullptr;
-  for (const std::vector<SessionDiff>& of_log : diffs) {
-    for (const SessionDiff& diff : of_log) {
-      if (!diff.result.Same()) report.Data("same", false);
-      if (logs != nullptr && diff.result.Same() && report.is_for_people()) continue;
-      if (!std::exchange(first, false)) report.Print("\n");
+Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {
+  Report report(console, args.format, kDiffDocument);
+  const bool same = std::ranges::all_of(diffs, &LogDiff::Same, &SessionDiff::result);
+  report.Data({{"compares", "replays"}, {"same", same}, {"sessions", Json::array()}});
+  for (const SessionDiff& diff : diffs) {
+    if (&diff != &diffs.front()) report.Print("\n");
+    report.AddItem("sessions", [&] { ReportSession(report, diff, args); });
+  }
+  return report.Finish();
+}
+
+Result<ExitCode> ReportDiffs(const DiffArgs& args, const std::vector<LogResult<SessionDiff>>& logs,
+                             const ShardsHeld& shards, Console& console) {
+  Report report(console, args.format, kDiffDocument);
+  DiffedLogs diffed;
+  for (const LogResult<SessionDiff>& log : logs) {
+    diffed.push_back({log.status, {}});
+    for (const auto& [path, session, clone, result] : log.sessions)
+      diffed.back().sessions.push_back({session, result.Same(), result.counts, {}});
+  }
+  ReportDiffedLogs(report, diffed, shards);
+  for (const LogResult<SessionDiff>& log : logs) {
+    for (const SessionDiff& diff : log.sessions) {
+      if (diff.result.Same() && report.is_for_people()) continue;
+      report.Print("\n");
       report.AddItem("sessions", [&] { ReportSession(report, diff, args); });
     }
   }
-  if (logs != nullptr) {
-    for (const LogStatus& log : *logs)
-      if (log.error)
-        report.AddItem("failed", [&] { report.Data({{"log", log.log}, {"error", log.error}}); });
-  }
-  return report.Finish();
+  RS_RETURN_IF_ERROR(report.Finish());
+  return shards.CodeWith(WorstOf(StatusesOf(diffed)));
 }
 
 }  // namespace ringscope

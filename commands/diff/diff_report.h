@@ -7,17 +7,18 @@
 #include "commands/diff/diff_logs.h"
 #include "commands/diff/diff_words.h"
 #include "commands/many_logs/each_log.h"
+#include "commands/many_logs/shards.h"
 #include "commands/report/report.h"
 
 namespace ringscope {
 
-/// The comparisons of all sessions. Of one input: of each what was compared, the first divergence
-/// with both buffers around it, the packets that differ, the counters side by side. Of many logs: a
-/// line for each, the totals, and then the sessions that differ.
-/// @param diffs of each log, by session
-/// @param logs how it went with each of many logs; nullptr: there is one input
-Status ReportDiffs(const DiffArgs& args, const std::vector<std::vector<SessionDiff>>& diffs,
-                   const std::vector<LogStatus>* logs, Console& console);
+/// The comparisons of the sessions of one input: of each what was compared, the first divergence
+/// with both buffers around it, the packets that differ, the counters side by side.
+Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console);
+/// Those of many logs: a line for each, the totals, and then the sessions that differ.
+/// @return how the run over these logs ends
+Result<ExitCode> ReportDiffs(const DiffArgs& args, const std::vector<LogResult<SessionDiff>>& logs,
+                             const ShardsHeld& shards, Console& console);
 
 // Parts that the comparison of results has, too.
 

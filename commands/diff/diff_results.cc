@@ -6,6 +6,7 @@
 #include "commands/common/trace_check.h"
 #include "commands/diff/diff_report.h"
 #include "commands/diff/diff_words.h"
+#include "commands/many_logs/diffed_logs.h"
 #include "commands/shell/text.h"
 #include "core/diff/output_diff.h"
 #include "core/perfetto/data_loss.h"
@@ -59,7 +60,7 @@ void ReportSequences(Report& report, const OutputDiff& diff, InputKind kind) {
                   WithCommas(sequence.packets.a),
                   WithCommas(sequence.packets.b),
                   WithCommas(sequence.counts.matched),
-                  {CountsText(sequence.counts), CountsJson(sequence.counts)}});
+                  {CountsText(sequence.counts), FieldsToJson(sequence.counts)}});
   }
   report.Data("sequences", table.ToJson());
   report.Section("Sequences that differ", table, 2);
@@ -162,7 +163,8 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
         side == Side::kA ? "a" : "b",
         {{"input", input}, {"packets", diff.packets[side]}, {"service_packets", of_service}});
   }
-  report.Data({{"counts", CountsJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
+  report.Data(
+      {{"counts", FieldsToJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
   report.Paragraph(fmt::format(
       "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
@@ -201,7 +203,7 @@ Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& cont
     compared.error().hint = fmt::format("compared with {}", args.logs.logs[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
-  Report report(context.console, args.format, "diff");
+  Report report(context.console, args.format, kDiffDocument);
   ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
                    {args.logs.logs[0], args.logs.logs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
@@ -218,7 +220,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::s
   RS_ASSIGN_OR_RETURN(const TraceCheck check,
                       CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
   RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
-  Report report(context.console, args.format, "diff");
+  Report report(context.console, args.format, kDiffDocument);
   const ReplayOutcome& outcome = check.outcome;
   ReportResultDiff(report, check.diff, args, InputKind::kTrace, "replay_and_trace",
                    {outcome.path, trace},

@@ -51,7 +51,7 @@ std::string ReportOf(const std::string& path, const DiffArgs& args, DiffOptions 
   EXPECT_TRUE(diff.CatchUp());
   const SessionDiff session{
       .path = path, .session = 1, .clone = {}, .result = diff.Finish().value()};
-  EXPECT_TRUE(ReportDiffs(args, {{session}}, nullptr, run.console));
+  EXPECT_TRUE(ReportDiffs(args, {session}, run.console));
   return run.Output() + warnings;
 }
 

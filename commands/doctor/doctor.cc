@@ -46,6 +46,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
   AddConfig(app, args.config, args.descriptor,
             "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
   Exclude(app, "--config", {"TRACE", "--each", "--shard"});
+  Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddParsed(
@@ -129,7 +130,6 @@ Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   if (!args.config.empty()) return ReportConfig(args, context);
   if (args.traces.logs.empty())
     return Fail(ErrorCode::kUsage, "there is nothing to examine", {},

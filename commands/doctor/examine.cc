@@ -188,20 +188,17 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
                                   std::optional<uint64_t> session) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
-  const bool is_zip = IsZip(wire::AsBytes(start));
-  const InputKind kind = is_zip ? InputKind::kOther : KindOfStart(start);
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  auto& [kind, start, source] = input;
+  if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
   // An empty file is what its name says.
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents ||
-      (kind == InputKind::kOther && !is_zip && !is_empty && !ContentWords(start).empty()))
+      (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
     return tl::unexpected<Error>(NoTrace(start, path));
-  source = MakePrefixedSource(std::move(start), std::move(source));
-  if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.

@@ -64,7 +64,8 @@ void SetUp(CLI::App& app, GapsArgs& args) {
           "--format json");
   Exclude(app, "--packets", {"--summary"});
   AddFlag(app, "--decode", args.decode,
-          "With --packets, as text: after each lost packet, its content in protobuf's text format");
+          "As text: after each lost packet, its content in protobuf's text format");
+  Require(app, "--decode", "--packets");
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
@@ -79,10 +80,8 @@ void SetUp(CLI::App& app, GapsArgs& args) {
 }
 
 Status Check(const GapsArgs& args) {
-  if (args.decode && (!args.packets || args.format != "text")) {
-    return Fail(ErrorCode::kUsage, "--decode is for --packets with --format text", {},
-                "add --packets");
-  }
+  if (args.decode && args.format != "text")
+    return Fail(ErrorCode::kUsage, "--decode is for --format text", {}, "leave out --format");
   if (!args.packets || args.format != "json") return {};
   return Fail(ErrorCode::kUsage, "--packets and --format json cannot be used together", {},
               "--format jsonl prints one packet per line");

@@ -17,7 +17,6 @@
 #include "commands/graph/smb_graph.h"
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -56,6 +55,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
+  Require(app, "--descriptor", "--config");
   InGroup(app, "Selection");
   AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
                 "Draw this sequence; may be repeated (default: the sequences that lost most "
@@ -108,7 +108,6 @@ Status CheckArgs(const GraphArgs& args) {
   };
   if (args.layout && args.format == "dot")
     return refuse("a layout cannot be written as dot", "choose text, svg or json");
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
   if (args.order && args.format != "text" && args.format != "json")
     return refuse("an order cannot be drawn", "choose text or json");
   if (args.smb && args.format == "dot")
@@ -132,14 +131,11 @@ std::optional<BufferId> BufferOf(const GraphArgs& args) {
 
 Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
   const std::optional<BufferId> wanted = BufferOf(args);
-  std::string known;
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    if (!wanted || buffer.id == *wanted) return {};
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", Raw(buffer.id));
-  }
-  if (!wanted) return {};
+  const std::vector<BufferOutcome>& buffers = outcome.buffers;
+  if (!wanted || std::ranges::find(buffers, *wanted, &BufferOutcome::id) != buffers.end())
+    return {};
   return Fail(ErrorCode::kUsage, fmt::format("there is no buffer {}", Raw(*wanted)),
-              {outcome.path, {}, {}}, fmt::format("its buffers: {}", known));
+              {outcome.path, {}, {}}, fmt::format("its buffers: {}", IdsText(buffers)));
 }
 
 ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {

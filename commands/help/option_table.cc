@@ -13,11 +13,12 @@ namespace ringscope {
 namespace {
 
 /// "; not with --a or --b", or nothing.
-std::string Others(const char* words, const std::set<CLI::Option*>& options) {
+/// @param between two names: " or "
+std::string Others(const char* words, const char* between, const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
   for (const CLI::Option* option : options) names.push_back(option->get_name());
   std::sort(names.begin(), names.end());
-  return names.empty() ? "" : fmt::format("; {} {}", words, fmt::join(names, " or "));
+  return names.empty() ? "" : fmt::format("; {} {}", words, fmt::join(names, between));
 }
 
 OptionInfo InfoOf(const CLI::Option& option) {
@@ -25,7 +26,8 @@ OptionInfo InfoOf(const CLI::Option& option) {
   if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) info.long_name = "--" + option.get_lnames().front();
   if (option.get_items_expected_max() > 0) info.type = option.get_type_name();
-  info.description = option.get_description() + Others("not with", option.get_excludes());
+  info.description = option.get_description() + Others("needs", " and ", option.get_needs()) +
+                     Others("not with", " or ", option.get_excludes());
   info.group = option.get_group();
   info.required = option.get_required();
   info.repeated = option.get_items_expected_max() > 1;

@@ -122,8 +122,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
 }
 
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
-  RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, args.log));
   if (input.kind == InputKind::kTrace && !args.reads_from.empty()) {
     return Fail(ErrorCode::kUsage, "--reads-from needs a log, and this is a trace",
                 {args.log, {}, {}}, "name the log that was recorded in the trace's session");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "commands/common/session_reader.h"
+#include "commands/many_logs/diffed_logs.h"
 #include "commands/many_logs/doctor_logs.h"
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/sweep_logs.h"
@@ -31,7 +33,8 @@ constexpr uint64_t kMaxResult = uint64_t{2} << 30;
 void SetUp(CLI::App& app, MergeArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "RESULT", args.results, "RESULT",
-           "Results of 'ringscope sweep', 'gaps' or 'doctor' for many logs or traces, written with "
+           "Results of 'ringscope sweep', 'gaps', 'diff' or 'doctor' for many logs or traces, "
+           "written with "
            "--format json; - reads standard input",
            Need::kRequired);
   AddFormat(app, args.format, {"text", "json", "csv"});
@@ -48,6 +51,13 @@ Result<ExitCode> Write(const GapsLogs& logs, const ShardsHeld& shards, const std
                 "use text or json");
   return ReportLogs(console, format, logs, shards);
 }
+Result<ExitCode> Write(const DiffedLogs& logs, const ShardsHeld& shards, const std::string& format,
+                       Console& console) {
+  if (format == "csv")
+    return Fail(ErrorCode::kUsage, "results of diff cannot be written as csv", {},
+                "use text or json");
+  return ReportLogs(console, format, logs, shards);
+}
 Result<ExitCode> Write(const DoctorTraces& traces, const ShardsHeld& shards,
                        const std::string& format, Console& console) {
   return ReportLogs(console, format, traces, shards);
@@ -58,6 +68,14 @@ const std::string& FileOf(const LogResult<Session>& log) {
   return log.status.log;
 }
 const std::string& FileOf(const DoctorTrace& trace) { return trace.file; }
+
+template <typename Results>
+Results ResultsIn(const Json& document, const char* key) {
+  if constexpr (std::same_as<Results, DiffedLogs>)
+    return DiffedLogsFromJson(document);
+  else
+    return FieldsFromJson<Results>(document.at(key));
+}
 
 /// Joins the results in the arrays `key` of the documents.
 template <typename Results>
@@ -70,7 +88,7 @@ Result<ExitCode> MergeAs(const char* key, const MergeArgs& args, const std::vect
     try {
       if (const Json* held = documents[i].Find("shards"))
         RS_RETURN_IF_ERROR(InFile(args.results[i], shards.Join(FieldsFromJson<ShardsHeld>(*held))));
-      Results added = FieldsFromJson<Results>(documents[i].at(key));
+      Results added = ResultsIn<Results>(documents[i], key);
       for (const auto& result : added) {
         const auto [known, is_new] = documents_of.try_emplace(FileOf(result), i);
         if (!is_new && known->second != i)
@@ -104,6 +122,7 @@ const std::vector<ResultKind>& ResultKinds() {
   static const std::vector<ResultKind> kinds = {
       {schema_of(kSweepLogs), "logs", MergeAs<SweepLogs>},
       {schema_of(kGapsLogs), "logs", MergeAs<GapsLogs>},
+      {schema_of(kDiffDocument), "logs", MergeAs<DiffedLogs>},
       {kDoctorSchema, "traces", MergeAs<DoctorTraces>},
   };
   return kinds;
@@ -137,7 +156,7 @@ Result<Json> ReadResult(Context& context, const std::string& path) {
         ErrorCode::kCorrupt,
         fmt::format("{} cannot be merged: expected {}", schema->dump(), Joined(schemas, " or ")),
         {path, {}, {}},
-        "make it with --each and --format json, by 'ringscope sweep', 'gaps' or 'doctor'");
+        "make it with --each and --format json, by 'ringscope sweep', 'gaps', 'diff' or 'doctor'");
   }
   return document;
 }
@@ -161,9 +180,10 @@ Command MergeCommand() {
       "merge",
       "Replay",
       "Join the results of several runs over many logs",
-      "Joins JSON results of 'ringscope sweep', 'ringscope gaps' or 'ringscope doctor' over many "
+      "Joins JSON results of 'ringscope sweep', 'gaps', 'diff' or 'doctor' over many "
       "logs or traces, such as those of the shards of a batch job. The output and the exit status "
-      "are those of one run over all of the logs. If the results are those of shards, all of them "
+      "are those of one run over all of the logs, but what differs in each session of a diff is in "
+      "JSON alone. If the results are those of shards, all of them "
       "have to be there: the output names those that are missing.",
       {{"ringscope merge part-*.json", "A line for each log, and totals"},
        {"ringscope merge part-*.json --format json", "One result"}},

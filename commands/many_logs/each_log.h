@@ -18,6 +18,10 @@ struct LogStatus {
   ExitCode code = ExitCode::kFailed;
   std::optional<std::string> error;
 };
+template <typename Io>
+void ListFields(Io& io, LogStatus& status) {
+  io("log", status.log, "exit_status", status.code, "error", status.error);
+}
 
 /// Processes one of many logs, on any thread. It keeps its results itself.
 /// @param index of the path
@@ -44,8 +48,8 @@ struct LogResult {
 };
 template <typename Io, typename Session>
 void ListFields(Io& io, LogResult<Session>& log) {
-  io("log", log.status.log, "exit_status", log.status.code, "error", log.status.error, "sessions",
-     log.sessions);
+  ListFields(io, log.status);
+  io("sessions", log.sessions);
 }
 
 /// Runs `task` for each log, and collects the results of their sessions.

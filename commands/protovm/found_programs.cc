@@ -84,8 +84,7 @@ Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> so
 }  // namespace
 
 Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(auto source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   if (input.kind == InputKind::kLog) return ProgramsOfLog(std::move(input.source));
   if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
   RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));

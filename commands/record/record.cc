@@ -108,6 +108,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddConfig(
       app, args.config, args.descriptor,
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
+  Require(app, "--descriptor", "--config");
   AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   AddParsed(app, "--smb-looks", args.look_interval_ns, ParseLooks, "auto|off|TIME",

@@ -79,7 +79,7 @@ void AddSummaryData(Report& report, const RecordSummary& summary) {
     compared = {{"trace", summary.trace},
                 {"same", summary.check->Same()},
                 {"packets", summary.check->diff.packets.b},
-                {"counts", CountsJson(summary.check->diff.counts)}};
+                {"counts", FieldsToJson(summary.check->diff.counts)}};
   report.Data("compared", std::move(compared));
 }
 

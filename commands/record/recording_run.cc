@@ -416,7 +416,6 @@ ExitCode RecordingRun::Finish() {
 namespace ringscope {
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   if (args.no_payload && !args.compare.empty())
     return Fail(ErrorCode::kUsage,
                 "--compare needs what is in the packets, and --no-payload "

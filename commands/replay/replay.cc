@@ -13,7 +13,6 @@
 #include "commands/replay/replay_report.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -57,6 +56,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddParsed(app, "--lost-limit", args.lost_limit, ParseSize, "SIZE",
             "Bytes of that trace, about: lost packets beyond are counted and left out (default: "
             "512MiB)");
+  Require(app, "--lost-limit", "--lost");
   AddText(app, "--events", args.events, kFileType,
           "Write the events of the replay (.events.jsonl); - for standard output, which "
           "then contains nothing else");
@@ -85,10 +85,6 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
   if (args.stats && (args.output == "-" || args.events == "-")) {
     return Fail(ErrorCode::kUsage, "--stats cannot be combined with --output - or --events -", {},
                 "write the trace or the events to a file");
-  }
-  if (args.lost_limit && args.lost.empty()) {
-    return Fail(ErrorCode::kUsage, "--lost-limit needs --lost", {},
-                "name a file for the packets that were lost");
   }
   if (args.lost == "-") {
     return Fail(ErrorCode::kUsage, "--lost cannot go to standard output", {},
@@ -244,8 +240,9 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
 }
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
-  if (args.lost.empty())
-    RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
+  if (!args.choices.descriptor.empty() && args.choices.config.empty() && args.lost.empty())
+    return Fail(ErrorCode::kUsage, "--descriptor is for a trace config or lost packets", {},
+                "name the config with --config, or a file for the packets with --lost");
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "replay");
 

@@ -12,7 +12,6 @@
 #include "commands/common/verdict_words.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/counter_trace.h"
@@ -61,6 +60,7 @@ void SetUp(CLI::App& app, StatsArgs& args) {
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
+  Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
           "Print only counters that are not zero and that trace processor counts as a data loss");
@@ -186,7 +186,6 @@ Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";

@@ -42,10 +42,4 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
   return config;
 }
 
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config) {
-  if (descriptor.empty() || !config.empty()) return {};
-  return Fail(ErrorCode::kUsage, "--descriptor is for the fields of a trace config", {},
-              "name the config with --config");
-}
-
 }  // namespace ringscope

@@ -26,9 +26,6 @@ void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
                                   const std::string& descriptor);
 
-/// For a command that uses --descriptor for nothing but its config.
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_SHELL_CONFIG_FILE_H_

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "commands/shell/context.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
@@ -12,6 +13,8 @@ namespace ringscope {
 /// Opens a file, or for "-" the run's standard input. Everything that a command line names is
 /// opened by this.
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
+/// The same, and what kind of input it is.
+Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
 
 }  // namespace ringscope
 

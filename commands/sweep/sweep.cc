@@ -79,6 +79,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
   AddConfig(app, args.config, args.descriptor, kConfigOfUnrecorded);
+  Require(app, "--descriptor", "--config");
   AddSplitOption(app, choices.splits);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
@@ -269,7 +270,6 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const LogList& logs, Context& 
 }
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   return logs.each ? SweepEach(args, logs, context) : SweepInFull(args, logs.paths, context);

@@ -328,6 +328,26 @@ TEST(Merge, TargetShards_EqualOneRun) {
   ExpectMergeEqualsOneRun(SweepCommand(), {"--target", "keep=7s"});
 }
 TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(GapsCommand(), {}); }
+TEST(Merge, DiffShards_EqualOneRun) {
+  ExpectMergeEqualsOneRun(DiffCommand(), {"--a", "v2", "--b", "v2", "--b-size", "4KiB"}, {"json"});
+  ExpectMergeEqualsOneRun(DiffCommand(), {"--a", "v2", "--b", "v2"});  // nothing differs
+}
+
+TEST(Merge, LostShardOfADiff_IsNamedInTheResult) {
+  const Farm farm;
+  const Args differing = {"--a", "v2", "--b", "v2", "--b-size", "4KiB"};
+  const Ran part = RunCommand(DiffCommand(),
+                              With(differing, {farm.All(), "--shard", "2/3", "--format", "json"}));
+  EXPECT_EQ(DocumentOf(part)["shards"], json::parse(R"({"count": 3, "held": [2]})"));
+  const std::string file = farm.folder.Write("part.json", part.out);
+  const Ran merged = RunCommand(MergeCommand(), {file});
+  EXPECT_EQ(merged.code, ExitCode::kNotice);
+  EXPECT_THAT(merged.out, HasSubstr("2 logs"));
+  EXPECT_THAT(merged.out, HasSubstr("2 of 3 shards are missing"));
+  EXPECT_THAT(WithoutLineBreaks(merged.out), HasSubstr("is in the result as JSON"));
+  EXPECT_THAT(RunCommand(MergeCommand(), {file, "--format", "csv"}).error,
+              HasSubstr("results of diff cannot be written as csv"));
+}
 
 /// Why a document cannot be merged.
 std::string MergeError(const std::string& document) {
@@ -340,6 +360,18 @@ TEST(Merge, OtherDocuments_AreRefused) {
   EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps/1","sessions":[]})"), HasSubstr("--each"));
   EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps_logs/1","logs":[7]})"),
               HasSubstr("x.json: the result does not have the expected content"));
+}
+
+TEST(Merge, DamagedResultsOfDiff_AreRefused) {
+  const std::string log = R"({"log":"a","exit_status":0,"error":null,"sessions":)";
+  for (const std::string& rest :
+       {std::string(R"("logs":[]})"), R"("sessions":[],"logs":[)" + log + "1}]}",
+        R"("sessions":[],"logs":[)" + log + "-1}]}", R"("sessions":[{}],"logs":[)" + log + "0}]}",
+        R"("sessions":[{}],"logs":[)" + log + "1}]}"}) {
+    EXPECT_THAT(MergeError(R"({"schema":"ringscope.diff/1",)" + rest),
+                HasSubstr("x.json: the result does not have the expected content"))
+        << rest;
+  }
 }
 
 TEST(Merge, DamagedDocuments_AreRefused) {

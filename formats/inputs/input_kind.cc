@@ -103,7 +103,8 @@ InputKind KindOfStart(std::string start) { return LookAtStart(std::move(start)).
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
   const InputKind kind = KindOfStart(start);
-  return KnownInput{kind, MakePrefixedSource(std::move(start), std::move(source))};
+  auto whole = MakePrefixedSource(start, std::move(source));
+  return KnownInput{kind, std::move(start), std::move(whole)};
 }
 
 }  // namespace ringscope

@@ -37,6 +37,7 @@ std::string ReadableStart(ByteSource& source, size_t size);
 /// An input whose kind is known.
 struct KnownInput {
   InputKind kind = InputKind::kOther;
+  std::string start;                   // its first bytes, kKindBytes or all it has
   std::unique_ptr<ByteSource> source;  // from its first byte
 };
 /// Looks at an input's first bytes.
