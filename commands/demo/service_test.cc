@@ -323,16 +323,24 @@ TEST_P(DemoService, Clones_ReplayEqualsTheirTraces) {
   }
 }
 
+UniqueFd NewFile(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+}
+/// Of a session that is read once, at its end, into a file.
+std::string FileConfig(bool v2) {
+  std::string config = Config({{.v2 = v2}});
+  wire::AppendUint(config, 8, 1);        // write_into_file
+  wire::AppendUint(config, 9, 600'000);  // file_write_period_ms
+  wire::AppendUint(config, 44, 2);       // write_flush_mode: disabled
+  return config;
+}
+
 TEST_P(DemoService, WrittenIntoFile_ReplayEqualsTheFile) {
   DemoRecording run;
   const TempFolder folder;
   const std::string path = folder.File("out.pftrace");
-  const UniqueFd file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
-  std::string config = Config({{.v2 = GetParam()}});
-  wire::AppendUint(config, 8, 1);        // write_into_file
-  wire::AppendUint(config, 9, 600'000);  // file_write_period_ms: one read, at the end
-  wire::AppendUint(config, 44, 2);       // write_flush_mode: disabled
-  OneSession session(run, config, &file);
+  const UniqueFd file = NewFile(path);
+  OneSession session(run, FileConfig(GetParam()), &file);
   session.Write(1000, 1);
   session.End();
   const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
@@ -346,12 +354,9 @@ TEST_P(DemoService, FileWithALimit_HasThePacketsThatFit) {
   DemoRecording run;
   const TempFolder folder;
   const std::string path = folder.File("out.pftrace");
-  const UniqueFd file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
-  std::string config = Config({{.v2 = GetParam()}});
-  wire::AppendUint(config, 8, 1);        // write_into_file
-  wire::AppendUint(config, 9, 600'000);  // file_write_period_ms: one read, at the end
+  const UniqueFd file = NewFile(path);
+  std::string config = FileConfig(GetParam());
   wire::AppendUint(config, 10, kLimit);  // max_file_size_bytes
-  wire::AppendUint(config, 44, 2);       // write_flush_mode: disabled
   OneSession session(run, config, &file);
   session.Write(1000, 1);
   session.End();

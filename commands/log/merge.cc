@@ -34,10 +34,15 @@ void SetUp(CLI::App& app, MergeArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "RESULT", args.results, "RESULT",
            "Results of 'ringscope sweep', 'gaps', 'diff' or 'doctor' for many logs or traces, "
-           "written with "
-           "--format json; - reads standard input",
+           "written with --format json; - reads standard input",
            Need::kRequired);
   AddFormat(app, args.format, {"text", "json", "csv"});
+}
+
+Status RefuseCsv(const std::string& format, const char* command) {
+  if (format != "csv") return {};
+  return Fail(ErrorCode::kUsage, fmt::format("results of {} cannot be written as csv", command), {},
+              "use text or json");
 }
 
 Result<ExitCode> Write(const SweepLogs& logs, const ShardsHeld& shards, const std::string& format,
@@ -46,16 +51,12 @@ Result<ExitCode> Write(const SweepLogs& logs, const ShardsHeld& shards, const st
 }
 Result<ExitCode> Write(const GapsLogs& logs, const ShardsHeld& shards, const std::string& format,
                        Console& console) {
-  if (format == "csv")
-    return Fail(ErrorCode::kUsage, "results of gaps cannot be written as csv", {},
-                "use text or json");
+  RS_RETURN_IF_ERROR(RefuseCsv(format, "gaps"));
   return ReportLogs(console, format, logs, shards);
 }
 Result<ExitCode> Write(const DiffedLogs& logs, const ShardsHeld& shards, const std::string& format,
                        Console& console) {
-  if (format == "csv")
-    return Fail(ErrorCode::kUsage, "results of diff cannot be written as csv", {},
-                "use text or json");
+  RS_RETURN_IF_ERROR(RefuseCsv(format, "diff"));
   return ReportLogs(console, format, logs, shards);
 }
 Result<ExitCode> Write(const DoctorTraces& traces, const ShardsHeld& shards,
