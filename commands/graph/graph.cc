@@ -324,7 +324,7 @@ Result<ChunkChoice> ParseChunkChoice(std::string_view text) {
     text.remove_prefix(hash + 1);
   }
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT32_MAX));
-  choice.chunk = ChunkId{static_cast<uint32_t>(id)};
+  choice.chunk = IdOf(id);
   return choice;
 }
 

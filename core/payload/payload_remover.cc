@@ -260,10 +260,10 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
   });
   for (PatchedSize& size : std::span(sizes_).subspan(first)) {
     size.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}};
-    size.place.chunk = ChunkId{static_cast<uint32_t>(chunk)};
+    size.place.chunk = IdOf(chunk);
   }
   patched_.push_back({.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
-                      .chunk = ChunkId{static_cast<uint32_t>(chunk)},
+                      .chunk = IdOf(chunk),
                       .is_last = !has_more && are_sizes});
 }
 

@@ -66,8 +66,7 @@ std::optional<ChunkHeader> ChunkToMove::header() const {
 }
 
 ChunkName ChunkToPatch::NameFor(ProducerId producer) const {
-  return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}},
-          ChunkId{static_cast<uint32_t>(chunk.value_or(0))}};
+  return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}}, IdOf(chunk.value_or(0))};
 }
 
 std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove& chunk) {

@@ -205,7 +205,7 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
       AddTrackEvent(packet, sequence, clocks, out);
       return;
     case TracePacket::kAndroidLog:
-      ForEachMessage(content, 1, [&](Bytes event) {
+      ForEachMessage(content, /*AndroidLogPacket.events*/ 1, [&](Bytes event) {
         if (const auto ns = FirstNumber(event, 5)) out.Add(kRealTime, *ns);
       });
       return;
