@@ -9,8 +9,8 @@
 #include <system_error>
 #include <vector>
 
-#include "commands/help/help_text.h"
-#include "commands/help/registry.h"
+#include "commands/shell/help_text.h"
+#include "commands/shell/registry.h"
 #include "commands/shell/suggest.h"
 
 namespace ringscope {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/help/registry.h"
+#include "commands/shell/registry.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

@@ -23,7 +23,7 @@
 
 #include "cli/testing/log_sizes.h"
 #include "cli/testing/script.h"
-#include "commands/help/registry.h"
+#include "commands/shell/registry.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

@@ -9,11 +9,11 @@
 #include "commands/bench/bench_run.h"
 #include "commands/bench/workloads.h"
 #include "commands/plugin/plugin.h"
-#include "commands/report/report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 namespace {

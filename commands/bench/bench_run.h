@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/plain_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/plain_stream.h"
 
 namespace ringscope {
 

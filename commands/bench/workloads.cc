@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "commands/streams/log_streams.h"
+#include "commands/replays/log_streams.h"
 #include "core/base/wire.h"
 
 namespace ringscope {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "commands/record/boot_time.h"
 #include "commands/service/client_connection.h"
-#include "commands/system/boot_time.h"
 
 namespace ringscope::demo {
 namespace {

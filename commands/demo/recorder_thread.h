@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "commands/record/event_loop.h"
 #include "commands/record/log_queue.h"
 #include "commands/record/recorder.h"
-#include "commands/system/event_loop.h"
 
 namespace ringscope::demo {
 

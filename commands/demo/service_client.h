@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "commands/system/frame_socket.h"
+#include "commands/record/frame_socket.h"
 #include "core/base/result.h"
 
 namespace ringscope::demo {

@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "commands/record/boot_time.h"
 #include "commands/shell/commands.h"
-#include "commands/system/boot_time.h"
 #include "commands/testing/demo_recording.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"

@@ -2,7 +2,7 @@
 #define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_REPORT_H_
 
 #include "commands/many_logs/doctor_logs.h"
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "commands/common/imported_trace.h"
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reads.h"
-#include "commands/common/verdict_words.h"
-#include "commands/losses/log_answer.h"
 #include "commands/many_logs/log_list.h"
+#include "commands/replays/imported_trace.h"
+#include "commands/replays/log_answer.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/input.h"
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"

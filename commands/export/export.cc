@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/replay_run.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"

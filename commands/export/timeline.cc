@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "commands/common/replay_run.h"
-#include "commands/common/session_reads.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"

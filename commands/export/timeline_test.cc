@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "commands/common/replay_run.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"

@@ -13,7 +13,7 @@
 
 #include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/losses/loss_words.h"
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

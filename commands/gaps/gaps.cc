@@ -7,12 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/log_words.h"
-#include "commands/common/readers.h"
-#include "commands/common/replay_run.h"
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reads.h"
-#include "commands/common/story_words.h"
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
@@ -20,6 +14,12 @@
 #include "commands/gaps/shown_gaps.h"
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/log_list.h"
+#include "commands/replays/log_words.h"
+#include "commands/replays/readers.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"

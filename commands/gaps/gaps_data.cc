@@ -1,14 +1,14 @@
 #include "commands/gaps/gaps_data.h"
 
-#include "commands/common/counter_words.h"
-#include "commands/common/session_reads.h"
-#include "commands/common/story_words.h"
-#include "commands/common/verdict_words.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/losses/log_answer.h"
-#include "commands/losses/loss_words.h"
-#include "commands/losses/program_words.h"
-#include "commands/report/answer_report.h"
+#include "commands/replays/counter_words.h"
+#include "commands/replays/log_answer.h"
+#include "commands/replays/loss_words.h"
+#include "commands/replays/program_words.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/story_words.h"
+#include "commands/replays/verdict_words.h"
+#include "commands/view/answer_report.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {

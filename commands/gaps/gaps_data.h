@@ -6,7 +6,7 @@
 
 #include "commands/gaps/shown_gaps.h"
 #include "commands/many_logs/gaps_logs.h"
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 #include "core/log/session_story.h"
 
 namespace ringscope {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "commands/common/counter_words.h"
 #include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/losses/loss_words.h"
+#include "commands/replays/counter_words.h"
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 

@@ -6,15 +6,15 @@
 #include <map>
 #include <utility>
 
-#include "commands/common/session_loop.h"
-#include "commands/common/story_words.h"
 #include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/losses/log_answer.h"
-#include "commands/losses/loss_words.h"
-#include "commands/losses/program_words.h"
-#include "commands/report/answer_report.h"
+#include "commands/replays/log_answer.h"
+#include "commands/replays/loss_words.h"
+#include "commands/replays/program_words.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
+#include "commands/view/answer_report.h"
 
 namespace ringscope {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/gaps/shown_gaps.h"
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "commands/gaps/shown_gaps.h"
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

@@ -6,9 +6,9 @@
 #include <bit>
 #include <vector>
 
-#include "commands/common/session_reads.h"
-#include "commands/losses/loss_words.h"
-#include "commands/losses/tried_remedies.h"
+#include "commands/replays/loss_words.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/tried_remedies.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/gaps/gaps_text_parts.h"
-#include "commands/losses/loss_words.h"
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/base/text.h"
 #include "core/perfetto/packet_facts.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "commands/losses/loss_words.h"
-#include "commands/report/json.h"
-#include "commands/report/table.h"
+#include "commands/replays/loss_words.h"
+#include "commands/view/json.h"
+#include "commands/view/table.h"
 #include "core/base/text.h"
 
 namespace ringscope {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "commands/common/replay_run.h"
-#include "commands/losses/tried_remedies.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/tried_remedies.h"
 #include "core/gaps/gap_selection.h"
 #include "core/perfetto/packet_kinds.h"
 #include "core/session/session_notes.h"

@@ -1,9 +1,9 @@
 
-#include "commands/common/session_reads.h"
-#include "commands/common/verdict_words.h"
 #include "commands/graph/graph_report.h"
-#include "commands/report/json.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
+#include "commands/view/json.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/buffer_event.h"
 

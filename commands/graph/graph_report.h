@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/replay_run.h"
 #include "commands/graph/graph_words.h"
-#include "commands/report/json.h"
+#include "commands/replays/replay_run.h"
+#include "commands/view/json.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "commands/graph/graph_report.h"
-#include "commands/report/table.h"
 #include "commands/shell/text.h"
+#include "commands/view/table.h"
 #include "core/log/verdict.h"
 
 namespace ringscope {

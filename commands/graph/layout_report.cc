@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "commands/report/json.h"
 #include "commands/shell/text.h"
+#include "commands/view/json.h"
 #include "core/session/buffer_event.h"
 
 namespace ringscope {

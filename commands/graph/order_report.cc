@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "commands/report/table.h"
 #include "commands/shell/text.h"
+#include "commands/view/table.h"
 #include "core/session/buffer_event.h"
 
 namespace ringscope {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/graph/graph_words.h"
-#include "commands/report/json.h"
+#include "commands/view/json.h"
 #include "core/graph/read_walk.h"
 
 namespace ringscope {

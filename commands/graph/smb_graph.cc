@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/common/session_loop.h"
+#include "commands/replays/session_loop.h"
 #include "commands/smb/memory_reading.h"
 #include "commands/smb/smb_report.h"
 #include "commands/smb/smb_svg.h"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "commands/common/session_reader.h"
-#include "commands/report/report.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/exit_code.h"
+#include "commands/view/report.h"
 #include "core/graph/moment_watch.h"
 
 namespace ringscope {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "commands/common/log_words.h"
-#include "commands/common/session_reader.h"
 #include "commands/log/dump_text.h"
+#include "commands/replays/log_words.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "commands/common/record_text.h"
-#include "commands/common/story_words.h"
 #include "commands/log/chunk_lines.h"
+#include "commands/replays/record_text.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"

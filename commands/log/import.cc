@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "commands/common/session_reader.h"
-#include "commands/common/session_reads.h"
 #include "commands/log/import_trace.h"
+#include "commands/replays/session_reader.h"
+#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

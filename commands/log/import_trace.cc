@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "commands/common/damage_report.h"
-#include "commands/common/imported_trace.h"
+#include "commands/replays/damage_report.h"
+#include "commands/replays/imported_trace.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/log/commit_log_writer.h"

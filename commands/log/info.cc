@@ -3,10 +3,10 @@
 #include <optional>
 #include <string>
 
-#include "commands/common/imported_trace.h"
-#include "commands/common/muted_context.h"
-#include "commands/common/session_reader.h"
 #include "commands/log/info_report.h"
+#include "commands/replays/imported_trace.h"
+#include "commands/replays/muted_context.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

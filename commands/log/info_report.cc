@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "commands/common/damage_report.h"
-#include "commands/common/log_words.h"
-#include "commands/common/verdict_words.h"
 #include "commands/log/story_report.h"
+#include "commands/replays/damage_report.h"
+#include "commands/replays/log_words.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

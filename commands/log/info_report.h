@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 #include "formats/inputs/imported_traces.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"

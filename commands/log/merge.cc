@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/session_reader.h"
 #include "commands/many_logs/diffed_logs.h"
 #include "commands/many_logs/doctor_logs.h"
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/sweep_logs.h"
-#include "commands/report/json.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "commands/view/json.h"
 #include "formats/inputs/content_words.h"
 #include "formats/io/byte_stream.h"
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "commands/common/damage_report.h"
-#include "commands/common/log_words.h"
 #include "commands/log/info_report.h"
+#include "commands/replays/damage_report.h"
+#include "commands/replays/log_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

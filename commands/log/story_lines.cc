@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/common/story_words.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

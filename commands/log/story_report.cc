@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "commands/common/story_words.h"
 #include "commands/log/story_text.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"

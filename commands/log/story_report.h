@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_LOG_STORY_REPORT_H_
 #define RINGSCOPE_COMMANDS_LOG_STORY_REPORT_H_
 
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 #include "core/log/summary.h"
 
 namespace ringscope {

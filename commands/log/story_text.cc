@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "commands/common/story_words.h"
+#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/trace_check.h"
 #include "commands/many_logs/each_log.h"
 #include "commands/many_logs/shards.h"
-#include "commands/report/json_fields.h"
-#include "commands/report/report.h"
+#include "commands/replays/trace_check.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

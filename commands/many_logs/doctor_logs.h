@@ -7,9 +7,9 @@
 
 #include "commands/many_logs/each_log.h"
 #include "commands/many_logs/shards.h"
-#include "commands/report/answer_report.h"
-#include "commands/report/json_fields.h"
-#include "commands/report/report.h"
+#include "commands/view/answer_report.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/report.h"
 #include "core/doctor/finding.h"
 
 namespace ringscope {

@@ -7,8 +7,8 @@
 
 #include "commands/many_logs/each_log.h"
 #include "commands/many_logs/shards.h"
-#include "commands/report/json_fields.h"
-#include "commands/report/report.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/report.h"
 #include "core/gaps/gap_report.h"
 
 namespace ringscope {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/report/json_fields.h"
-#include "commands/report/report.h"
 #include "commands/shell/exit_code.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/report.h"
 #include "core/base/result.h"
 
 namespace ringscope {

@@ -15,8 +15,8 @@
 #include "commands/plugin/host_ring.h"
 #include "commands/plugin/plugin_buffer.h"
 #include "commands/plugin/plugin_run.h"
-#include "commands/system/child_process.h"
-#include "commands/system/unique_fd.h"
+#include "commands/record/child_process.h"
+#include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 
 namespace ringscope {

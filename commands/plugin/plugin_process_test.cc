@@ -13,8 +13,8 @@
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/compare/random_stream.h"
 #include "core/engine/far_engine.h"
-#include "core/fuzz/random_stream.h"
 
 namespace ringscope {
 namespace {

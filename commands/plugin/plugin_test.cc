@@ -12,7 +12,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/replay_events.h"
-#include "core/fuzz/random_stream.h"
+#include "core/compare/random_stream.h"
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "commands/system/boot_time.h"
+#include "commands/record/boot_time.h"
 #include "core/base/wire.h"
 
 namespace ringscope::record {

@@ -14,7 +14,7 @@
 
 #include "commands/record/level_choice.h"
 #include "commands/record/log_files.h"
-#include "commands/tap/recording.h"
+#include "commands/record/recording.h"
 
 namespace ringscope::record {
 

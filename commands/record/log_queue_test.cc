@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-#include "commands/system/unique_fd.h"
+#include "commands/record/unique_fd.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/inputs/log_parts.h"

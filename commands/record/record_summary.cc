@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "commands/common/verdict_words.h"
-#include "commands/report/report.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
+#include "commands/view/report.h"
 
 namespace ringscope::record {
 namespace {

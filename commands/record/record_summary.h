@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "commands/common/trace_check.h"
 #include "commands/record/log_queue.h"
+#include "commands/record/recording.h"
+#include "commands/replays/trace_check.h"
 #include "commands/shell/console.h"
-#include "commands/tap/recording.h"
 
 namespace ringscope::record {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "commands/tap/consumer_tap.h"
-#include "commands/tap/producer_tap.h"
+#include "commands/record/consumer_tap.h"
+#include "commands/record/producer_tap.h"
 
 namespace ringscope::record {
 namespace {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "commands/system/event_loop.h"
-#include "commands/system/socket.h"
-#include "commands/tap/connection_pair.h"
-#include "commands/tap/recording.h"
-#include "commands/tap/turns.h"
-#include "commands/tap/warning.h"
+#include "commands/record/connection_pair.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/recording.h"
+#include "commands/record/socket.h"
+#include "commands/record/turns.h"
+#include "commands/record/warning.h"
 
 namespace ringscope::record {
 

@@ -7,18 +7,18 @@
 #include <map>
 #include <utility>
 
-#include "commands/common/muted_context.h"
-#include "commands/common/session_reader.h"
+#include "commands/record/boot_time.h"
+#include "commands/record/child_process.h"
 #include "commands/record/log_queue.h"
 #include "commands/record/record_summary.h"
 #include "commands/record/recorder.h"
+#include "commands/record/signal_watch.h"
 #include "commands/record/status_line.h"
+#include "commands/replays/muted_context.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
 #include "commands/shell/text.h"
-#include "commands/system/boot_time.h"
-#include "commands/system/child_process.h"
-#include "commands/system/signal_watch.h"
 #include "core/payload/payload_free_sink.h"
 #include "formats/io/byte_stream.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "commands/record/session_plan.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
-#include "commands/tap/session_plan.h"
 #include "formats/log/commit_log_writer.h"
 
 namespace ringscope {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "commands/record/log_queue.h"
-#include "commands/tap/recording.h"
+#include "commands/record/recording.h"
 
 namespace ringscope::record {
 

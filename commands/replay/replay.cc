@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/muted_context.h"
-#include "commands/common/readers.h"
-#include "commands/common/replay_run.h"
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reads.h"
 #include "commands/replay/replay_report.h"
 #include "commands/replay/stats_report.h"
+#include "commands/replays/muted_context.h"
+#include "commands/replays/readers.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reads.h"
-#include "commands/common/verdict_words.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

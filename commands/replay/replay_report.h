@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "commands/common/replay_run.h"
-#include "commands/report/report.h"
+#include "commands/replays/replay_run.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/counter_words.h"
-#include "commands/common/readers.h"
-#include "commands/common/replay_run.h"
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reads.h"
-#include "commands/common/verdict_words.h"
 #include "commands/replay/stats_report.h"
+#include "commands/replays/counter_words.h"
+#include "commands/replays/readers.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

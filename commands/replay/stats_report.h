@@ -1,8 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAY_STATS_REPORT_H_
 #define RINGSCOPE_COMMANDS_REPLAY_STATS_REPORT_H_
 
-#include "commands/common/replay_run.h"
-#include "commands/report/report.h"
+#include "commands/replays/replay_run.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "commands/system/event_loop.h"
-#include "commands/system/frame_socket.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/frame_socket.h"
+#include "formats/io/message_codec.h"
 #include "formats/ipc/ipc_methods.h"
-#include "formats/proto/message_codec.h"
 
 namespace ringscope::demo {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <thread>
 
+#include "commands/record/event_loop.h"
+#include "commands/record/socket.h"
 #include "commands/service/tracing_service.h"
-#include "commands/system/event_loop.h"
-#include "commands/system/socket.h"
 
 namespace ringscope::demo {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "formats/proto/message_codec.h"
+#include "formats/io/message_codec.h"
 
 namespace ringscope::demo {
 

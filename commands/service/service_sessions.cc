@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "commands/record/consumer_tap.h"
 #include "commands/service/tracing_service.h"
-#include "commands/tap/consumer_tap.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::demo {

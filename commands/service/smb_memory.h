@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "commands/system/unique_fd.h"
+#include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 #include "formats/ipc/smb.h"
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "commands/record/event_loop.h"
 #include "commands/service/consumer_port.h"
 #include "commands/service/producer_port.h"
 #include "commands/service/tracing_session.h"
-#include "commands/system/event_loop.h"
 
 namespace ringscope::demo {
 

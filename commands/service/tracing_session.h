@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/boot_time.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/unique_fd.h"
 #include "commands/service/service_messages.h"
 #include "commands/service/session_store.h"
-#include "commands/system/boot_time.h"
-#include "commands/system/event_loop.h"
-#include "commands/system/unique_fd.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::demo {

@@ -5,7 +5,7 @@
 
 namespace ringscope {
 
-// Every command, each defined in its own room; commands/help/registry.cc is their table.
+// Every command, each defined in its own room; commands/shell/registry.cc is their table.
 
 Command AdviseCommand();
 Command BenchCommand();

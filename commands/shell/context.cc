@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/proto/tool_version.h"
+#include "formats/io/tool_version.h"
 
 namespace ringscope {
 

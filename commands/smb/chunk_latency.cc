@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "commands/common/replay_run.h"
-#include "commands/common/session_reads.h"
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
 #include "commands/smb/memory_reading.h"
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "commands/common/session_reader.h"
-#include "commands/report/report.h"
+#include "commands/replays/session_reader.h"
 #include "commands/smb/smb_report.h"
+#include "commands/view/report.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/smb/time_spread.h"
 

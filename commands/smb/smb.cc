@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/session_loop.h"
-#include "commands/common/session_reader.h"
-#include "commands/report/report.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -15,6 +14,7 @@
 #include "commands/smb/smb_report.h"
 #include "commands/smb/smb_trials.h"
 #include "commands/smb/smb_values.h"
+#include "commands/view/report.h"
 
 namespace ringscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/report/report.h"
+#include "commands/view/report.h"
 #include "core/smb/memory_story.h"
 
 namespace ringscope {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "commands/system/child_process.h"
-#include "commands/system/unique_fd.h"
+#include "commands/record/child_process.h"
+#include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 
 namespace ringscope::testing {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "commands/system/event_loop.h"
-#include "commands/system/frame_socket.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/frame_socket.h"
 #include "commands/testing/ipc_peer.h"
 #include "core/perfetto/commit_request.h"
 

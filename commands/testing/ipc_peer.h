@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/system/socket.h"
+#include "commands/record/socket.h"
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 #include "formats/ipc/ipc_methods.h"

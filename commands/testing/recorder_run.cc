@@ -1,6 +1,6 @@
 #include "commands/testing/recorder_run.h"
 
-#include "commands/system/boot_time.h"
+#include "commands/record/boot_time.h"
 
 namespace ringscope::testing {
 

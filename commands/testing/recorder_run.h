@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "commands/record/event_loop.h"
 #include "commands/record/recorder.h"
-#include "commands/system/event_loop.h"
 
 namespace ringscope::testing {
 

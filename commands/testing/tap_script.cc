@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/tap/consumer_tap.h"
-#include "commands/tap/producer_tap.h"
+#include "commands/record/consumer_tap.h"
+#include "commands/record/producer_tap.h"
 #include "commands/testing/ipc_script.h"
 
 namespace ringscope::testing {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "commands/shell/context.h"
-#include "core/diff/diff_section.h"
+#include "core/compare/diff_section.h"
 
 namespace ringscope {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "core/compare/random_stream.h"
 #include "core/engine/chunk_ring.h"
-#include "core/fuzz/random_stream.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/stream_sets.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_shape.h"
-#include "core/fuzz/random_stream.h"
 
 namespace ringscope {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/ledger_run.h"
+#include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/ledger_run.h"
-#include "core/fuzz/random_stream.h"
 
 namespace ringscope {
 namespace {

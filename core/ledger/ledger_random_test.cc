@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include "core/compare/ledger_run.h"
+#include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/ledger_run.h"
-#include "core/fuzz/random_stream.h"
 #include "core/ledger/ledger.h"
 
 namespace ringscope {

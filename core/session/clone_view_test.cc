@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
-#include "core/fuzz/random_stream.h"
+#include "core/compare/random_stream.h"
 #include "core/ledger/ledger.h"
 #include "core/session/counted_replay.h"
 #include "core/session/replay.h"

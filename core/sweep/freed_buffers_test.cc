@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/diff/log_differ.h"
+#include "core/compare/log_differ.h"
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
 #include "core/session/counted_replay.h"

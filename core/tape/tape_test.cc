@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/wire.h"
-#include "core/fuzz/plain_stream.h"
-#include "core/fuzz/random_stream.h"
+#include "core/compare/plain_stream.h"
+#include "core/compare/random_stream.h"
 #include "core/session/replay.h"
 #include "core/tape/tape_recorder.h"
 #include "core/testing/ops_in_memory.h"

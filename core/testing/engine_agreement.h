@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fuzz/random_stream.h"
+#include "core/compare/random_stream.h"
 #include "core/testing/engine_under_test.h"
 
 namespace ringscope::testing {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/random_stream.h"
 
 namespace ringscope::testing {
 

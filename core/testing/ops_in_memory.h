@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/diff/stored_ops.h"
+#include "core/compare/stored_ops.h"
 #include "core/log/op.h"
 
 namespace ringscope::testing {

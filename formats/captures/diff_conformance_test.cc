@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diff/log_differ.h"
+#include "core/compare/log_differ.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/testing/testdata.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/ledger_run.h"
+#include "core/compare/plain_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/ledger_run.h"
-#include "core/fuzz/plain_stream.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"

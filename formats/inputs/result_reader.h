@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/diff/output_diff.h"
+#include "core/compare/output_diff.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {

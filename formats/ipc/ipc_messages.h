@@ -8,7 +8,7 @@
 
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fill_policy.h"
-#include "formats/proto/message_codec.h"
+#include "formats/io/message_codec.h"
 
 namespace ringscope::ipc {
 

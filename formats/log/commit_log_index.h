@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/log/summary.h"
-#include "formats/proto/message_codec.h"
+#include "formats/io/message_codec.h"
 
 namespace ringscope::commit_log {
 

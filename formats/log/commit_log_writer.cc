@@ -10,11 +10,11 @@
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"
+#include "formats/io/tool_version.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
 #include "formats/log/frame_compressor.h"
 #include "formats/log/record_codec.h"
-#include "formats/proto/tool_version.h"
 
 namespace ringscope {
 namespace {

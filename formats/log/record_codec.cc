@@ -7,9 +7,9 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_bodies.h"
-#include "formats/proto/message_codec.h"
 
 namespace ringscope::commit_log {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "core/log/op.h"
 #include "core/log/summary.h"
+#include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/proto/message_codec.h"
 
 namespace ringscope {
 

@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/fuzz/shrink.h"
+#include "core/compare/shrink.h"
 #include "core/perfetto/commit_fragments.h"
 
 namespace ringscope {

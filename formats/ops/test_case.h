@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/base/enum_names.h"
-#include "core/diff/log_diff.h"
+#include "core/compare/log_diff.h"
+#include "core/compare/plain_stream.h"
 #include "core/engine/catalogue.h"
-#include "core/fuzz/plain_stream.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {

@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "core/base/wire.h"
-#include "core/fuzz/explain.h"
+#include "core/compare/explain.h"
 #include "core/testing/chunk_dsl.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"

@@ -5,7 +5,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
-#include "formats/proto/tool_version.h"
+#include "formats/io/tool_version.h"
 
 namespace ringscope {
 namespace {

@@ -18,7 +18,7 @@
 #include "core/trace/brief_packet.h"
 #include "core/trace/event_times.h"
 #include "core/trace/machine_clocks.h"
-#include "formats/sort/packet_sorter.h"
+#include "formats/trace/packet_sorter.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_session.h"
 

@@ -1,0 +1,247 @@
+#include "commands/compare/diff_results.h"
+
+#include <fmt/format.h>
+
+#include "commands/compare/diff_report.h"
+#include "commands/compare/diff_words.h"
+#include "commands/many_logs/diffed_logs.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/trace_check.h"
+#include "commands/shell/text.h"
+#include "core/compare/output_diff.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/packet_facts.h"
+#include "formats/inputs/result_reader.h"
+
+namespace ringscope {
+namespace {
+
+Result<ReplayOutput> Read(const std::string& path, InputKind kind) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  return kind == InputKind::kEvents ? ReadEvents(std::move(source))
+                                    : ReadTraceResults(std::move(source));
+}
+
+/// The buffer of a group; people see it where there are several.
+Column BufferColumn(InputKind kind) {
+  return {"buffer", Align::kLeft, "buffer",
+          kind == InputKind::kEvents ? kInText | kInJson : kInJson};
+}
+
+Cell BufferCell(const OutputGroup& group) {
+  return {fmt::format("{}{}", group.buffer,
+                      group.clone == 0 ? "" : fmt::format(" (clone {})", group.clone)),
+          group.buffer};
+}
+
+Cell SequenceCell(const SequenceDiff& sequence, Side side) {
+  if (sequence.name[side].empty()) return "-";
+  return {sequence.name[side],
+          {{"sequence", sequence.name[side]},
+           {"uid", sequence.identity[side].uid},
+           {"pid", sequence.identity[side].pid},
+           {"packets", sequence.packets[side]}}};
+}
+
+void ReportSequences(Report& report, const OutputDiff& diff, InputKind kind) {
+  Table table({BufferColumn(kind),
+               DataColumn("clone"),
+               {"A", Align::kLeft, "a"},
+               {"B", Align::kLeft, "b"},
+               {"packets in A", Align::kRight},
+               {"in B", Align::kRight},
+               {"in both", Align::kRight},
+               {"difference", Align::kLeft, "counts"}});
+  for (const SequenceDiff& sequence : diff.sequences) {
+    table.AddRow({BufferCell(sequence.group),
+                  DataCell(sequence.group.clone),
+                  SequenceCell(sequence, Side::kA),
+                  SequenceCell(sequence, Side::kB),
+                  WithCommas(sequence.packets.a),
+                  WithCommas(sequence.packets.b),
+                  WithCommas(sequence.counts.matched),
+                  {CountsText(sequence.counts), FieldsToJson(sequence.counts)}});
+  }
+  report.Data("sequences", table.ToJson());
+  report.Section("Sequences that differ", table, 2);
+}
+
+/// "17 of 5": packet 17 of sequence 5.
+Cell PacketCell(const OutputDifference& difference, Side side) {
+  const std::optional<OutputPacket>& packet = difference.packet[side];
+  if (!packet) return "-";
+  return {
+      fmt::format("{} of {}", WithCommas(difference.index[side] + 1), difference.sequence[side]),
+      {{"sequence", difference.sequence[side]},
+       {"index", difference.index[side]},
+       {"position", packet->position},
+       {"bytes", packet->size},
+       {"hash", fmt::format("{:016x}", packet->hash)},
+       {"loss_bits", packet->loss_bits},
+       {"content", packet->content == 0 ? Json() : Json(ContentName(packet->content))}}};
+}
+
+Table PacketTable(const std::vector<OutputDifference>& packets, InputKind kind) {
+  const bool is_trace = kind == InputKind::kTrace;
+  const bool has_bits = !packets.empty() && packets.front().kind == DifferenceKind::kLossBits;
+  Table table({DataColumn("kind"),
+               BufferColumn(kind),
+               DataColumn("clone"),
+               {"packet in A", Align::kLeft, "a"},
+               {"in B", Align::kLeft, "b"},
+               {"bytes", Align::kRight},
+               {"content", Align::kLeft, "", is_trace ? kInText : 0},
+               {"loss bits in A", Align::kLeft, "", has_bits ? kInText : 0},
+               {"in B", Align::kLeft, "", has_bits ? kInText : 0}});
+  for (const OutputDifference& packet : packets) {
+    const OutputPacket& seen = packet.packet.a ? *packet.packet.a : *packet.packet.b;
+    const auto bits = [&](Side side) {
+      return has_bits ? LossBitsToString(packet.packet[side]->loss_bits) : std::string();
+    };
+    table.AddRow({DataCell(Name(packet.kind)), BufferCell(packet.group),
+                  DataCell(packet.group.clone), PacketCell(packet, Side::kA),
+                  PacketCell(packet, Side::kB), WithCommas(seen.size), ContentName(seen.content),
+                  bits(Side::kA), bits(Side::kB)});
+  }
+  return table;
+}
+
+void ReportPackets(Report& report, const OutputDiff& diff, InputKind kind) {
+  for (size_t i = 0; i < kDifferenceKinds; ++i) {
+    if (diff.listed[i].empty()) continue;
+    const auto difference = static_cast<DifferenceKind>(i);
+    const char* noun = difference == DifferenceKind::kIdentity ? "sequence" : "packet";
+    const Table table = PacketTable(diff.listed[i], kind);
+    report.Data(Name(difference), table.ToJson());
+    report.Section(ListHeading(difference, diff.counts[difference], diff.listed[i].size(), noun),
+                   table, 2);
+  }
+}
+
+void ReportFirst(Report& report, const OutputDiff& diff, InputKind kind) {
+  report.Data("first_difference",
+              diff.first ? PacketTable({*diff.first}, kind).ToJson()[0] : Json());
+  report.Data("first_patch", diff.first_patch);
+  if (diff.first_patch) {
+    report.Print("\n");
+    report.Title("First patch",
+                 fmt::format("patch result {} differs", WithCommas(*diff.first_patch + 1)));
+  }
+  if (!diff.first) return;
+  std::string where;
+  for (const Side side : kSides) {
+    if (!diff.first->packet[side]) continue;
+    where +=
+        fmt::format("{}packet {} of {} (packet {} of its sequence {})", where.empty() ? "" : ", ",
+                    WithCommas(uint64_t{diff.first->packet[side]->position} + 1), Letter(side),
+                    WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
+  }
+  std::string what = Heading(diff.first->kind);
+  what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
+  report.Print("\n");
+  report.Title("First difference", fmt::format("{}: {}", what, where));
+}
+
+/// @param compares what is compared, for programs @param inputs the sides' files @param remark
+/// about side A, for people
+void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& args, InputKind kind,
+                      const char* compares, const Both<std::string>& inputs,
+                      const std::string& remark = {}) {
+  report.Data({{"compares", compares}, {"same", diff.Same()}});
+  for (const Side side : kSides) {
+    const std::string& input = inputs[side];
+    const uint64_t of_service = diff.service_packets[side];
+    report.Paragraph(fmt::format(
+        "{}: {}: {}{}{}", Letter(side), Printable(input), side == Side::kA ? remark : "",
+        Count(diff.packets[side], "packet"),
+        of_service == 0
+            ? ""
+            : fmt::format(", and {} of the service itself, which "
+                          "{} not compared",
+                          Count(of_service, "packet"), of_service == 1 ? "is" : "are")));
+    report.Data(
+        side == Side::kA ? "a" : "b",
+        {{"input", input}, {"packets", diff.packets[side]}, {"service_packets", of_service}});
+  }
+  report.Data(
+      {{"counts", FieldsToJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
+  report.Paragraph(fmt::format(
+      "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
+      Count(diff.sequences_matched, "sequence"),
+      diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
+  if (args.ignore_identity) {
+    report.Data("identities_ignored", diff.identities_ignored);
+    report.Paragraph(fmt::format(
+        "uid and pid do not count (--ignore identity): {} in A and B.",
+        diff.identities_ignored == 0
+            ? "they are the same"
+            : fmt::format("those of {} differ", Count(diff.identities_ignored, "sequence"))));
+  }
+  ReportFirst(report, diff, kind);
+  ReportSequences(report, diff, kind);
+  report.AddObject("packets", [&] { ReportPackets(report, diff, kind); });
+  report.Data("buffers", Json::array());
+  for (const auto& [id, stats] : diff.stats) {
+    BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(id)}};
+    buffer.sides.a.stats = stats.a;
+    buffer.sides.b.stats = stats.b;
+    report.AddItem("buffers", [&, number = id] {
+      report.Data("buffer", number);
+      ReportCounters(report, buffer, args.all, std::nullopt);
+    });
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& context) {
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.logs.logs[0], kind));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.logs.logs[1], kind));
+  auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
+  if (!compared) {
+    compared.error().where.path = args.logs.logs[1];
+    compared.error().hint = fmt::format("compared with {}", args.logs.logs[0]);
+    return tl::unexpected<Error>(std::move(compared.error()));
+  }
+  Report report(context.console, args.format, kDiffDocument);
+  ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
+                   {args.logs.logs[0], args.logs.logs[1]});
+  RS_RETURN_IF_ERROR(report.Finish());
+  return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::string>& logs,
+                                  const std::string& trace, Context& context) {
+  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any)
+    return Fail(ErrorCode::kUsage, "the log has no session", {logs.front(), {}, {}},
+                "see 'ringscope info'");
+  RS_ASSIGN_OR_RETURN(const TraceCheck check,
+                      CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
+  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
+  Report report(context.console, args.format, kDiffDocument);
+  const ReplayOutcome& outcome = check.outcome;
+  ReportResultDiff(report, check.diff, args, InputKind::kTrace, "replay_and_trace",
+                   {outcome.path, trace},
+                   fmt::format("session {}{}, read {}: ", outcome.session,
+                               outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
+                               ReadsText(outcome.reads)));
+  report.Data({{"session", outcome.session},
+               {"reads", ReadsJson(outcome.reads)},
+               {"has_recorder_identity", check.has_recorder_identity}});
+  if (outcome.clone) report.Data("clone", *outcome.clone);
+  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
+    report.Print("\n" + Wrap(notes, size_t{0}) + "\n");
+  if (check.has_recorder_identity) {
+    report.Print("\n" +
+                 Wrap("The trace has uid and pid of the process that recorded, as the service saw "
+                      "them; they are not compared with the producers' own.",
+                      size_t{0}) +
+                 "\n");
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return Worse(sessions.Finish(), check.Same() ? ExitCode::kClean : ExitCode::kNotice);
+}
+
+}  // namespace ringscope

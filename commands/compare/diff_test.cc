@@ -1,0 +1,382 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands/replays/replay_run.h"
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A chunk with an abort marker: only the counters of v2@57 and v2@58 differ.
+constexpr const char* kAborted =
+    R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"commit","ts":1000,"buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":2,"payload":"020801ffffff7f"})"
+    "\n";
+
+// Two chunks of 3000 bytes, one sequence: the second evicts the first.
+std::string Evicting() {
+  const std::string packet = "b817" + std::string(6000, '6');
+  std::string log = R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                    "\n";
+  for (const char* chunk : {"0", "1"})
+    log += R"({"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":)" + std::string(chunk) +
+           R"(,"fragments":1,"payload":")" + packet + "\"}\n";
+  return log;
+}
+
+using Args = std::vector<std::string>;
+
+Ran Diff(const Args& args, const std::string& input = kAborted) {
+  return RunCommand(DiffCommand(), args, input);
+}
+
+/// Compares two engines.
+Ran DiffEngines(const char* a, const char* b, Args args = {"-"},
+                const std::string& input = kAborted) {
+  args.insert(args.end(), {"--a", a, "--b", b});
+  return Diff(args, input);
+}
+
+std::string CapturePath(const std::string& name) {
+  return std::string(RS_TESTDATA) + "/captures/" + name;
+}
+
+// No file has such a name, and a look whether it is a folder fails.
+TEST(Diff, NameThatIsTooLong_IsAnError) {
+  const std::string name(5000, 'x');
+  const Ran ran = Diff({name, "--a", "v2@55"});
+  EXPECT_EQ(ran.code, ExitCode::kFailed);
+  EXPECT_THAT(ran.error, HasSubstr(name));
+}
+
+TEST(Diff, SameResult_IsClean) {
+  const Ran ran = DiffEngines("v2@55", "v2@56");
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("A and B are the same."));
+  EXPECT_THAT(ran.out, Not(HasSubstr("same engine")));
+}
+
+TEST(Diff, SameSides_AreComparedAndSaid) {
+  const Ran ran = DiffEngines("v2", "v2@58");
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_THAT(ran.out, HasSubstr("Both sides use the same engine and options"));
+}
+
+TEST(Diff, Difference_IsANotice) {
+  const Ran ran = DiffEngines("v2@57", "v2@58");
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("A and B differ: 1 counter."));
+  EXPECT_THAT(ran.out, HasSubstr("abi_violations: 1 in A, 0 in B"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("chunks_written")));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {"-", "--all"}).out, HasSubstr("chunks_written"));
+}
+
+TEST(Diff, Json_SaysTheSame) {
+  const Ran ran =
+      DiffEngines("v2@58", "v2@58", {"-", "--b-size", "8192", "--format", "json"}, Evicting());
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["schema"], "ringscope.diff/1");
+  EXPECT_EQ(document["same"], false);
+  const json& session = document["sessions"][0];
+  EXPECT_EQ(session["counts"]["only_in_b"], 1);
+  EXPECT_EQ(session["counts"]["loss_bits"], 1);
+  EXPECT_EQ(session["first_divergence"]["kind"], "only_in_b");
+  const json& packet = session["packets"]["only_in_b"][0];
+  EXPECT_EQ(packet["sequence"], "1:1");
+  EXPECT_EQ(packet["b"]["bytes"], 3000);
+  EXPECT_EQ(packet["a"]["why"]["kind"], "evicted");
+  EXPECT_EQ(packet["a"]["why"]["by"], "1:1#1");
+  EXPECT_EQ(session["buffers"][0]["counters"]["chunks_written"]["a"], 2);
+  EXPECT_EQ(session["buffers"][0]["b"]["size"], 8192);
+}
+
+TEST(Diff, NothingChosen_IsRefused) {
+  const Ran ran = Diff({"-"});
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("both sides would be the same"));
+}
+
+TEST(Diff, BufferThatIsNotThere_IsRefused) {
+  const Ran ran = DiffEngines("v1", "v2", {"-", "--b-size", "7=4096"});
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("the options of side B name buffer 7"));
+  EXPECT_THAT(ran.error, HasSubstr("buffers: 1"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {"-"}, "{\"op\":\"note\",\"text\":\"x\"}\n").error,
+              HasSubstr("it has no buffer"));
+}
+
+TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", kAborted);
+  const std::string events = folder.Write("a.events.jsonl", "{\"event\":\"patch\",\"ok\":true}\n");
+  const std::string other = folder.Write("a.txt", "hello\n");
+  const std::string trace = CapturePath("ring-v2/trace.pftrace.zst");
+  const auto refused = [](const Args& inputs) {
+    const Ran ran = Diff(inputs);
+    EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+    return ran.error;
+  };
+  EXPECT_THAT(refused({log, log}), HasSubstr("both sides would be the same"));
+  EXPECT_THAT(refused({log, events}), HasSubstr("expected two result files"));
+  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared only with one other"));
+  EXPECT_THAT(refused({events, log}), HasSubstr("--events"));
+  EXPECT_THAT(refused({trace, log}), HasSubstr("name the log first, then the trace"));
+  EXPECT_THAT(refused({trace, events}),
+              HasSubstr("a file of events cannot be compared with a trace"));
+  EXPECT_THAT(Diff({events, other}).error,
+              HasSubstr("a.txt: this is a text file, not a log or a result file"));
+  EXPECT_THAT(refused({events}), HasSubstr("compared only with one other"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {events, events}).error, HasSubstr("are for logs"));
+  EXPECT_EQ(DiffEngines("v1", "v2", {folder.File("missing")}).error_code, ErrorCode::kIo);
+}
+
+TEST(Diff, TracesOfOtherSessions_AreRefused) {
+  const Ran ran =
+      Diff({CapturePath("ring-v2/trace.pftrace.zst"), CapturePath("short-v2/trace.pftrace.zst")});
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("of the 2539 packets of the smaller result"));
+}
+
+TEST(Diff, EventsOfOtherBuffers_AreRefused) {
+  const TempFolder folder;
+  const Args inputs = {folder.Write("a", "{\"event\":\"stats\",\"buffer\":1,\"stats\":{}}\n"),
+                       folder.Write("b", "{\"event\":\"stats\",\"buffer\":2,\"stats\":{}}\n")};
+  EXPECT_THAT(Diff(inputs).error, HasSubstr("A has the buffers 1, and B has 2"));
+}
+
+TEST(Diff, BrokenEvents_AreNamedByLine) {
+  const TempFolder folder;
+  const std::string good = "{\"event\":\"patch\",\"ok\":true}\n";
+  const Ran ran = Diff(
+      {folder.Write("a", good), folder.Write("b", good + "{\"event\":\"packet\",\"buffer\":1}\n")});
+  EXPECT_THAT(ran.error, HasSubstr("b:2: "));
+  EXPECT_THAT(ran.error, HasSubstr("producer"));
+}
+
+TEST(Diff, ManyLogs_HaveALineEach) {
+  const TempFolder folder;
+  const std::string aborted = folder.Write("aborted.ops.jsonl", kAborted);
+  const std::string evicting = folder.Write("evicting.ops.jsonl", Evicting());
+  folder.Write("readme.txt", "no log\n");
+  const std::string list = folder.Write("list.txt", evicting + "\n" + aborted + "\n");
+  for (const Args& inputs : {Args{folder.path()}, {aborted, evicting}, {"@" + list}}) {
+    const Ran ran = DiffEngines("v2@57", "v2@58", inputs);
+    EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
+    EXPECT_THAT(ran.out, HasSubstr("1 of 2 sessions differ: 1 counter"));
+    EXPECT_THAT(ran.out, HasSubstr("aborted.ops.jsonl: session 1"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("evicting.ops.jsonl: session 1")));
+  }
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {"@" + list, "--minimize", "-"}).error,
+              HasSubstr("takes one log, not many"));
+  const TempFolder empty;
+  EXPECT_THAT(DiffEngines("v1", "v2", {empty.path()}).error, HasSubstr("the folder has no logs"));
+}
+
+TEST(Diff, EachAndShard_ChooseLogs) {
+  const TempFolder folder;
+  Args args = {"--each", folder.Write("aborted.ops.jsonl", kAborted)};
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", args).out, HasSubstr("1 of 1 session differ"));
+  args.insert(args.end(), {folder.Write("evicting.ops.jsonl", Evicting()), "--shard", "2/2"});
+  const Ran ran = DiffEngines("v2@57", "v2@58", args);
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("0 of 1 session differ"));
+}
+
+TEST(Diff, ALogThatFails_DoesNotStopTheOthers) {
+  const TempFolder folder;
+  folder.Write("aborted.ops.jsonl", kAborted);
+  folder.Write("broken.ops.jsonl", "{\n");
+  const Ran text = DiffEngines("v2@57", "v2@58", {folder.path()});
+  EXPECT_THAT(text.out, HasSubstr("2 logs"));
+  EXPECT_THAT(text.out, HasSubstr("1 failed; 1 of 1 session differ"));
+  const json document =
+      json::parse(DiffEngines("v2@57", "v2@58", {folder.path(), "--format", "json"}).out);
+  EXPECT_EQ(document["sessions"].size(), 1U);
+  EXPECT_THAT(document["failed"][0]["log"].get<std::string>(), HasSubstr("broken.ops.jsonl"));
+}
+
+TEST(Diff, Minimize_WritesWhatShowsTheSame) {
+  const TempFolder folder;
+  const std::string log = folder.Write(
+      "a.ops.jsonl", std::string(kAborted) + Evicting().substr(Evicting().find('\n') + 1));
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = DiffEngines("v2@57", "v2@58", {log, "--minimize", minimal});
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
+  EXPECT_THAT(ran.err, HasSubstr(": 2 of 4 records"));
+  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@57 --b v2@58"));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {minimal}).out,
+              HasSubstr("A and B differ: 1 counter."));
+
+  // Without a difference there is nothing to write.
+  const std::string none = folder.File("none.ops.jsonl");
+  const Ran same = DiffEngines("v2@58", "v2@58", {log, "--minimize", none});
+  EXPECT_EQ(same.code, ExitCode::kClean);
+  EXPECT_THAT(same.err, HasSubstr("is not written"));
+  EXPECT_FALSE(std::filesystem::exists(none));
+  EXPECT_THAT(DiffEngines("v2@58", "v2@58", {"-", "--minimize", none}).error,
+              HasSubstr("reads the log twice"));
+}
+
+TEST(Diff, Minimize_WritesATestCaseUnlessItIsToWriteNone) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", kAborted);
+  const auto minimize = [&](const char* name, std::vector<std::string> more = {}) {
+    Args args = {log, "--minimize", folder.File(name)};
+    args.insert(args.end(), more.begin(), more.end());
+    return DiffEngines("v2@57", "v2@58", args);
+  };
+  EXPECT_THAT(minimize("x.ops.jsonl").err, HasSubstr("a test that passes with v2@57, not with"));
+  EXPECT_THAT(ReadFile(folder.File("x.cc")), HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_"));
+  minimize("y.ops.jsonl", {"--as", "gtest-ringscope"});
+  EXPECT_THAT(ReadFile(folder.File("y.cc")), HasSubstr("core/testing/chunk_dsl.h"));
+  EXPECT_EQ(minimize("z.ops.jsonl", {"--as", "ops"}).error, "");
+  EXPECT_FALSE(std::filesystem::exists(folder.File("z.cc")));
+  EXPECT_TRUE(std::filesystem::exists(folder.File("z.ops.jsonl")));
+
+  // What is in the way is found before anything is written.
+  folder.Write("w.cc", "mine\n");
+  const Ran refused = minimize("w.ops.jsonl");
+  EXPECT_THAT(refused.error, HasSubstr("w.cc"));
+  EXPECT_FALSE(std::filesystem::exists(folder.File("w.ops.jsonl")));
+  EXPECT_EQ(ReadFile(folder.File("w.cc")), "mine\n");
+  EXPECT_EQ(minimize("w.ops.jsonl", {"--force"}).error, "");
+}
+
+/// Commits of 3,000 bytes, and reads after each tenth.
+std::string ManyCommits(int count) {
+  std::string log = Evicting().substr(0, Evicting().find('\n') + 1);
+  for (int i = 0; i < count; ++i) {
+    log += fmt::format(R"({{"op":"commit","buffer":1,"producer":1,"writer":{},"chunk":{},)",
+                       1 + i % 3, i / 3);
+    log += R"("fragments":1,"flags":0,"complete":true,"payload":"b817)" + std::string(6000, '6') +
+           "\"}\n";
+    if (i % 10 == 9)
+      log += R"({"op":"read","buffer":1})"
+             "\n";
+  }
+  return log;
+}
+
+// The smallest buffers in which sides of two sizes differ, and what is in them.
+TEST(Diff, Minimize_ShrinksBuffersOfTwoSizes) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", ManyCommits(400));
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({log, "--a", "v2@58", "--a-size", "512k", "--b", "v2@58", "--b-size", "1M",
+                        "--a-reads", "none", "--b-reads", "none", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(WithoutLineBreaks(ran.err),
+              HasSubstr("a test that passes with A (v2@58), not with B (v2@58)"));
+  const std::string text = ReadFile(minimal);
+  EXPECT_THAT(text, HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-size 8192'"));
+  EXPECT_LE(CountOf(text, "\n"), 6u);
+  EXPECT_LT(text.size(), 20'000u);
+  EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-size", "8192"}).out,
+              HasSubstr("A and B differ"));
+  EXPECT_THAT(
+      WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
+      HasSubstr("v2@58 // with a buffer of 8192 bytes (ring_buffer) gives something else."));
+}
+
+TEST(Diff, Minimize_OfPolicies) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(100)), "--a", "v2@58", "--b",
+                        "v2@58", "--b-policy", "discard", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(ReadFile(minimal),
+              HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-policy discard'"));
+  EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))), HasSubstr("bytes (discard)"));
+}
+
+// The moments of reads are the session's: there is no test of a buffer alone.
+TEST(Diff, Minimize_OfReads) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(60)), "--a", "v2@58", "--b",
+                        "v2@58", "--b-reads", "end", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(WithoutLineBreaks(ran.err),
+              HasSubstr("no test case was written: it requires that both sides"));
+  EXPECT_FALSE(std::filesystem::exists(folder.File("min.cc")));
+  EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-reads", "end"}).out,
+              HasSubstr("A and B differ"));
+  EXPECT_LE(CountOf(ReadFile(minimal), "\n"), 8u);
+}
+
+TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const std::string sides =
+      "--a v2@57 --a-size 8192 --b v1 --b-policy 1=discard --b-reads every=500ns "
+      "--b-pass-bytes 32768";
+  EXPECT_EQ(Diff({folder.Write("a.ops.jsonl", kAborted), "--minimize", minimal, "--a", "v2@57",
+                  "--a-size", "8k", "--b", "v1", "--b-policy", "1=discard", "--b-reads",
+                  "every=500ns", "--b-pass-bytes", "32k"})
+                .error,
+            "");
+  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff " + sides + "'"));
+}
+
+TEST(Diff, Config_SetsUpBuffersThatTheLogLacks) {
+  const TempFolder folder;
+  const std::string config = folder.Write("config.pbtxt", "buffers { size_kb: 4 }\n");
+  constexpr const char* kCommit =
+      R"({"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,)"
+      R"("payload":"0161"})"
+      "\n";
+  const std::string log = folder.Write("a.ops.jsonl", kCommit);
+  const Ran without = Diff({log, "--a", "v1", "--b", "v2"});
+  EXPECT_THAT(without.error, HasSubstr("it has no buffer"));
+  const Ran ran = Diff({log, "--a", "v1", "--b", "v2", "--config", config, "--format", "json"});
+  EXPECT_EQ(ran.error, "");
+  const json buffer = json::parse(ran.out)["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["a"]["size"], 4096);
+  EXPECT_EQ(buffer["b"]["size"], 4096);
+}
+
+TEST(Diff, Markdown_HasTheSameFacts) {
+  const Ran ran = DiffEngines("v2@57", "v2@58", {"-", "--format", "markdown"});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(ran.out, ::testing::StartsWith("**-:** session 1"));
+  EXPECT_THAT(ran.out, HasSubstr("A and B differ: 1 counter.\n\n"));
+  EXPECT_THAT(ran.out, HasSubstr("| buffer 1 | engine | v2@57 | v2@58 |\n"));
+  EXPECT_THAT(ran.out, HasSubstr("### First divergence of counters"));
+  EXPECT_EQ(CountOf(ran.out, "```") % 2, 0u);
+}
+
+/// What a replay of a capture wrote, and what the service itself wrote.
+TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
+  const TempFolder folder;
+  MemoryRun memory("");
+  SessionReader sessions(memory.context, {{CapturePath("ring-v2/session.ops.jsonl.zst")}, {}}, "");
+  ASSERT_TRUE(sessions.NextSession().value());
+  StringSink sink;
+  TraceWriter trace(sink);
+  ASSERT_TRUE(ReplaySession(memory.context, sessions, {}, {.listeners = {&trace}}));
+  ASSERT_TRUE(trace.Finish());
+  const Ran ran = Diff({folder.Write("replay.pftrace", sink.text),
+                        CapturePath("ring-v2/trace.pftrace.zst"), "--format", "json"});
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["compares"], "traces");
+  EXPECT_EQ(document["counts"]["matched"], 4912);
+  EXPECT_EQ(document["counts"]["only_in_a"], 0);
+  EXPECT_EQ(document["counts"]["only_in_b"], 0);
+  EXPECT_EQ(document["counts"]["loss_bits"], 0);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,193 @@
+// The streams of testdata/diff: for each behaviour that changes between neighbouring releases one,
+// minimized. Each shows a difference, nothing can be taken away, and the difference is the rule's.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "commands/testing/memory_run.h"
+#include "core/compare/minimize.h"
+#include "core/engine/v2_engine.h"
+#include "core/perfetto/fragment.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+namespace {
+
+struct Rule {
+  const char* stream;      // name in testdata/diff
+  const char* a;           // the release before
+  const char* b;           // the release that changed it
+  bool V2Rules::*changed;  // the rule
+};
+
+constexpr Rule kStreams[] = {
+    {"54-55-readmits-grown-chunk", "v2@54", "v2@55", &V2Rules::readmits_grown_chunk},
+    {"54-55-scrape-keeps-incomplete", "v2@54", "v2@55", &V2Rules::scrape_keeps_incomplete},
+    {"54-55-wraps-at-next-commit", "v2@54", "v2@55", &V2Rules::wraps_at_next_commit},
+    {"54-55-seals-when-exactly-full", "v2@54", "v2@55", &V2Rules::wraps_at_next_commit},
+    {"55-56-readmission-is-no-gap", "v2@55", "v2@56", &V2Rules::readmission_is_no_gap},
+    {"55-56-recommit-before-evict", "v2@55", "v2@56", &V2Rules::recommit_before_evict},
+    {"55-56-counts-lost-fragments", "v2@55", "v2@56", &V2Rules::counts_lost_fragments},
+    {"55-56-clearing-consumes-fragments", "v2@55", "v2@56", &V2Rules::clearing_consumes_fragments},
+    {"56-57-reports-loss-causes", "v2@56", "v2@57", &V2Rules::reports_loss_causes},
+    {"57-58-allows-writer-drop", "v2@57", "v2@58", &V2Rules::allows_writer_drop},
+    {"57-58-relocates-completed-chunk", "v2@57", "v2@58", &V2Rules::relocates_completed_chunk},
+    {"57-58-completed-chunk-moves", "v2@57", "v2@58", &V2Rules::relocates_completed_chunk},
+};
+
+/// All rules; a new one fails to compile here until it is listed.
+constexpr bool V2Rules::*kAllRules[] = {
+    &V2Rules::reports_loss_causes,       &V2Rules::allows_writer_drop,
+    &V2Rules::readmits_grown_chunk,      &V2Rules::readmission_is_no_gap,
+    &V2Rules::relocates_completed_chunk, &V2Rules::scrape_keeps_incomplete,
+    &V2Rules::recommit_before_evict,     &V2Rules::wraps_at_next_commit,
+    &V2Rules::counts_lost_fragments,     &V2Rules::clearing_consumes_fragments,
+};
+static_assert(std::size(kAllRules) == sizeof(V2Rules) / sizeof(bool));
+
+struct Release {
+  const char* name;
+  const V2Rules& rules;
+};
+constexpr Release kReleases[] = {
+    {"v2@54", kV54}, {"v2@55", kV55}, {"v2@56", kV56}, {"v2@57", kV57}, {"v2@58", kV58},
+};
+
+const V2Rules& RulesOf(std::string_view name) {
+  for (const Release& release : kReleases)
+    if (release.name == name) return release.rules;
+  ADD_FAILURE() << "no release " << name;
+  return kV58;
+}
+
+std::vector<StoredOp> ReadStream(const Rule& rule) {
+  const std::string path =
+      std::string(RS_TESTDATA) + "/diff/" + std::string(rule.stream) + ".ops.jsonl";
+  std::vector<StoredOp> ops;
+  auto log = OpenLog(path);
+  if (!log) {
+    ADD_FAILURE() << log.error().ToString();
+    return ops;
+  }
+  while (true) {
+    const auto op = (*log)->Next().value();
+    if (!op) return ops;
+    if (!std::holds_alternative<Note>(op->body)) ops.emplace_back(*op);
+  }
+}
+
+Both<ReplayOptions> SidesOf(const Rule& rule) {
+  Both<ReplayOptions> sides;
+  sides.a.session.all.engine = rule.a;
+  sides.b.session.all.engine = rule.b;
+  return sides;
+}
+
+/// What a buffer with these rules does with a stream of one buffer: packets, loss bits, counters.
+std::string BehaviourOf(const V2Rules& rules, const std::vector<StoredOp>& ops) {
+  std::string behaviour;
+  std::unique_ptr<Engine> engine;
+  const auto read = [&] {
+    engine->BeginRead();
+    while (const Packet* packet = engine->NextPacket())
+      behaviour += std::to_string(Raw(packet->place.first_chunk)) + "+" +
+                   std::to_string(packet->place.first_offset) + " of " +
+                   std::to_string(Raw(packet->sequence.writer)) + "!" +
+                   std::to_string(packet->dropped) + "\n";
+  };
+  for (const StoredOp& op : ops) {
+    if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body)) {
+      engine = CreateV2Engine(rules, {.size = setup->size, .policy = setup->policy}).value();
+    } else if (const auto* commit = std::get_if<Commit>(&op.op().body)) {
+      CommitRequestParser parser;
+      EXPECT_TRUE(parser.Parse(commit->request));
+      EXPECT_TRUE(parser.patches().empty()) << "not supported here";
+      for (const ChunkToMove& chunk : parser.chunks()) {
+        const ChunkHeader header = ParseChunkHeader(*chunk.data).value();
+        engine->Commit({.sequence = {commit->producer, header.writer},
+                        .identity = {},
+                        .chunk = header.chunk,
+                        .fragments = header.fragments,
+                        .flags = header.flags,
+                        .complete = !chunk.incomplete,
+                        .payload = chunk.data->subspan(kChunkHeaderSize)});
+      }
+    } else {
+      read();
+    }
+  }
+  read();
+  for (const StatField& field : kStatFields)
+    behaviour +=
+        std::string(field.name) + " " + std::to_string(engine->stats().*field.value) + "\n";
+  return behaviour;
+}
+
+class NeighbourStream : public ::testing::TestWithParam<Rule> {};
+
+INSTANTIATE_TEST_SUITE_P(Releases, NeighbourStream, ::testing::ValuesIn(kStreams),
+                         [](const auto& test) {
+                           std::string name = test.param.stream;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(NeighbourStream, ShowsADifference_AndNoOperationCanGo) {
+  const std::vector<StoredOp> ops = ReadStream(GetParam());
+  const Both<ReplayOptions> sides = SidesOf(GetParam());
+  const auto shown = SignatureOf(DiffOps(ops, sides).value());
+  ASSERT_TRUE(shown);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    std::vector<StoredOp> rest = ops;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_NE(SignatureOf(DiffOps(rest, sides).value()), shown) << "without record " << i;
+  }
+}
+
+TEST_P(NeighbourStream, ShowsThisRule) {
+  const std::vector<StoredOp> ops = ReadStream(GetParam());
+  const V2Rules& before = RulesOf(GetParam().a);
+  V2Rules with = before;
+  ASSERT_FALSE(with.*GetParam().changed);
+  with.*GetParam().changed = true;
+  EXPECT_NE(BehaviourOf(with, ops), BehaviourOf(before, ops));
+}
+
+TEST(NeighbourStreams, AreThereForEachRuleThatChanges) {
+  for (size_t i = 1; i < std::size(kReleases); ++i) {
+    for (bool V2Rules::*rule : kAllRules) {
+      if (kReleases[i - 1].rules.*rule == kReleases[i].rules.*rule) continue;
+      const bool listed =
+          std::any_of(std::begin(kStreams), std::end(kStreams), [&](const Rule& stream) {
+            return stream.changed == rule && std::string_view(stream.b) == kReleases[i].name;
+          });
+      EXPECT_TRUE(listed) << "rule "
+                          << std::find(std::begin(kAllRules), std::end(kAllRules), rule) -
+                                 std::begin(kAllRules)
+                          << " of " << kReleases[i].name;
+    }
+  }
+}
+
+TEST(NeighbourStreams, AreAllTestedAndHaveAGoldenReport) {
+  const std::filesystem::path testdata = RS_TESTDATA;
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(testdata / "diff"))
+    ++files;
+  EXPECT_EQ(files, std::size(kStreams));
+  for (const Rule& rule : kStreams) {
+    const std::string name = rule.stream;
+    EXPECT_TRUE(ReadFile(testdata / "cli/diff" / (name + ".txt"))
+                    .starts_with("$ ringscope diff testdata/diff/" + name + ".ops.jsonl --a " +
+                                 rule.a + " --b " + rule.b + "\n"))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_COMMANDS_PLUGIN_BUILD_PLUGIN_H_
+#define RINGSCOPE_COMMANDS_PLUGIN_BUILD_PLUGIN_H_
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace ringscope::adapter {
+
+struct PluginBuildOptions {
+  std::string perfetto;  // a checkout
+  std::string out;       // its build folder; empty: looked for
+  std::string commit;    // of git, in place of what is checked out; empty: none
+  std::string buffer;    // "v1" or "v2" alone; empty: both, as far as there are both
+  std::string compiler;  // and what precedes its arguments: "ccache g++"
+  bool asan = false;
+  unsigned at_once = 1;  // compilers
+};
+
+struct BuiltPlugin {
+  std::string from;                // what was compiled or linked: "its archive"
+  std::vector<std::string> notes;  // what the user should know
+};
+
+/// Compiles the adapter with a checkout's buffers.
+/// @param to the file to write
+Result<BuiltPlugin> BuildPlugin(const PluginBuildOptions& options, const std::string& to);
+
+}  // namespace ringscope::adapter
+
+#endif  // RINGSCOPE_COMMANDS_PLUGIN_BUILD_PLUGIN_H_

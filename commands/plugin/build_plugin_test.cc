@@ -1,0 +1,263 @@
+// 'ringscope plugin build' in a stand-in for a Perfetto checkout.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "commands/plugin/plugin.h"
+#include "commands/record/program_runs.h"
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "commands/testing/replay_events.h"
+
+namespace ringscope {
+namespace {
+
+namespace fs = std::filesystem;
+using record::ProgramRuns;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// A folder to build in; TMPDIR and PATH are as before when it goes.
+class PluginBuildTest : public ::testing::Test {
+ protected:
+  PluginBuildTest() {
+    std::string name = ::testing::TempDir() + "/plugin-build-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    fs::create_directories(Path("tmp"));
+    ::setenv("TMPDIR", Path("tmp").c_str(), 1);
+  }
+  ~PluginBuildTest() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("TMPDIR");
+    // Whatever happened, nothing is left.
+    EXPECT_TRUE(fs::is_empty(Path("tmp")));
+    fs::remove_all(folder_);
+  }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  void Write(const std::string& name, const std::string& text, bool is_program = false) const {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    std::ofstream(Path(name)) << text;
+    if (is_program) ::chmod(Path(name).c_str(), 0755);
+  }
+  void SetRelease(int release) const {
+    Write("perfetto/src/tracing/service/standin_release.h",
+          fmt::format("#define STANDIN_RELEASE {}\n", release));
+  }
+  /// Makes Path("perfetto").
+  void MakeCheckout(int release) const {
+    const fs::path from = RS_TESTDATA "/perfetto", to = Path("perfetto");
+    for (const char* const part : {"include", "src", "gen"}) {
+      fs::create_directories(to / part);
+      fs::copy(from / part, to / part, fs::copy_options::recursive);
+    }
+    if (release >= 54) fs::copy(from / "v2/src", to / "src", fs::copy_options::recursive);
+    SetRelease(release);
+  }
+  /// Makes its build folder, with generated headers alone.
+  void MakeBuildFolder(const std::string& args = "is_debug = false\n") const {
+    fs::create_directories(Path("perfetto/out/x"));
+    fs::copy(Path("perfetto/gen"), Path("perfetto/out/x/gen"), fs::copy_options::recursive);
+    Write("perfetto/out/x/args.gn", args);
+  }
+  /// What stands for GN and ninja: generated headers are copies.
+  void MakeGn() const {
+    Write("bin/gn", "#!/bin/sh\nmkdir -p \"$2\" && cp -r \"${3#--root=}/gen\" \"$2/gen\"\n", true);
+    Write("bin/ninja", "#!/bin/sh\nexit 0\n", true);
+    ::setenv("PATH", (Path("bin") + ":" + path_).c_str(), 1);
+  }
+  Ran Build(std::vector<std::string> more = {}) const {
+    std::vector<std::string> args = {"build", "--perfetto",    Path("perfetto"),
+                                     "-o",    Path("mine.so"), "--force"};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCommand(PluginCommand(), args);
+  }
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    const auto plugins = Plugin::LoadAll(Path("mine.so"));
+    EXPECT_TRUE(plugins) << plugins.error().ToString();
+    for (const auto& plugin : *plugins) names.push_back(plugin->facts().name);
+    return names;
+  }
+  std::string Git(std::vector<std::string> more) const {
+    ProgramRuns::Command git = {"git",         "-C", Path("perfetto"),          "-c",
+                                "user.name=t", "-c", "user.email=t@example.com"};
+    git.insert(git.end(), more.begin(), more.end());
+    const auto output = ProgramRuns::Create().value()->Run(git);
+    EXPECT_TRUE(output) << output.error().ToString();
+    return output.value_or("");
+  }
+
+  const std::string path_ = std::getenv("PATH");
+  std::string folder_;
+};
+
+TEST_F(PluginBuildTest, Sources_AreCompiledWhereNothingCanBeLinked) {
+  MakeCheckout(58);
+  MakeBuildFolder();
+  const Ran built = Build();
+  ASSERT_EQ(built.error, "");
+  EXPECT_THAT(built.out, HasSubstr("mine.so, with v2, v1"));
+  EXPECT_THAT(WithoutLineBreaks(built.out), HasSubstr("from 5 sources"));
+  EXPECT_THAT(Names(), ElementsAre("v2", "v1"));
+  // Whole packets, which the stand-in's small ring can read.
+  const std::string log = RS_TESTDATA "/inputs/plain.ops.jsonl";
+  const auto found = testing::EventsOf(log, Path("mine.so"));
+  ASSERT_TRUE(found) << found.error().ToString();
+  EXPECT_EQ(CountOf(*found, "\"packet\""), 4u);
+}
+
+TEST_F(PluginBuildTest, ObjectsOrAnArchive_AreLinked) {
+  MakeCheckout(56);
+  MakeBuildFolder();
+  const auto runs = ProgramRuns::Create().value();
+  const std::pair<const char*, const char*> objects[] = {
+      {"src/tracing/service/trace_buffer_v1.cc", "src/tracing/service/service.trace_buffer_v1.o"},
+      {"src/tracing/service/trace_buffer_v2.cc", "src/tracing/service/service.trace_buffer_v2.o"},
+      {"src/tracing/core/trace_packet.cc", "src/tracing/core/core.trace_packet.o"},
+      {"src/base/utils.cc", "src/base/base.utils.o"},
+      {"gen/protos/perfetto/common/trace_stats.gen.cc",
+       "protos/perfetto/common/cpp.trace_stats.gen.o"}};
+  ProgramRuns::Command archive = {"ar", "rcs",
+                                  Path("perfetto/out/x/libperfetto_client_experimental.a")};
+  for (const auto& [source, object] : objects) {
+    const std::string path = Path("perfetto/out/x/obj/") + object;
+    fs::create_directories(fs::path(path).parent_path());
+    const auto compiled = runs->Run(
+        {"c++", "-std=c++17", "-fPIC", "-Iinclude", "-I.", "-Igen", "-c", source, "-o", path},
+        Path("perfetto"));
+    ASSERT_TRUE(compiled) << compiled.error().ToString();
+    archive.push_back(path);
+  }
+  EXPECT_THAT(WithoutLineBreaks(Build().out), HasSubstr("from the objects in"));
+  EXPECT_THAT(Names(), ElementsAre("v2", "v1"));
+  ASSERT_TRUE(runs->Run(archive));
+  const Ran linked = Build({"--buffer", "v2"});
+  EXPECT_THAT(WithoutLineBreaks(linked.out), HasSubstr("libperfetto_client_experimental.a"));
+  EXPECT_THAT(Names(), ElementsAre("v2"));
+
+  // What was changed since is not linked.
+  const auto built = fs::last_write_time(archive[2]);
+  fs::last_write_time(Path("perfetto/src/tracing/service/trace_buffer_v2.cc"),
+                      built + std::chrono::hours(1));
+  const Ran changed = Build();
+  EXPECT_THAT(WithoutLineBreaks(changed.out), HasSubstr("from 5 sources"));
+  EXPECT_THAT(WithoutLineBreaks(changed.err), HasSubstr("older than the buffers' sources"));
+}
+
+TEST_F(PluginBuildTest, V53_HasV1Alone) {
+  MakeCheckout(53);
+  MakeBuildFolder();
+  EXPECT_EQ(Build({"--cxx", "c++ -O0"}).error, "");
+  EXPECT_THAT(Names(), ElementsAre("v1"));
+  EXPECT_THAT(Build({"--buffer", "v2"}).error,
+              HasSubstr("this checkout has no TraceBufferV2 (it exists from v54 on"));
+}
+
+TEST_F(PluginBuildTest, WhatIsMissing_IsNamed) {
+  EXPECT_THAT(Build().error, HasSubstr("there is no src/tracing/service/trace_buffer.h"));
+  MakeCheckout(58);
+  ::setenv("PATH", Path("bin").c_str(), 1);
+  EXPECT_THAT(Build().error, HasSubstr("no build folder with Perfetto's generated headers"));
+  EXPECT_THAT(Build().error, HasSubstr("tools/gn gen out/ringscope --args="));
+  EXPECT_THAT(Build({"--out", Path("nowhere")}).error,
+              HasSubstr("there is no gen/build_config/perfetto_build_flags.h"));
+  MakeBuildFolder();
+  EXPECT_THAT(Build({"--cxx", "no-such-compiler"}).error,
+              HasSubstr("cannot start no-such-compiler"));
+  fs::remove(Path("perfetto/src/tracing/service/trace_buffer_v1.h"));
+  EXPECT_THAT(Build().error, HasSubstr("expected Perfetto v53 or later"));
+  EXPECT_FALSE(fs::exists(Path("mine.so")));
+}
+
+TEST_F(PluginBuildTest, CompilersErrors_AreShown) {
+  MakeCheckout(58);
+  MakeBuildFolder();
+  Write("perfetto/src/tracing/core/trace_packet.cc", "#error no such thing\n");
+  const std::string error = Build().error;
+  EXPECT_THAT(error, HasSubstr("c++ ended with status 1:"));
+  EXPECT_THAT(error, HasSubstr("#error no such thing"));
+  EXPECT_FALSE(fs::exists(Path("mine.so")));
+}
+
+TEST_F(PluginBuildTest, NoFileIsReplacedUnasked) {
+  Write("mine.so", "a text");
+  const Ran ran =
+      RunCommand(PluginCommand(), {"build", "--perfetto", Path("perfetto"), "-o", Path("mine.so")});
+  EXPECT_THAT(ran.error, HasSubstr("--force"));
+  EXPECT_EQ(fs::file_size(Path("mine.so")), 6u);
+  EXPECT_THAT(RunCommand(PluginCommand(), {"build", "--perfetto", "p", "-o", "mine"}).error,
+              HasSubstr("for example 'mine.so'"));
+}
+
+TEST_F(PluginBuildTest, Commits_AreBuiltInAWorktree) {
+  MakeCheckout(57);
+  Write("perfetto/.gitignore", "out/\n");
+  Git({"init", "-q"});
+  Git({"add", "."});
+  Git({"commit", "-qm", "57"});
+  Git({"tag", "v57.9"});
+  SetRelease(58);
+  Git({"commit", "-qam", "58"});
+  MakeGn();
+
+  const Ran old = Build({"--commit", "v57.9"});
+  ASSERT_EQ(old.error, "");
+  EXPECT_EQ(Plugin::Load(Path("mine.so")).value()->facts().version, "v57.9");
+  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+  ASSERT_EQ(Build().error, "");
+  EXPECT_THAT(Plugin::Load(Path("mine.so")).value()->facts().version, HasSubstr("v57.9-1-g"));
+
+  EXPECT_THAT(Build({"--commit", "nonsense"}).error, HasSubstr("git ended with status 128"));
+  // A commit that cannot be built leaves no worktree.
+  Write("perfetto/src/tracing/core/trace_packet.cc", "#error no such thing\n");
+  Git({"commit", "-qam", "broken"});
+  EXPECT_THAT(Build({"--commit", "HEAD"}).error, HasSubstr("no such thing"));
+  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+}
+
+TEST_F(PluginBuildTest, WithoutGn_HeadersOfAnotherBuildAreUsedAndNamed) {
+  MakeCheckout(58);
+  Write("perfetto/.gitignore", "out/\n");
+  Git({"init", "-q"});
+  Git({"add", "."});
+  Git({"commit", "-qm", "58"});
+  MakeBuildFolder();
+  fs::create_directories(Path("bin"));
+  for (const char* const program : {"git", "c++", "sh", "as", "ld"}) {
+    for (const std::string folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"})
+      if (!fs::exists(Path("bin/") + program) && fs::exists(folder + program))
+        fs::create_symlink(folder + program, Path("bin/") + program);
+  }
+  ::setenv("PATH", Path("bin").c_str(), 1);
+  const Ran built = Build({"--commit", "HEAD"});
+  EXPECT_EQ(built.error, "");
+  EXPECT_THAT(WithoutLineBreaks(built.err), HasSubstr("not the commit's"));
+}
+
+TEST_F(PluginBuildTest, ASignal_LeavesNothing) {
+  MakeCheckout(58);
+  Write("perfetto/.gitignore", "out/\n");
+  Git({"init", "-q"});
+  Git({"add", "."});
+  Git({"commit", "-qm", "58"});
+  MakeGn();
+  // The compiler is interrupted, as if someone pressed Ctrl-C, and does not end by itself.
+  Write("bin/slow", "#!/bin/sh\nkill -INT $PPID\nexec sleep 600\n", true);
+  const Ran ran = Build({"--commit", "HEAD", "--cxx", Path("bin/slow")});
+  EXPECT_THAT(ran.error, HasSubstr("ended by signal 2; nothing was written"));
+  EXPECT_FALSE(fs::exists(Path("mine.so")));
+  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+}
+
+}  // namespace
+}  // namespace ringscope

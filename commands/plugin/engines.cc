@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "commands/plugin/plugin.h"
+#include "commands/shell/commands.h"
+#include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "commands/view/report.h"
+#include "core/engine/catalogue.h"
+#include "core/engine/release_notes.h"
+
+namespace ringscope {
+namespace {
+
+struct EnginesArgs {
+  std::string format;
+  std::string explain;               // an engine to explain; empty: none
+  std::vector<std::string> plugins;  // to show in the catalogue's place
+  PluginRun run;
+};
+
+constexpr size_t kTextIndent = 6;
+
+void SetUp(CLI::App& app, EnginesArgs& args) {
+  InGroup(app, kInputGroup);
+  AddTexts(app, "PLUGIN", args.plugins, "PLUGIN", "Plug-ins (shared objects) to load and describe");
+  AddPluginOptions(app, args.run);
+  InGroup(app, kOutputGroup);
+  AddParsed(
+      app, "--explain", args.explain,
+      [](std::string_view text) -> Result<std::string> {
+        if (IsPluginPath(text)) {
+          return Fail(ErrorCode::kUsage, fmt::format("'{}' is a plug-in", text), {},
+                      fmt::format("to describe it: 'ringscope engines {}'", text));
+        }
+        RS_ASSIGN_OR_RETURN(const EngineInfo* const engine, FindEngine(text));
+        return engine->name;
+      },
+      "ENGINE", "Explain how ENGINE differs from its neighbours, and what shows this in a trace");
+  Exclude(app, "--explain", {"PLUGIN"});
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+/// An engine: its name and what it is on a line, the difference to the one before below.
+void ReportEngine(Report& report, const EngineInfo& engine, const std::string& more = {}) {
+  report.Print(
+      fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
+  if (!engine.difference.empty()) report.Paragraph(engine.difference, kTextIndent);
+  report.Data({{"name", engine.name},
+               {"corresponds", engine.corresponds},
+               {"difference", engine.difference}});
+}
+
+/// What a plug-in can do, and what follows from what it cannot.
+void ReportAbilities(Report& report, const Plugin& plugin) {
+  const PluginFacts& facts = plugin.facts();
+  const std::vector<std::string> events = plugin.ReportedEvents();
+  const std::vector<std::string> missing = plugin.UnreportedEvents();
+  const bool some = !events.empty() && !missing.empty();
+  const struct {
+    const char* key;
+    bool can;
+    const char* what;
+  } abilities[] = {
+      {"reports_events", missing.empty(),
+       missing.empty() ? "reports all events"
+       : some          ? "reports all events (without them, causes are shown as unknown)"
+                       : "reports events (without them, causes are shown as unknown)"},
+      {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
+      {"can_clone", facts.clones, "can be cloned"},
+      {"has_writer_statistics", facts.visits_writers, "has statistics of writers"},
+      {"checks_itself", facts.checks, "checks its own structures"},
+      {"reports_chunks", facts.visits_chunks, "reports the chunks that it holds"},
+      {"runs_programs", facts.runs_programs, "runs the programs of data sources (ProtoVM)"},
+  };
+  Json json = {
+      {"name", facts.name}, {"version", facts.version}, {"abi_version", facts.abi_version}};
+  for (const auto& ability : abilities) {
+    report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
+    json[ability.key] = ability.can;
+    if (ability.key == std::string_view("reports_events") && some) {
+      report.Print(Wrap(Joined(events), "             reported: ") + "\n");
+      report.Print(Wrap(Joined(missing), "             not reported: ") + "\n");
+    }
+  }
+  json["events"] = events;
+  report.Data("plugin", std::move(json));
+}
+
+Status ReportPlugins(Report& report, const std::string& path, const PluginRun& run) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path, run));
+  for (const auto& plugin : plugins) {
+    report.AddItem("engines", [&] {
+      ReportEngine(report, PluginEngineInfo(plugin),
+                   fmt::format(", interface version {}", plugin->facts().abi_version));
+      ReportAbilities(report, *plugin);
+    });
+  }
+  return {};
+}
+
+constexpr size_t kLabelWidth = 14;
+
+/// An engine among its neighbours. V1 has none: it exists in parallel with all releases of V2.
+struct Neighbourhood {
+  const EngineInfo* engine = nullptr;
+  const EngineInfo* before = nullptr;  // nullptr: none
+  const EngineInfo* after = nullptr;
+};
+
+bool IsV2(const EngineInfo& engine) { return engine.name.starts_with("v2@"); }
+
+Neighbourhood Around(const std::string& name) {
+  const std::span<const EngineInfo> engines = Engines();
+  const auto found = std::find_if(engines.begin(), engines.end(),
+                                  [&](const EngineInfo& engine) { return engine.name == name; });
+  Neighbourhood around{.engine = &*found};
+  if (!IsV2(*found)) return around;
+  if (found != engines.begin() && IsV2(found[-1])) around.before = &found[-1];
+  if (found + 1 != engines.end()) around.after = &found[1];
+  return around;
+}
+
+std::vector<std::string> CounterNames(const ReleaseNote& note) {
+  std::vector<std::string> names;
+  for (uint64_t BufferStats::*const counter : note.counters)
+    names.emplace_back(CounterName(counter));
+  return names;
+}
+
+/// "  v2@54:     Text ..." with the text as a column.
+std::string Labelled(const std::string& label, std::string_view text) {
+  return Wrap(text, fmt::format("{:<{}}", fmt::format("  {}:", label), kLabelWidth)) + "\n";
+}
+
+/// One side of a difference: how it is called for people, and its key.
+struct Half {
+  std::string name;
+  const char* key;
+};
+
+/// The differences that an engine introduced, as the array `key`.
+void ReportNotes(Report& report, std::string_view key, const std::string& engine,
+                 const Half& before, const Half& since) {
+  report.Data(key, Json::array());
+  for (const ReleaseNote* note : NotesOf(engine)) {
+    const std::vector<std::string> counters = CounterNames(*note);
+    report.Heading(note->title, 2);
+    report.Print(Labelled(before.name, note->before) + Labelled(since.name, note->since) +
+                 Labelled("in a trace", note->symptom) +
+                 Labelled("counters", counters.empty() ? "none" : Joined(counters)));
+    report.AddItem(key, [&] {
+      report.Data({{"title", note->title},
+                   {before.key, note->before},
+                   {since.key, note->since},
+                   {"symptom", note->symptom},
+                   {"counters", counters}});
+    });
+  }
+}
+
+/// The changes from one release to the next, as the object `key`.
+/// @param other of the two, which the key names
+void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
+                const EngineInfo& newer, const EngineInfo& other) {
+  report.Heading(fmt::format("What changed from {} to {}", older.name, newer.name));
+  report.AddObject(key, [&] {
+    report.Data("engine", other.name);
+    ReportNotes(report, "changes", newer.name, {older.name, "before"}, {newer.name, "since"});
+  });
+}
+
+/// How an engine differs from its neighbours.
+Result<ExitCode> ExplainEngine(const std::string& name, const std::string& format,
+                               Console& console) {
+  const Neighbourhood around = Around(name);
+  const EngineInfo& engine = *around.engine;
+  Report report(console, format, "engine_explanation");
+  ReportEngine(report, engine);
+  if (!IsV2(engine)) {
+    report.Heading("What sets V1 apart from V2");
+    ReportNotes(report, "against_v2", name, {"V2", "v2"}, {"V1", "v1"});
+  } else {
+    if (around.before != nullptr) {
+      ReportStep(report, "predecessor", *around.before, engine, *around.before);
+    } else {
+      report.Data("predecessor", Json());
+      report.Print("\n" +
+                   Wrap("It is the first release of V2: 'ringscope engines --explain v1' "
+                        "explains how V2 differs from V1.",
+                        0) +
+                   "\n");
+    }
+    if (around.after != nullptr) {
+      ReportStep(report, "successor", engine, *around.after, *around.after);
+    } else {
+      report.Data("successor", Json());
+      report.Print("\nThere is no later one.\n");
+    }
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
+
+Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
+  if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
+  Report report(context.console, args.format, "engines");
+  if (!args.plugins.empty()) {
+    for (const std::string& name : args.plugins) {
+      const auto built_in = FindEngine(name);
+      if (!IsPluginPath(name) && built_in)
+        report.AddItem("engines", [&] { ReportEngine(report, **built_in); });
+      else
+        RS_RETURN_IF_ERROR(ReportPlugins(report, name, args.run));
+    }
+  } else {
+    RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));
+    report.Data("default", newest->name);
+    for (const EngineInfo& engine : Engines())
+      report.AddItem("engines", [&] { ReportEngine(report, engine); });
+    report.Print(fmt::format("{}  The newest V2: {}\n{}\n", report.Bold(kDefaultEngine),
+                             newest->name,
+                             Wrap("The engine of a buffer for which neither the log nor --engine "
+                                  "names one.",
+                                  kTextIndent)));
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
+
+}  // namespace
+
+Command EnginesCommand() {
+  return {"engines",
+          "Replay",
+          "List the buffer versions that can be replayed",
+          "Lists the trace buffers that ringscope reimplements: the name for --engine, the "
+          "Perfetto release that has this buffer, and its differences from the previous one. With "
+          "--explain: all differences of one engine from those before and after it, their effects "
+          "on a trace, and the counters that show them. With plug-ins: what they report about "
+          "themselves; this runs their code.",
+          {{"ringscope engines", "Which buffers are there, and how do they differ?"},
+           {"ringscope engines --explain v2@55", "How does v55 differ from v54 and v56?"},
+           {"ringscope engines ./libmybuffer.so", "Is this a plug-in, and what can it do?"}},
+          Bind(SetUp, RunEngines),
+          {.notice = nullptr}};
+}
+
+}  // namespace ringscope

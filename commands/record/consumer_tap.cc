@@ -1,0 +1,381 @@
+#include "commands/record/consumer_tap.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trace_config_facts.h"
+
+namespace ringscope::record {
+namespace {
+
+/// Bytes of packets, as they go into the trace, after which the service ends a pass.
+constexpr uint64_t kPassBytes = 32768;
+
+struct SnapshotClock {
+  clockid_t system;
+  uint64_t id;  // in the trace
+};
+constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
+    {{CLOCK_BOOTTIME, proto::BuiltinClock::kBootTime},
+     {CLOCK_REALTIME, proto::BuiltinClock::kRealTime},
+     {CLOCK_MONOTONIC, proto::BuiltinClock::kMonotonic},
+     {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kMonotonicRaw}}};
+
+}  // namespace
+
+std::string TakeClockSnapshot() {
+  std::string snapshot;
+  for (const SnapshotClock& clock : kSnapshotClocks) {
+    timespec now = {};
+    if (::clock_gettime(clock.system, &now) != 0) continue;
+    std::string entry;
+    wire::AppendUint(entry, proto::Clock::kClockId, clock.id);
+    wire::AppendUint(
+        entry, proto::Clock::kTimestamp,
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
+    wire::AppendBytes(snapshot, proto::ClockSnapshot::kClocks, wire::AsBytes(entry));
+  }
+  wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock,
+                   proto::BuiltinClock::kBootTime);
+  return snapshot;
+}
+
+std::string ConsumerTap::Describe() const { return fmt::format("a consumer (pid {})", peer_.pid); }
+
+bool ConsumerTap::CarriesDescriptor(const ipc::Frame& frame) const {
+  const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+  return invoke != nullptr && methods().Find(*invoke) == ipc::MethodName::kEnableTracing;
+}
+
+Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
+                              PassingFrame&& frame, FrameSocket& service) {
+  const uint64_t request = frame.frame.request_id;
+  switch (method) {
+    case ipc::MethodName::kEnableTracing:
+      if (!ipc::IsAttachNotification(invoke.args))
+        RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
+      enable_request_ = request;
+      break;
+    case ipc::MethodName::kStartTracing:
+      if (session_) recording_.buffers.MarkStarted(*session_);
+      break;
+    case ipc::MethodName::kReadBuffers:
+      reads_.insert(request);
+      break;
+    case ipc::MethodName::kFreeBuffers:
+      AskProducers();
+      if (session_) recording_.files.Free(*session_);
+      EndSession();
+      break;
+    case ipc::MethodName::kDisableTracing:
+      AskProducers();
+      if (recording_.files.any()) recording_.files.Look();
+      LogChange(SessionChange::kStopRequested, "DisableTracing");
+      SetCausesRead();
+      break;
+    case ipc::MethodName::kFlush: {
+      ipc::FlushCall call;
+      static_cast<void>(DecodeMessage(invoke.args, call));  // as far as it can be parsed
+      if (session_) recording_.flushes.OnConsumerCall(*session_, call.timeout_ms);
+      LogChange(SessionChange::kFlushCalled, call.timeout_ms == 0
+                                                 ? std::string()
+                                                 : fmt::format("timeout {} ms", call.timeout_ms));
+      flush_requests_.insert(request);
+      break;
+    }
+    case ipc::MethodName::kDetach: {
+      ipc::SessionKey detach;
+      static_cast<void>(DecodeMessage(invoke.args, detach));
+      LogChange(SessionChange::kDetached, detach.key);
+      if (session_) recording_.buffers.Detach(*session_, detach.key);
+      session_.reset();  // it continues without this consumer
+      break;
+    }
+    case ipc::MethodName::kAttach: {
+      ipc::SessionKey attach;
+      static_cast<void>(DecodeMessage(invoke.args, attach));
+      attach_key_ = attach.key;
+      attach_request_ = request;
+      break;
+    }
+    case ipc::MethodName::kCloneSession:
+      clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
+      if (recording_.strict_order) SetMustConfirm();
+      break;
+    case ipc::MethodName::kObserveEvents:
+      observe_request_ = request;
+      break;
+    default:
+      break;
+  }
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame) {
+  const Bytes config = ipc::TraceConfigOf(invoke.args);
+  auto plan = PlanOfConfig(config);
+  if (!plan) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
+  }
+  EndSession();
+  const bool starts_at_once = plan->starts_at_once;
+  session_ = recording_.buffers.Start(*plan);
+  recording_.log.Append(
+      TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+  recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
+  LogFile(*plan, config, frame);
+  if (starts_at_once) recording_.buffers.MarkStarted(*session_);
+  AskIdentity();
+  return {};
+}
+
+void ConsumerTap::AskIdentity() {
+  if (identifying_ || !recording_.asks_service ||
+      !methods().IdOf(ipc::MethodName::kQueryServiceState))
+    return;
+  identifying_ = true;
+  ++recording_.identifying;
+  AskProducers();
+}
+
+void ConsumerTap::AskProducers() {
+  if (!session_ || !recording_.asks_service || !methods().IdOf(ipc::MethodName::kQueryServiceState))
+    return;
+  asked_for_ = session_;
+  taking_part_.clear();
+  if (const SessionPlan* const plan = recording_.buffers.PlanOf(*session_))
+    for (const SessionPlan::Source& source : plan->sources) taking_part_.insert(source.name);
+  state_ = {};
+  SetMustConfirm();
+}
+
+/// The service lists more producers of the session's data sources than are connected here.
+void ConsumerTap::MarkUnseenProducers() {
+  ++recording_.counts.checks;
+  std::multiset<std::string> known = recording_.connected;
+  std::set<uint64_t> sources;  // ids of producers
+  for (const ipc::ListedDataSource& source : state_.data_sources)
+    if (taking_part_.contains(source.descriptor.name)) sources.insert(source.producer_id);
+  for (const ipc::ListedProducer& producer : state_.producers) {
+    if (const auto here = known.find(producer.name); here != known.end()) {
+      known.erase(here);
+    } else if (sources.contains(producer.id) && unseen_.emplace(*asked_for_, producer.id).second) {
+      recording_.log.MarkInexact({.reason = InexactReason::kProducers,
+                                  .session = asked_for_,
+                                  .detail = fmt::format("'{}' (uid {}) is connected to the service "
+                                                        "itself: what it writes is not in the log",
+                                                        producer.name, producer.uid)});
+    }
+  }
+}
+
+void ConsumerTap::EndIdentity() {
+  if (!std::exchange(identifying_, false)) return;
+  --recording_.identifying;
+  recording_.on_released();
+}
+
+std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
+  using enum ipc::MethodName;
+  if (asked_for_) return kQueryServiceState;
+  for (const ipc::MethodName method : {kQueryCapabilities, kQueryServiceState, kGetTraceStats})
+    if (methods().IdOf(method)) return method;
+  return std::nullopt;
+}
+
+std::string ConsumerTap::ConfirmingArgs() const {
+  std::string args;
+  if (ConfirmingMethod() == ipc::MethodName::kQueryServiceState)
+    EncodeMessage(ipc::QueryServiceState{.sessions_only = !asked_for_}, args);
+  return args;
+}
+
+void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
+  if (!asked_for_) return;
+  ipc::QueryServiceStateReply decoded;
+  static_cast<void>(DecodeMessage(reply.reply, decoded));  // as far as it can be parsed
+  std::ranges::move(decoded.state.sessions, std::back_inserter(state_.sessions));
+  std::ranges::move(decoded.state.producers, std::back_inserter(state_.producers));
+  std::ranges::move(decoded.state.data_sources, std::back_inserter(state_.data_sources));
+  if (reply.has_more) return;
+  if (identifying_ && session_) recording_.buffers.Identify(*session_, state_.sessions);
+  if (!state_.producers.empty()) MarkUnseenProducers();
+  asked_for_.reset();
+  EndIdentity();
+}
+
+bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
+  using enum ipc::MethodName;
+  const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+  if (invoke == nullptr) return false;
+  const ipc::MethodName method = methods().Find(*invoke);
+  return method == kDisableTracing || method == kFlush || method == kCloneSession;
+}
+
+bool ConsumerTap::MayPass() const {
+  return !recording_.clones.AnyOpen() || !clone_requests_.empty();
+}
+
+/// Where the service writes the session, if it does.
+void ConsumerTap::LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame) {
+  if (frame.fds.empty() && !plan.into_file) return;
+  std::string path = plan.output_path;
+  if (!frame.fds.empty()) {
+    std::array<char, 4096> target;
+    const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
+    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+    if (size > 0) path.assign(target.data(), static_cast<size_t>(size));
+  }
+  if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
+  const TraceConfigFacts facts = ReadTraceConfigFacts(config);
+  FileWatch::Target target{.path = plan.output_path};
+  if (!frame.fds.empty()) target.file = frame.fds.front().get();
+  if (!facts.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(facts.PeriodNs());
+  recording_.files.Start(*session_, target);
+  recording_.on_file();
+}
+
+void ConsumerTap::LogChange(SessionChange change, std::string detail) {
+  recording_.log.Append(
+      SessionChanged{.session = session_, .change = change, .detail = std::move(detail)});
+}
+
+Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                            PassingFrame&) {
+  if (const auto clone = clone_requests_.extract(request_id); !clone.empty()) {
+    OnCloneReply(clone.mapped(), reply.success, reply.reply);
+  } else if (enable_request_ == request_id) {
+    enable_request_.reset();
+    OnEnableTracingReply(reply.reply);
+  } else if (observe_request_ == request_id) {
+    OnEvents(reply.reply);
+  } else if (flush_requests_.erase(request_id) > 0) {
+    OnFlushReply(reply.success);
+  } else if (attach_request_ == request_id) {
+    attach_request_.reset();
+    RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
+  }
+  if (reads_.contains(request_id)) {
+    if (reply.success) LogReadPass(reply.reply);
+    if (!reply.has_more) reads_.erase(request_id);
+  }
+  return {};
+}
+
+void ConsumerTap::OnEnableTracingReply(Bytes reply) {
+  ipc::EnableTracingReply end;
+  static_cast<void>(DecodeMessage(reply, end));  // as far as it can be parsed
+  if (!session_) return;
+  recording_.files.End(*session_);
+  // The reply is the session's end, also of one that never began: no producer was asked for it.
+  if (!end.error.empty() && recording_.buffers.BuffersOf(*session_).empty()) {
+    LogChange(SessionChange::kRefused, end.error);
+    EndSession();
+  } else {
+    LogChange(SessionChange::kStopped, end.error);
+  }
+}
+
+void ConsumerTap::OnFlushReply(bool success) {
+  if (session_)
+    recording_.clones.OnTimedOut(recording_.flushes.OnConsumerReply(*session_, success));
+  LogChange(success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
+}
+
+void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
+  ipc::CloneSessionReply decoded;
+  static_cast<void>(DecodeMessage(reply, decoded));
+  CloneEnded ended;
+  ended.success = success && decoded.success.value_or(true);
+  ended.error = decoded.error;
+  ended.into_file = decoded.was_write_into_file;
+  if (ended.success) clone_ = clone;
+  recording_.clones.OnReply(clone, std::move(ended));
+  recording_.on_released();
+}
+
+Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
+  if (!success) return {};
+  session_ = recording_.buffers.Attach(attach_key_);
+  if (!session_) {  // it was detached before the recording began
+    const Bytes config = ipc::FieldBytes(reply, 1);
+    auto plan = PlanOfConfig(config);
+    if (!plan || config.empty()) return {};
+    session_ = recording_.buffers.Start(std::move(*plan));
+    recording_.log.Append(
+        TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+    recording_.log.MarkInexact({.reason = InexactReason::kStart,
+                                .session = session_,
+                                .detail = "it had begun before the recording"});
+  }
+  LogChange(SessionChange::kAttached, attach_key_);
+  return {};
+}
+
+void ConsumerTap::OnEvents(Bytes reply) {
+  ipc::ObserveEventsReply decoded;
+  static_cast<void>(DecodeMessage(reply, decoded));
+  if (decoded.events.all_data_sources_started) LogChange(SessionChange::kDataSourcesStarted);
+  for (const ipc::InstanceStateChange& change : decoded.events.instances) {
+    recording_.log.Append(Note{fmt::format(
+        "the service reports to the consumer that data source '{}' of '{}' {}", change.data_source,
+        change.producer, change.state == ipc::kInstanceStarted ? "has started" : "has stopped")});
+  }
+  if (decoded.events.clone_trigger_hit)
+    recording_.log.Append(
+        Note{fmt::format("the service asks the consumer for a clone, because of trigger '{}'",
+                         decoded.events.clone_trigger_hit->trigger_name)});
+}
+
+bool ConsumerTap::ReadsBuffers(Bytes reply) const {
+  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
+  if (plan == nullptr) return true;
+  // Such a session is read through its file or a clone, or not before its trigger: until then the
+  // service replies with nothing, without a look at the buffers.
+  if (plan->into_file || plan->trigger_mode == ipc::kTriggerModeClone) return false;
+  return plan->trigger_mode == 0 || !reply.empty();
+}
+
+void ConsumerTap::LogReadPass(Bytes reply) {
+  if (!clone_ && !ReadsBuffers(reply)) return;
+  const std::optional<uint64_t> own_bytes = pass_.Add(reply);
+  if (!own_bytes) return;
+  // The limit is checked after each packet of a buffer: at least one is read.
+  const uint64_t max_bytes = kPassBytes > *own_bytes ? kPassBytes - *own_bytes : 1;
+  if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
+  ReadPass pass;
+  pass.max_bytes = max_bytes;
+  pass.reason = ReadReason::kConsumer;
+  pass.session = session_;
+  recording_.log.Append(pass);
+}
+
+void ConsumerTap::EndSession() {
+  if (session_) {
+    recording_.files.Drop(*session_);
+    recording_.buffers.End(*session_);
+  }
+  session_.reset();
+}
+
+void ConsumerTap::OnDisconnect(FrameSocket* service) {
+  if (session_ && service != nullptr) recording_.files.Free(*session_);
+  for (const auto& [request, clone] : clone_requests_)
+    recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
+  clone_requests_.clear();
+  EndIdentity();
+  recording_.on_released();
+  if (session_) LogChange(SessionChange::kConsumerGone);
+  EndSession();
+}
+
+}  // namespace ringscope::record

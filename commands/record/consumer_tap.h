@@ -1,0 +1,86 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_CONSUMER_TAP_H_
+#define RINGSCOPE_COMMANDS_RECORD_CONSUMER_TAP_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "commands/record/pass_reader.h"
+#include "commands/record/port_tap.h"
+#include "commands/record/recording.h"
+#include "commands/record/socket.h"
+
+namespace ringscope::record {
+
+/// Logs what a consumer does with its session, and what the service reports to it: the trace config
+/// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
+class ConsumerTap : public PortTap {
+ public:
+  ConsumerTap(Recording& recording, PeerIdentity peer) : PortTap(recording), peer_(peer) {}
+
+  bool CarriesDescriptor(const ipc::Frame& frame) const override;
+  void OnDisconnect(FrameSocket* service) override;
+  bool WantsScrape() const override { return false; }
+  void Scrape(FrameSocket&) override {}
+  bool CausesScrapes(const ipc::Frame& frame) const override;
+  bool MayPass() const override;
+  bool HoldsServiceFrames() const override { return false; }
+  bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
+  std::string Describe() const override;
+
+ private:
+  Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                   FrameSocket& service) override;
+  Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                 PassingFrame& frame) override;
+  std::optional<ipc::MethodName> ConfirmingMethod() const override;
+  std::string ConfirmingArgs() const override;
+  void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
+  /// A consumer changes the buffers by its reads.
+  bool IsBeingServed() const override { return !reads_.empty(); }
+
+  /// The service is to be asked for its number of the session that was just started.
+  void AskIdentity();
+  void EndIdentity();
+  /// The service is to list its producers: some may not be connected through the recorder.
+  void AskProducers();
+  void MarkUnseenProducers();
+  Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
+  void LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame);
+  void OnEnableTracingReply(Bytes reply);
+  void OnFlushReply(bool success);
+  void OnCloneReply(uint64_t clone, bool success, Bytes reply);
+  Status OnAttachReply(bool success, Bytes reply);
+  void OnEvents(Bytes reply);
+  void LogReadPass(Bytes reply);
+  /// Whether the service reads the session's buffers for this reply to ReadBuffers.
+  bool ReadsBuffers(Bytes reply) const;
+  void LogChange(SessionChange change, std::string detail = {});
+  void EndSession();
+
+  const PeerIdentity peer_;
+  std::optional<SessionBuffers::SessionId> session_;
+  std::set<uint64_t> reads_;  // requests whose replies are passes
+  PassReader pass_;
+  std::optional<uint64_t> enable_request_;
+  std::optional<uint64_t> observe_request_;
+  std::optional<uint64_t> attach_request_;
+  std::string attach_key_;
+  std::set<uint64_t> flush_requests_;
+  std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log
+  bool identifying_ = false;  // the service is asked for its number of the session
+  std::optional<SessionBuffers::SessionId> asked_for_;  // a list of what the service has
+  std::set<std::string> taking_part_;                   // names of that session's data sources
+  ipc::ServiceState state_;                             // what it has replied so far
+  std::set<std::pair<SessionBuffers::SessionId, uint64_t>> unseen_;  // producers of sessions
+  std::optional<uint64_t> clone_;  // what it reads is a clone, not the session's own buffers
+};
+
+/// A ClockSnapshot message of now.
+std::string TakeClockSnapshot();
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_CONSUMER_TAP_H_

@@ -1,0 +1,123 @@
+#include "commands/record/event_loop.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace ringscope::record {
+
+Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll.valid() || !wake.valid()) {
+    return Fail(ErrorCode::kIo, fmt::format("cannot wait for events: {}", std::strerror(errno)));
+  }
+  auto loop = std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll), std::move(wake)));
+  const int wake_fd = loop->wake_.get();
+  RS_ASSIGN_OR_RETURN(loop->wake_watch_, loop->Watch(wake_fd, EPOLLIN, [wake_fd](uint32_t) {
+    uint64_t count = 0;
+    static_cast<void>(::read(wake_fd, &count, sizeof(count)) > 0);
+  }));
+  return loop;
+}
+
+EventLoop::WatchHandle& EventLoop::WatchHandle::operator=(WatchHandle&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    loop_ = std::exchange(other.loop_, nullptr);
+    id_ = other.id_;
+  }
+  return *this;
+}
+
+Status EventLoop::WatchHandle::SetEvents(uint32_t events) {
+  return loop_ == nullptr ? Status() : loop_->Register(id_, *loop_->watched_.at(id_), events);
+}
+
+void EventLoop::WatchHandle::Reset() {
+  if (loop_ == nullptr) return;
+  static_cast<void>(SetEvents(0));  // fails only for a descriptor that is closed already
+  loop_->watched_.erase(id_);
+  loop_ = nullptr;
+}
+
+Result<EventLoop::WatchHandle> EventLoop::Watch(int fd, uint32_t events, Handler handler) {
+  const WatchId id = next_id_++;
+  auto watched = std::make_shared<Watched>(Watched{fd, 0, std::move(handler)});
+  RS_RETURN_IF_ERROR(Register(id, *watched, events));
+  watched_[id] = std::move(watched);
+  return WatchHandle(*this, id);
+}
+
+Status EventLoop::Register(WatchId id, Watched& watched, uint32_t events) {
+  if (watched.events == events) return {};
+  // A descriptor of no interest is taken out: epoll would report again and again that its peer
+  // hung up.
+  const int operation = events == 0           ? EPOLL_CTL_DEL
+                        : watched.events == 0 ? EPOLL_CTL_ADD
+                                              : EPOLL_CTL_MOD;
+  epoll_event event = {};
+  event.events = events;
+  event.data.u64 = id;
+  if (::epoll_ctl(epoll_.get(), operation, watched.fd, &event) != 0) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot watch a file descriptor: {}", std::strerror(errno)));
+  }
+  watched.events = events;
+  return {};
+}
+
+EventLoop::Timer EventLoop::CallAt(Clock::time_point time, std::function<void()> call) {
+  Timer timer(std::make_shared<const std::function<void()>>(std::move(call)));
+  calls_.emplace(time, timer.call_);
+  return timer;
+}
+
+void EventLoop::RunUntil(const std::function<bool()>& done) {
+  std::array<epoll_event, 64> events;
+  while (!done()) {
+    const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), TimeoutMs());
+    for (int i = 0; i < count; ++i) {
+      const epoll_event event = events[static_cast<size_t>(i)];
+      const WatchId id = event.data.u64;  // a copy: the structure is packed
+      const auto found = watched_.find(id);
+      if (found == watched_.end()) continue;  // unwatched by a handler of this round
+      const std::shared_ptr<Watched> watched = found->second;  // it may unwatch itself
+      watched->handler(event.events);
+    }
+    CallDue();
+  }
+}
+
+void EventLoop::Wake() {
+  const uint64_t one = 1;
+  static_cast<void>(::write(wake_.get(), &one, sizeof(one)) > 0);
+}
+
+int EventLoop::TimeoutMs() {
+  while (!calls_.empty() && calls_.begin()->second.expired()) calls_.erase(calls_.begin());
+  if (calls_.empty()) return -1;
+  const auto now = Clock::now();
+  if (calls_.begin()->first <= now) return 0;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(calls_.begin()->first - now).count();
+  return static_cast<int>(std::min<int64_t>(left, 60'000));
+}
+
+void EventLoop::CallDue() {
+  // Only what is due now: a call that asks for another must not keep the loop from its events.
+  std::vector<std::weak_ptr<const std::function<void()>>> due;
+  const auto now = Clock::now();
+  while (!calls_.empty() && calls_.begin()->first <= now)
+    due.push_back(std::move(calls_.extract(calls_.begin()).mapped()));
+  for (const auto& weak : due)  // one of them may cancel a later one
+    if (const auto call = weak.lock()) (*call)();
+}
+
+}  // namespace ringscope::record

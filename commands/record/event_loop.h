@@ -1,0 +1,106 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
+#define RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "commands/record/unique_fd.h"
+#include "core/base/result.h"
+
+namespace ringscope::record {
+
+/// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
+/// from others. A handler is called only as long as the handle of its watch or timer exists.
+class EventLoop {
+  using WatchId = uint64_t;
+
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// @param events of epoll: EPOLLIN, EPOLLOUT, EPOLLHUP, ...
+  using Handler = std::function<void(uint32_t events)>;
+
+  /// A descriptor that is watched. The loop must live longer.
+  class [[nodiscard]] WatchHandle {
+   public:
+    WatchHandle() = default;
+    ~WatchHandle() { Reset(); }
+    WatchHandle(WatchHandle&& other) noexcept
+        : loop_(std::exchange(other.loop_, nullptr)), id_(other.id_) {}
+    WatchHandle& operator=(WatchHandle&& other) noexcept;
+
+    /// @param events 0: nothing is of interest, not even that the peer hung up
+    /// An error leaves the events as they were. After Reset nothing happens.
+    Status SetEvents(uint32_t events);
+    /// Ends the watch. No call follows, even if one is due.
+    void Reset();
+
+   private:
+    friend class EventLoop;
+    WatchHandle(EventLoop& loop, WatchId id) : loop_(&loop), id_(id) {}
+
+    EventLoop* loop_ = nullptr;
+    WatchId id_ = 0;
+  };
+
+  /// A call that is due later, or was made. Destroying or replacing it cancels the call.
+  class [[nodiscard]] Timer {
+   public:
+    Timer() = default;
+
+   private:
+    friend class EventLoop;
+    explicit Timer(std::shared_ptr<const std::function<void()>> call) : call_(std::move(call)) {}
+
+    std::shared_ptr<const std::function<void()>> call_;
+  };
+
+  static Result<std::unique_ptr<EventLoop>> Create();
+
+  /// Calls `handler` whenever `fd` is ready, as long as the handle lives. The descriptor must stay
+  /// open as long. kIo: it cannot be watched, or the system's limit of watches is reached.
+  Result<WatchHandle> Watch(int fd, uint32_t events, Handler handler);
+  /// Calls once, at that time or soon after.
+  Timer CallAt(Clock::time_point time, std::function<void()> call);
+  Timer CallAfter(Clock::duration time, std::function<void()> call) {
+    return CallAt(Clock::now() + time, std::move(call));
+  }
+  /// Calls when what is being handled now is done.
+  Timer CallSoon(std::function<void()> call) {
+    return CallAt(Clock::time_point::min(), std::move(call));
+  }
+
+  /// Handles events until `done` returns true; it is called after each round.
+  void RunUntil(const std::function<bool()>& done);
+  /// Makes RunUntil call `done` again. From any thread.
+  void Wake();
+
+ private:
+  struct Watched {
+    int fd = -1;
+    uint32_t events = 0;
+    Handler handler;
+  };
+
+  EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
+  /// Sets the events of a watch in epoll.
+  Status Register(WatchId id, Watched& watched, uint32_t events);
+  int TimeoutMs();
+  void CallDue();
+
+  UniqueFd epoll_;
+  UniqueFd wake_;
+  WatchId next_id_ = 1;
+  std::unordered_map<WatchId, std::shared_ptr<Watched>> watched_;
+  WatchHandle wake_watch_;
+  /// By time; those that were cancelled stay until they are due, or first.
+  std::multimap<Clock::time_point, std::weak_ptr<const std::function<void()>>> calls_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_

@@ -1,0 +1,97 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_FILE_WATCH_H_
+#define RINGSCOPE_COMMANDS_RECORD_FILE_WATCH_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "commands/record/session_buffers.h"
+#include "commands/record/unique_fd.h"
+#include "core/log/op.h"
+
+namespace ringscope::record {
+
+/// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
+/// these reads, but the files grow.
+///
+/// A read is one task of the service: the requests that it has confirmed before were handled
+/// before the read, and those that are sent once the file has grown are handled after it. Only of
+/// requests that are under way when the file grows nothing shows on which side of the read they
+/// are. So none should be: a read by the clock is waited for, and one that follows from a request
+/// is waited for before the next request passes. Where one was under way nevertheless, the log is
+/// marked.
+class FileWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using SessionId = SessionBuffers::SessionId;
+
+  /// @param strict requests pass one client at a time, and are confirmed. If not, nothing shows
+  /// which are under way
+  FileWatch(RecordSink& log, bool strict) : log_(log), strict_(strict) {}
+
+  /// A file that the service writes a session into.
+  struct Target {
+    int file = -1;     // the descriptor that the consumer gives to the service; -1: none
+    std::string path;  // where the service creates the file; empty: not known
+    /// Of the reads, at whose multiples they are made; 0: each read follows a flush.
+    std::chrono::nanoseconds period{0};
+  };
+  /// A session begins that is written into a file. Marks the log if the file cannot be watched,
+  /// being none (a pipe) or out of reach.
+  void Start(SessionId session, const Target& target, Clock::time_point now = Clock::now());
+  /// Looks whether files have grown.
+  void Look(Clock::time_point now = Clock::now());
+  /// A client's request is about to pass.
+  void OnPassing(Clock::time_point now = Clock::now());
+  /// The request that has passed last makes the service read: so it is known on which side of the
+  /// read it is.
+  void OnCause() { under_way_ = UnderWay::kCause; }
+  bool cause_is_under_way() const { return any() && under_way_ == UnderWay::kCause; }
+  /// The service has handled all requests that have passed.
+  /// @param reads what `reads()` was when it was asked to confirm that
+  void OnConfirmed(uint64_t reads, Clock::time_point now = Clock::now());
+  uint64_t reads() const { return reads_; }
+  /// Whether a read by the clock is due: producers' requests should not pass until it is made.
+  bool IsDue(Clock::time_point now = Clock::now()) const;
+  /// When the next read by the clock is to be waited for.
+  std::optional<Clock::time_point> next_wait() const;
+  /// The service has stopped the session, and closed its file: what it wrote since the last read is
+  /// of one more.
+  void End(SessionId session, Clock::time_point now = Clock::now());
+  /// The session's buffers are freed while it is written: the service reads once more, before.
+  void Free(SessionId session);
+  /// Forgets the session, if it is watched.
+  void Drop(SessionId session) { files_.erase(session); }
+  bool any() const { return !files_.empty(); }
+
+ private:
+  enum class UnderWay : uint8_t { kNothing, kRequests, kCause };
+  struct File {
+    UniqueFd fd;
+    std::string path;                        // if there is no descriptor
+    uint64_t size = 0;                       // at the last look
+    std::chrono::nanoseconds period{0};      // as of Target
+    Clock::time_point due;                   // the next read by the clock, if it has a period
+    std::optional<Clock::time_point> grown;  // last; absent: the read that it was of has ended
+    uint64_t read = 0;                       // number of the last one
+  };
+
+  static std::optional<uint64_t> SizeOf(const File& file);
+  void Log(SessionId session, std::optional<uint64_t> size);
+  void MarkUnknown(SessionId session);
+  static void Arm(File& file, Clock::time_point now);
+  void LookAt(SessionId session, File& file, Clock::time_point now);
+
+  RecordSink& log_;
+  const bool strict_;
+  std::map<SessionId, File> files_;
+  UnderWay under_way_ = UnderWay::kNothing;
+  uint64_t reads_ = 0;  // logged so far
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_FILE_WATCH_H_

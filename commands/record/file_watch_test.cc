@@ -1,0 +1,172 @@
+#include "commands/record/file_watch.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <vector>
+
+#include "commands/testing/memory_run.h"
+#include "commands/testing/op_list.h"
+
+namespace ringscope::record {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class FileWatchTest : public ::testing::Test {
+ protected:
+  /// As the service writes: through a descriptor of its own.
+  void Grow(const std::string& path, size_t bytes) {
+    std::ofstream(path, std::ios::app | std::ios::binary) << std::string(bytes, 'x');
+  }
+  void LookAt(milliseconds time) { watch_.Look(start_ + time); }
+
+  /// file_bytes of the reads logged.
+  std::vector<uint64_t> Sizes() const {
+    std::vector<uint64_t> sizes;
+    for (const OpBody& body : log_.bodies) {
+      const auto* const read = std::get_if<ReadPass>(&body);
+      if (read == nullptr) continue;
+      EXPECT_EQ(read->reason, ReadReason::kFile);
+      EXPECT_EQ(read->session, 7u);
+      EXPECT_FALSE(read->buffer);
+      sizes.push_back(read->file_bytes.value_or(0));
+    }
+    return sizes;
+  }
+  uint64_t Marks() const {
+    uint64_t marks = 0;
+    for (const OpBody& body : log_.bodies) {
+      const auto* const mark = std::get_if<Inexact>(&body);
+      if (mark == nullptr) continue;
+      EXPECT_EQ(mark->reason, InexactReason::kReads);
+      EXPECT_EQ(mark->session, 7u);
+      ++marks;
+    }
+    return marks;
+  }
+
+  testing::OpList log_;
+  FileWatch watch_{log_, /*strict=*/true};
+  const FileWatch::Clock::time_point start_ = FileWatch::Clock::now();
+  const TempFolder folder_;
+  const std::string path_ = folder_.File("out.pftrace");
+};
+
+TEST_F(FileWatchTest, EachGrowth_IsARead) {
+  Grow(path_, 10);
+  const UniqueFd file(::open(path_.c_str(), O_WRONLY));
+  watch_.Start(7, {.file = file.get()});
+  LookAt(milliseconds(0));
+  EXPECT_THAT(Sizes(), IsEmpty());  // what is there before the session is nobody's read
+  Grow(path_, 90);
+  LookAt(milliseconds(500));
+  LookAt(milliseconds(501));
+  Grow(path_, 100);
+  LookAt(milliseconds(1000));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200));
+}
+
+TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
+  watch_.Start(7, {.path = path_});  // not there yet
+  LookAt(milliseconds(0));
+  Grow(path_, 100);
+  LookAt(milliseconds(500));
+  Grow(path_, 100);
+  LookAt(milliseconds(560));
+  Grow(path_, 100);
+  LookAt(milliseconds(630));
+  Grow(path_, 100);
+  LookAt(milliseconds(720));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 400));
+}
+
+TEST_F(FileWatchTest, End_LooksOnceMore) {
+  watch_.Start(7, {.path = path_});
+  Grow(path_, 100);
+  watch_.End(7, start_);
+  Grow(path_, 100);
+  LookAt(milliseconds(500));
+  EXPECT_THAT(Sizes(), ElementsAre(100));
+  EXPECT_FALSE(watch_.any());
+}
+
+TEST_F(FileWatchTest, WhatIsConfirmedBetween_MakesTwoReads) {
+  watch_.Start(7, {.path = path_});
+  Grow(path_, 100);
+  LookAt(milliseconds(500));
+  watch_.OnConfirmed(watch_.reads() - 1, start_ + milliseconds(501));  // was asked for before
+  Grow(path_, 100);
+  LookAt(milliseconds(502));
+  EXPECT_THAT(Sizes(), ElementsAre(100));
+  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(503));
+  Grow(path_, 100);
+  LookAt(milliseconds(504));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 300));
+  EXPECT_EQ(Marks(), 0u);
+}
+
+TEST_F(FileWatchTest, RequestsUnderWay_MarkTheLog) {
+  watch_.Start(7, {.path = path_});
+  watch_.OnPassing(start_);
+  Grow(path_, 100);
+  LookAt(milliseconds(1));
+  EXPECT_EQ(Marks(), 1u);
+  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(2));
+  Grow(path_, 100);
+  LookAt(milliseconds(500));  // nothing is under way
+  watch_.OnPassing(start_ + milliseconds(600));
+  watch_.OnCause();
+  Grow(path_, 100);
+  LookAt(milliseconds(601));  // of what passed last
+  EXPECT_EQ(Marks(), 1u);
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200, 300));
+}
+
+TEST_F(FileWatchTest, ReadByTheClock_IsWaitedFor) {
+  const milliseconds period(100);
+  const auto begin = start_ + (period - start_.time_since_epoch() % period);  // a multiple
+  watch_.Start(7, {.path = path_, .period = period}, begin + milliseconds(10));
+  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(98)));
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(99)));
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(105)));
+  Grow(path_, 100);
+  watch_.Look(begin + milliseconds(106));
+  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(107)));
+  // One that is not made, as nothing is to be written, is not waited for any longer.
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(210)));
+  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(211)));
+  watch_.Look(begin + milliseconds(211));
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(300)));
+}
+
+TEST_F(FileWatchTest, Free_IsTheLastRead) {
+  watch_.Start(7, {.path = path_});
+  Grow(path_, 100);
+  watch_.Free(7);
+  EXPECT_THAT(Sizes(), ElementsAre(0));
+  EXPECT_FALSE(watch_.any());
+}
+
+TEST_F(FileWatchTest, NameThatMeansNothingHere_MarksTheLog) {
+  watch_.Start(7, {.path = path_});
+  watch_.End(7, start_);
+  EXPECT_EQ(Marks(), 1u);
+}
+
+TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd in(ends[0]), out(ends[1]);
+  watch_.Start(7, {.file = out.get()});
+  watch_.Start(7, {});
+  EXPECT_FALSE(watch_.any());
+  EXPECT_EQ(Marks(), 2u);
+}
+
+}  // namespace
+}  // namespace ringscope::record

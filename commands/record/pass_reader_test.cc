@@ -1,0 +1,48 @@
+#include "commands/record/pass_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/wire.h"
+
+namespace ringscope::record {
+namespace {
+
+/// A packet of a sequence, with some content.
+std::string PacketOf(uint64_t sequence, size_t bytes) {
+  std::string packet;
+  wire::AppendBytes(packet, 900, wire::AsBytes(std::string(bytes, 'x')));
+  wire::AppendUint(packet, 10, sequence);
+  return packet;
+}
+std::string Slice(const std::string& data, bool is_last) {
+  std::string slice;
+  wire::AppendBytes(slice, 1, wire::AsBytes(data));
+  if (is_last) wire::AppendUint(slice, 2, 1);
+  std::string reply;
+  wire::AppendBytes(reply, 2, wire::AsBytes(slice));
+  return reply;
+}
+
+TEST(PassReader, CountsTheServicesPacketsBeforeTheOthers) {
+  PassReader reader;
+  const std::string own = PacketOf(1, 100), other = PacketOf(2, 50);
+  const std::string reply =
+      Slice(own, true) + Slice(own, true) + Slice(other, true) + Slice(own, true);
+  EXPECT_EQ(reader.Add(wire::AsBytes(reply)), 2 * own.size());
+  const std::string next = Slice(other, true) + Slice(own, true);
+  EXPECT_EQ(reader.Add(wire::AsBytes(next)), 0u);
+  EXPECT_EQ(reader.Add({}), 0u);
+}
+
+TEST(PassReader, PassOfSeveralReplies_IsOne) {
+  PassReader reader;
+  const std::string own = PacketOf(1, 100), other = PacketOf(2, 500);
+  const std::string first = Slice(own.substr(0, 30), false) + Slice(own.substr(30), true) +
+                            Slice(other.substr(0, 200), false);
+  EXPECT_EQ(reader.Add(wire::AsBytes(first)), std::nullopt);
+  EXPECT_EQ(reader.Add(wire::AsBytes(Slice(other.substr(200, 200), false))), std::nullopt);
+  EXPECT_EQ(reader.Add(wire::AsBytes(Slice(other.substr(400), true))), own.size());
+}
+
+}  // namespace
+}  // namespace ringscope::record

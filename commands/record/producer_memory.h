@@ -1,0 +1,75 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_
+#define RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "formats/ipc/smb.h"
+
+namespace ringscope::record {
+
+/// A chunk that was found in shared memory before its producer committed it.
+struct ScrapedChunk {
+  smb::FoundChunk found;
+  BufferId target{};
+  size_t offset = 0;  // of its bytes in the scrape's data
+  size_t bytes = 0;   // header included
+};
+
+/// A producer's shared memory, and which of its chunks the service has got already.
+class ProducerMemory {
+ public:
+  /// @param page_bytes smb::IsPageSize
+  ProducerMemory(std::unique_ptr<smb::Memory> memory, size_t page_bytes);
+
+  size_t size() const { return memory_->size(); }
+  uint64_t page_count() const { return pages_.count(); }
+  /// See smb::Pages::Look.
+  bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
+
+  /// Bytes of a complete chunk, header and payload; 0: there is none.
+  size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
+  /// Appends a chunk that the producer commits to `out`, header and payload, and marks it as
+  /// committed. @return false, with `out` as it was: there is no such chunk, it is not complete, or
+  /// it was committed before; the service skips it, too
+  bool TakeCommitted(smb::ChunkPlace place, std::string& out);
+
+  /// The id belongs to a new writer from here on, whose chunk ids start again.
+  void OnNewWriter(WriterId writer) { ++lives_[writer]; }
+
+  /// Which chunks a scrape takes.
+  enum class Scrape : uint8_t {
+    kAll,      // as the service does
+    kChanged,  // only what the last scrape did not have
+  };
+  /// Copies, as the service would, the chunks of registered writers that are being written or
+  /// complete, and not committed yet; those being written need at least two fragments.
+  /// @param data gets the chunks' bytes
+  std::vector<ScrapedChunk> ScrapeChunks(const std::map<WriterId, BufferId>& writers, Scrape which,
+                                         std::string& data);
+
+ private:
+  /// What is known of the place of a chunk.
+  struct Slot {
+    bool committed = false;
+    bool scraped = false;
+    bool scraped_complete = false;
+    ChunkHeader last_committed;
+    uint32_t committed_life = 0;  // of its writer
+    ChunkHeader last_scraped;
+  };
+  Slot& SlotAt(smb::ChunkPlace place);
+  bool WasCommitted(const Slot& slot, const ChunkHeader& header);
+
+  std::unique_ptr<smb::Memory> memory_;
+  smb::Pages pages_;
+  std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
+  std::map<WriterId, uint32_t> lives_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_

@@ -1,0 +1,461 @@
+#include "commands/record/producer_tap.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands/record/shared_memory.h"
+#include "commands/shell/text.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope::record {
+namespace {
+
+constexpr size_t kBytesPerKb = 1024;
+/// Bytes of chunks that one added request may have: the frame around it stays well below
+/// ipc::kMaxFrameBytes.
+constexpr size_t kMaxScrapedBytes = 96 * 1024;
+
+template <typename Message>
+Result<Message> Decode(Bytes bytes) {
+  Message message;
+  if (const Status status = DecodeMessage(bytes, message); !status) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("sent a message that cannot be parsed: {}", status.error().message));
+  }
+  return message;
+}
+
+WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
+BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
+
+void QueueAll(const std::vector<std::string>& frames, FrameSocket& service) {
+  for (const std::string& frame : frames) service.Queue(wire::AsBytes(frame));
+}
+
+}  // namespace
+
+ProducerTap::ProducerTap(Recording& recording, PeerIdentity peer)
+    : PortTap(recording), peer_(peer) {}
+
+std::string ProducerTap::Describe() const {
+  if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
+  return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
+}
+
+bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
+  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body))
+    return methods().Find(*invoke) == ipc::MethodName::kInitializeConnection;
+  const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
+  if (reply == nullptr || frame.request_id != command_request_) return false;
+  const auto command = Decode<ipc::AsyncCommand>(reply->reply);
+  return command && command->setup_tracing;
+}
+
+Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
+                              PassingFrame&& frame, FrameSocket& service) {
+  NotePassing();
+  switch (method) {
+    case ipc::MethodName::kInitializeConnection:
+      return OnInitialize(invoke, std::move(frame), service);
+    case ipc::MethodName::kCommitData:
+      return OnCommit(invoke, std::move(frame), service);
+    case ipc::MethodName::kRegisterDataSource:
+    case ipc::MethodName::kUpdateDataSource:
+      RS_RETURN_IF_ERROR(OnDataSource(invoke.args));
+      break;
+    case ipc::MethodName::kUnregisterDataSource:
+      RS_RETURN_IF_ERROR(OnDataSourceGone(invoke.args));
+      SetCausesRead();
+      break;
+    case ipc::MethodName::kRegisterTraceWriter:
+      RS_RETURN_IF_ERROR(OnWriter(invoke.args));
+      break;
+    case ipc::MethodName::kUnregisterTraceWriter:
+      RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));
+      break;
+    case ipc::MethodName::kNotifyDataSourceStarted:
+      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
+      break;
+    case ipc::MethodName::kNotifyDataSourceStopped:
+      QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), service);
+      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
+      SetCausesRead();
+      break;
+    case ipc::MethodName::kActivateTriggers:
+      RS_RETURN_IF_ERROR(OnTriggers(invoke.args));
+      break;
+    case ipc::MethodName::kGetAsyncCommand:
+      command_request_ = frame.frame.request_id;
+      break;
+    default:
+      break;
+  }
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                                 FrameSocket& service) {
+  RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
+  init_request_ = frame.frame.request_id;
+  name_ = init.producer_name;
+  page_size_hint_ = static_cast<size_t>(init.page_size_hint);
+  wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
+  if (!connected_) {
+    connected_ = true;
+    if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
+    producer_ = ProducerId{recording_.last_producer};
+    connected_as_ = name_;
+    recording_.connected.insert(connected_as_);
+    ++recording_.counts.producers;
+    ++recording_.counts.producers_seen;
+    ProducerConnected record;
+    record.producer = producer_;
+    record.uid = peer_.uid;
+    record.pid = peer_.pid;
+    record.seen_uid = ::geteuid();
+    record.seen_pid = ::getpid();
+    record.name = name_;
+    if (init.scraping_mode != 0) record.scraping = static_cast<uint32_t>(init.scraping_mode);
+    if (init.size_hint != 0) record.smb_size_hint = init.size_hint;
+    if (init.page_size_hint != 0) record.page_size_hint = init.page_size_hint;
+    record.sdk = init.sdk_version;
+    recording_.log.Append(std::move(record));
+  }
+  if (init.provides_shared_memory && !frame.fds.empty()) {
+    // The service uses it or makes another, as its reply shows.
+    provides_memory_ = true;
+    const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
+  }
+  if (!wants_scraping_ || recording_.scraping != Scraping::kExact) {
+    service.Queue(std::move(frame));
+    return {};
+  }
+  // If a field occurs twice, the last one counts.
+  std::string args(wire::AsText(invoke.args));
+  wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
+                   ipc::kScrapingDisabled);
+  std::string edited;
+  ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
+  frame.frame.whole = wire::AsBytes(edited);
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new) {
+  RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
+  watch_.reset();
+  memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
+  recording_.log.Append(SharedMemorySetUp{.producer = producer_,
+                                          .size = memory_->size(),
+                                          .page_size = page_bytes,
+                                          .direct_patching = may_patch_directly_});
+  if (recording_.looks) {
+    watch_.emplace(*memory_, producer_, *recording_.looks, recording_.look_budget);
+    if (is_new)
+      watch_->LookAtNew(recording_.log);
+    else
+      watch_->LookNow(recording_.log);
+  }
+  return {};
+}
+
+std::optional<MemoryWatch::Clock::time_point> ProducerTap::LookAgain() {
+  if (!watch_ || !watch_->next()) return std::nullopt;
+  if (*watch_->next() <= MemoryWatch::Clock::now()) watch_->LookIfDue(recording_.log);
+  return watch_->next();
+}
+
+void ProducerTap::LookIfDue() {
+  if (!watch_) return;
+  watch_->LookIfDue(recording_.log);
+  if (watch_->next()) recording_.on_waiting_memory();
+}
+
+Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                             FrameSocket& service) {
+  LookIfDue();
+  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  recording_.counts.chunks += commit_.chunks();
+  recording_.counts.chunk_bytes += commit_.chunk_bytes();
+  recording_.counts.patches += commit_.patches();
+  if (!commit_.for_log().empty()) {
+    Commit record;
+    record.producer = producer_;
+    record.origin = commit_.origin();
+    record.request = commit_.for_log();
+    recording_.log.Append(record);
+  }
+  if (!commit_.flush()) {
+    service.Queue(std::move(frame));
+    return {};
+  }
+  const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
+  if (recording_.scraping == Scraping::kObserve) {
+    service.Queue(std::move(frame));
+    recording_.log.Append(acknowledged);
+    TakeScraped(ProducerMemory::Scrape::kAll);
+    OnAcknowledged(acknowledged);
+    return {};
+  }
+  // The request's own chunks are first, then what is scraped, then the acknowledgement.
+  const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
+  std::string edited;
+  if (const std::string own = CommitReader::WithoutFlush(invoke.args);
+      !own.empty() && !scraped.empty()) {
+    service.Queue(wire::AsBytes(OwnCommit(own)));
+    std::string rest;
+    CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
+    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
+    frame.frame.whole = wire::AsBytes(edited);
+  }
+  QueueAll(scraped, service);
+  service.Queue(std::move(frame));
+  recording_.log.Append(acknowledged);
+  OnAcknowledged(acknowledged);
+  return {};
+}
+
+void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
+  // The service clones in a task of its own: what follows must not overtake that.
+  if (recording_.strict_order && recording_.clones.AnyOpen()) SetMustConfirm();
+  recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  SetCausesRead();
+}
+
+std::string ProducerTap::OwnCommit(const std::string& request) {
+  std::string frame;
+  ipc::AppendInvoke(frame, NextOwnRequest(),
+                    {.service = methods().service(),
+                     .method = *methods().IdOf(ipc::MethodName::kCommitData),
+                     .args = wire::AsBytes(request),
+                     .drop_reply = true});
+  return frame;
+}
+
+std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
+  std::vector<std::string> frames;
+  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
+  std::string data;
+  std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
+  std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
+    return recording_.buffers.IsFreed(chunk.target);
+  });
+  const bool exact = recording_.scraping == Scraping::kExact;
+  if (!exact && !chunks.empty() && !std::exchange(estimate_is_marked_, true))
+    recording_.log.MarkInexact({.reason = InexactReason::kScrapes,
+                                .producer = producer_,
+                                .detail = Describe() + " (--scraping observe)"});
+  for (size_t next = 0; next < chunks.size();) {
+    std::string request;
+    CommitRequestBuilder builder(request);
+    do {
+      const ScrapedChunk& chunk = chunks[next++];
+      builder.AddChunk({.page = chunk.found.place.page,
+                        .index = chunk.found.place.chunk,
+                        .target_buffer = Raw(chunk.target),
+                        .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
+                        .incomplete = !chunk.found.complete});
+      ++recording_.counts.chunks;
+      recording_.counts.chunk_bytes += chunk.bytes;
+    } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
+    Commit record;
+    record.producer = producer_;
+    record.origin = exact ? Origin::kScraped : Origin::kEstimated;
+    record.request = wire::AsBytes(request);
+    recording_.log.Append(record);
+    if (exact) frames.push_back(OwnCommit(request));
+  }
+  return frames;
+}
+
+void ProducerTap::OnDisconnect(FrameSocket* service) {
+  if (!connected_) return;
+  NotePassing();
+  if (service != nullptr) QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+  SetCausesRead();  // it may have been the last one that the session's end waited for
+  --recording_.counts.producers;
+  recording_.connected.erase(recording_.connected.find(connected_as_));
+  recording_.instances.RemoveAll(producer_);
+  if (watch_) watch_->LookNow(recording_.log, /*always=*/true);
+  recording_.log.Append(ProducerDisconnected{producer_});
+}
+
+bool ProducerTap::WantsScrape() const {
+  // What a producer has for a session that never asks it to flush is never acknowledged.
+  return recording_.scraping == Scraping::kExact && recording_.instances.IsLeftOut(producer_);
+}
+
+void ProducerTap::Scrape(FrameSocket& service) {
+  NotePassing();
+  LookIfDue();  // it may commit nothing for long
+  const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
+  if (!frames.empty()) SetUnconfirmed();
+  QueueAll(frames, service);
+}
+
+bool ProducerTap::MayPass() const {
+  if (recording_.files.any() && recording_.files.IsDue()) return false;
+  return !recording_.clones.AnyOpen() || recording_.clones.WaitsFor(producer_);
+}
+
+std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
+  if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
+  return std::nullopt;
+}
+
+Status ProducerTap::OnDataSource(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
+  const ipc::DataSourceDescriptor& descriptor = request.descriptor;
+  no_flush_[descriptor.name] = descriptor.no_flush;
+  recording_.log.Append(
+      DataSourceRegistered{.producer = producer_,
+                           .name = descriptor.name,
+                           .no_flush = descriptor.no_flush,
+                           .will_notify_on_start = descriptor.will_notify_on_start,
+                           .will_notify_on_stop = descriptor.will_notify_on_stop,
+                           .handles_state_clear = descriptor.handles_state_clear,
+                           .protovm_program = descriptor.protovm_program});
+  return {};
+}
+
+Status ProducerTap::OnDataSourceGone(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
+  no_flush_.erase(request.name);
+  recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
+  return {};
+}
+
+Status ProducerTap::OnWriter(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
+  const WriterId writer = CutToWriterId(request.writer);
+  const BufferId buffer = CutToBufferId(request.target_buffer);
+  if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
+  if (memory_ != nullptr) memory_->OnNewWriter(writer);
+  recording_.log.Append(
+      WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
+  return {};
+}
+
+Status ProducerTap::OnWriterGone(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+  writers_.erase(CutToWriterId(request.writer));
+  recording_.log.Append(
+      WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
+  return {};
+}
+
+Status ProducerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                            PassingFrame& frame) {
+  if (!reply.success) return {};
+  if (request_id == init_request_) return OnInitialized(reply.reply);
+  if (request_id == command_request_) return OnCommand(reply.reply, frame);
+  return {};
+}
+
+Status ProducerTap::OnInitialized(Bytes reply) {
+  init_request_.reset();
+  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply));
+  emulated_ = answer.use_emulation;
+  may_patch_directly_ = answer.direct_patching;
+  if (provides_memory_ && !answer.uses_provided_shared_memory) {
+    watch_.reset();
+    memory_.reset();
+  }
+  if (emulated_)
+    recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
+  return {};
+}
+
+Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
+  RS_ASSIGN_OR_RETURN(const auto command, Decode<ipc::AsyncCommand>(reply));
+  if (command.setup_tracing && !frame.fds.empty()) {
+    const uint64_t kb = command.setup_tracing->page_size_kb;
+    if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
+      return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
+    RS_RETURN_IF_ERROR(
+        UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb, /*is_new=*/true));
+  }
+  if (command.set_up) OnInstance(*command.set_up, reply);
+  if (command.start) {
+    OnInstance(*command.start, reply);
+    const Instance* const instance = recording_.instances.Find(producer_, command.start->instance);
+    if (instance != nullptr && instance->session)
+      recording_.buffers.MarkStarted(*instance->session);
+    recording_.log.Append(
+        DataSourceStarted{.producer = producer_, .instance = command.start->instance});
+  }
+  if (command.flush) OnFlush(*command.flush);
+  if (command.clear_state) {
+    recording_.log.Append(
+        StateClearRequested{.producer = producer_, .instances = command.clear_state->instances});
+  }
+  if (command.stop) {
+    recording_.instances.Remove(producer_, command.stop->instance);
+    recording_.log.Append(
+        DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
+  }
+  return {};
+}
+
+void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
+  // The service scrapes all producers when those that it asked have acknowledged.
+  if (!WantsScrape() && flush.request_id != recording_.last_flush) {
+    recording_.last_flush = flush.request_id;
+    recording_.scrape_unasked();
+  }
+  FlushRequested record{.flush = flush.request_id,
+                        .producer = producer_,
+                        .instances = flush.instances,
+                        .flags = flush.flags};
+  recording_.log.Append(record);
+  std::optional<SessionBuffers::SessionId> session;
+  for (const uint64_t id : flush.instances) {
+    const Instance* const instance = recording_.instances.Find(producer_, id);
+    if (instance != nullptr && !session) session = instance->session;
+  }
+  recording_.flushes.OnRequested(record, session, FlushWatch::Clock::now());
+  recording_.clones.OnFlush(record);
+  recording_.on_released();
+}
+
+Status ProducerTap::OnNotified(Bytes args, bool stopped) {
+  RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
+  recording_.log.Append(DataSourceNotified{
+      .producer = producer_, .instance = notification.instance, .stopped = stopped});
+  return {};
+}
+
+Status ProducerTap::OnTriggers(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
+  for (const std::string& name : triggers.names)
+    recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+  return {};
+}
+
+void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {
+  if (recording_.instances.Find(producer_, instance.instance) != nullptr)
+    return;  // set up before it was started
+  const BufferId target = CutToBufferId(instance.config.target_buffer);
+  const auto session =
+      recording_.buffers.OnTarget({.data_source = instance.config.name,
+                                   .buffer = target,
+                                   .service_session = instance.config.tracing_session_id,
+                                   .own = ipc::OwnFieldsOf(ipc::DataSourceConfigOf(command))});
+  const auto no_flush = no_flush_.find(instance.config.name);
+  recording_.instances.Add(producer_, instance.instance,
+                           {.session = session,
+                            .target = target,
+                            .flushes = no_flush == no_flush_.end() || !no_flush->second});
+  recording_.log.Append(
+      DataSourceSetUp{.producer = producer_,
+                      .instance = instance.instance,
+                      .name = instance.config.name,
+                      .target_buffer = target,
+                      .session = session,
+                      .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
+}
+
+}  // namespace ringscope::record

@@ -1,0 +1,93 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_PRODUCER_TAP_H_
+#define RINGSCOPE_COMMANDS_RECORD_PRODUCER_TAP_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/record/commit_reader.h"
+#include "commands/record/memory_watch.h"
+#include "commands/record/port_tap.h"
+#include "commands/record/producer_memory.h"
+#include "commands/record/recording.h"
+#include "commands/record/socket.h"
+
+namespace ringscope::record {
+
+/// Logs what a producer commits and what the service sends to it, and scrapes its shared memory
+/// instead of the service.
+///
+/// The service scrapes without a message on the socket. So (Scraping::kExact) it is informed that
+/// this producer does not want to be scraped, and what it would have found is sent to it as chunks
+/// with data: whenever the producer acknowledges a flush, reports that a data source has stopped,
+/// or disconnects. Log and service get the same, in the same order.
+class ProducerTap : public PortTap {
+ public:
+  /// @param peer who connected
+  ProducerTap(Recording& recording, PeerIdentity peer);
+
+  bool CarriesDescriptor(const ipc::Frame& frame) const override;
+  void OnDisconnect(FrameSocket* service) override;
+  bool WantsScrape() const override;
+  void Scrape(FrameSocket& service) override;
+  std::optional<MemoryWatch::Clock::time_point> LookAgain() override;
+  bool CausesScrapes(const ipc::Frame&) const override { return false; }
+  bool MayPass() const override;
+  bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
+  bool HasSession() const override { return false; }
+  std::string Describe() const override;
+
+ private:
+  Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                   FrameSocket& service) override;
+  Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                 PassingFrame& frame) override;
+  std::optional<ipc::MethodName> ConfirmingMethod() const override;
+
+  Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  void LookIfDue();
+  Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  void OnAcknowledged(const FlushAcknowledged& acknowledged);
+  Status OnDataSource(Bytes args);
+  Status OnDataSourceGone(Bytes args);
+  Status OnWriter(Bytes args);
+  Status OnWriterGone(Bytes args);
+  Status OnInitialized(Bytes reply);
+  Status OnCommand(Bytes reply, const PassingFrame& frame);
+  void OnInstance(const ipc::DataSourceInstance& instance, Bytes command);
+  void OnFlush(const ipc::FlushCommand& flush);
+  Status OnNotified(Bytes args, bool stopped);
+  Status OnTriggers(Bytes args);
+
+  /// @param is_new the service has just made it, and nobody else has it
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new);
+  /// Scrapes and logs what is found. @return the frames that bring it to the service
+  std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
+  /// A frame with a commit of the recorder's own.
+  std::string OwnCommit(const std::string& request);
+
+  const PeerIdentity peer_;
+  ProducerId producer_{};
+  std::string name_;
+  std::string connected_as_;
+  bool connected_ = false;  // has initialized its connection
+  bool estimate_is_marked_ = false;
+  bool wants_scraping_ = false;   // asked the service for it
+  bool provides_memory_ = false;  // and not the service
+  bool emulated_ = false;         // no shared memory at all
+  size_t page_size_hint_ = 0;
+  std::optional<uint64_t> init_request_;
+  std::optional<uint64_t> command_request_;  // whose replies are the service's commands
+  bool may_patch_directly_ = false;          // the service lets it
+  std::unique_ptr<ProducerMemory> memory_;
+  std::optional<MemoryWatch> watch_;  // of memory_
+  std::map<WriterId, BufferId> writers_;
+  std::map<std::string, bool> no_flush_;  // by data source
+  CommitReader commit_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_PRODUCER_TAP_H_

@@ -1,0 +1,116 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
+#define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "commands/record/session_plan.h"
+#include "commands/record/warning.h"
+#include "core/base/ids.h"
+#include "core/log/record_sink.h"
+#include "formats/ipc/ipc_messages.h"
+
+namespace ringscope::record {
+
+/// The tracing sessions that are there, and which of the service's buffers is which of a trace
+/// config's.
+///
+/// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
+/// name the data source that writes to the buffer, and since the service tells producers its number
+/// of the session, that too: this joins them. A buffer is logged once its global id is known, that
+/// is, before anything can be written to it.
+class SessionBuffers {
+ public:
+  /// As in the log: counted from 1. The service counts for itself.
+  using SessionId = uint64_t;
+
+  SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
+
+  /// A buffer whose global id the user knows.
+  void SetUp(BufferId id, const ConfiguredBuffer& buffer);
+  /// A config that any session to come may have been started with.
+  void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
+  /// A session that was started with this config.
+  SessionId Start(SessionPlan plan);
+  /// What the service lists just after the session's start shows its number there.
+  void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
+  /// Its buffers are freed.
+  void End(SessionId id);
+  /// Whether the log has any buffer.
+  bool any() const { return any_; }
+  /// The service has ended: all buffers are freed, and it will number from 1 again.
+  void EndAll();
+  /// The session's data sources are asked to start. Logs it, once.
+  void MarkStarted(SessionId id);
+
+  /// What a producer's copy of a data source's config shows.
+  struct Target {
+    std::string data_source;
+    BufferId buffer{};
+    uint64_t service_session = 0;  // the service's number of the session; 0: it did not send one
+    std::optional<std::string> own = {};  // ipc::OwnFieldsOf the config
+  };
+  /// A producer was asked to write to a buffer.
+  /// @return the session whose buffer it is; nullopt: not known
+  std::optional<SessionId> OnTarget(const Target& target);
+  bool IsFreed(BufferId id) const { return freed_.contains(id); }
+
+  /// The session's config; nullptr: there is no such session.
+  const SessionPlan* PlanOf(SessionId id) const;
+  /// The session's buffers whose ids are known, in the config's order.
+  std::vector<BufferId> BuffersOf(SessionId id) const;
+  /// What the session's config has of a buffer of it; nullptr: it is none of this session.
+  const ConfiguredBuffer* FindBuffer(SessionId id, BufferId buffer) const;
+
+  /// The service's number of the session; 0: not known.
+  uint64_t ServiceIdOf(SessionId id) const;
+  std::optional<SessionId> FindByServiceId(uint64_t service_session) const;
+  /// By its unique_session_name.
+  std::optional<SessionId> FindByName(const std::string& name) const;
+  /// nullopt: there is none, or there are several.
+  std::optional<SessionId> OnlySession() const;
+
+  /// The session's consumer leaves it under a key, and another takes it over.
+  void Detach(SessionId id, const std::string& key) { detached_[key] = id; }
+  std::optional<SessionId> Attach(const std::string& key);
+
+ private:
+  bool any_ = false;
+  struct Session {
+    SessionPlan plan;
+    std::map<uint32_t, BufferId> ids;  // by index in the plan
+    uint64_t service_id = 0;           // 0: not known yet
+    bool started = false;
+  };
+  using Sessions = std::map<SessionId, Session>;
+  /// The data sources of a config that the target may be.
+  static std::vector<const SessionPlan::Source*> Matches(const SessionPlan& plan,
+                                                         const Target& target);
+  /// The index of the target's buffer, of those of the session that have no id so far.
+  std::optional<uint32_t> IndexOf(const Sessions::value_type& session, const Target& target);
+  void Name(Sessions::value_type& session, uint32_t index, BufferId id);
+  /// The session that the service has given this number; or the one that it must be.
+  Sessions::value_type* SessionOf(const Target& target);
+  bool MayHaveNumber(SessionId id, uint64_t number) const;
+  std::optional<SessionId> OwnerOf(BufferId id) const;
+  void WarnOfUnknown(const Target& target);
+
+  RecordSink& log_;
+  Warn warn_;
+  SessionId last_id_ = 0;
+  Sessions sessions_;
+  std::map<std::string, SessionId> detached_;  // by key
+  std::optional<SessionPlan> template_;
+  std::set<BufferId> known_;
+  std::set<BufferId> freed_;
+  std::set<BufferId> warned_;
+  std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_

@@ -1,0 +1,215 @@
+#include "commands/record/session_buffers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/testing/op_list.h"
+#include "formats/descriptors/descriptors.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope::record {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SessionBuffersTest : public ::testing::Test {
+ protected:
+  /// Buffers set up so far, as "ID:INDEX".
+  std::vector<std::string> SetUps() const {
+    std::vector<std::string> texts;
+    for (const OpBody& body : log_.bodies)
+      if (const auto* set_up = std::get_if<BufferSetUp>(&body))
+        texts.push_back(std::to_string(Raw(set_up->id)) + ":" +
+                        (set_up->index ? std::to_string(*set_up->index) : "-"));
+    return texts;
+  }
+  std::optional<uint64_t> Target(const std::string& source, uint16_t buffer, uint64_t session = 0,
+                                 std::optional<std::string> own = {}) {
+    return buffers_.OnTarget({.data_source = source,
+                              .buffer = BufferId{buffer},
+                              .service_session = session,
+                              .own = std::move(own)});
+  }
+  /// The service lists sessions with one buffer of 4 KiB.
+  void List(uint64_t session, const std::vector<uint64_t>& ids) {
+    std::vector<ipc::ListedSession> listed;
+    for (const uint64_t id : ids) listed.push_back({.id = id, .buffer_sizes_kb = {4}});
+    buffers_.Identify(session, listed);
+  }
+  size_t Marks() const {
+    return static_cast<size_t>(std::ranges::count_if(
+        log_.bodies, [](const OpBody& body) { return std::holds_alternative<Inexact>(body); }));
+  }
+  static SessionPlan Plan(std::vector<SessionPlan::Source> sources, size_t buffers) {
+    SessionPlan plan;
+    plan.buffers.resize(buffers, {.size = 4096});
+    plan.sources = std::move(sources);
+    return plan;
+  }
+
+  testing::OpList log_;
+  std::vector<std::string> warnings_;
+  SessionBuffers buffers_{log_,
+                          [this](const Warning& warning) { warnings_.push_back(warning.text); }};
+};
+
+TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
+  const auto session = buffers_.Start(Plan({{"a", 1}, {"b", 0}}, 2));
+  Target("a", 18);
+  Target("b", 17);
+  Target("a", 18);  // of another producer
+  EXPECT_THAT(SetUps(), ElementsAre("18:1", "17:0"));
+  EXPECT_THAT(buffers_.BuffersOf(session), ElementsAre(BufferId{17}, BufferId{18}));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_IsTakenInTheConfigsOrder) {
+  buffers_.Start(Plan({{"a", 0}, {"a", 1}}, 2));
+  Target("a", 5);
+  Target("a", 6);
+  EXPECT_THAT(SetUps(), ElementsAre("5:0", "6:1"));
+}
+
+TEST_F(SessionBuffersTest, IdsComeBackAfterASessionsEnd) {
+  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  Target("a", 1);
+  buffers_.End(first);
+  EXPECT_TRUE(buffers_.IsFreed(BufferId{1}));
+  buffers_.Start(Plan({{"a", 0}}, 1));
+  Target("a", 1);
+  EXPECT_FALSE(buffers_.IsFreed(BufferId{1}));
+  EXPECT_THAT(SetUps(), ElementsAre("1:0", "1:0"));
+}
+
+TEST_F(SessionBuffersTest, Template_ServesEachSession) {
+  buffers_.SetTemplate(Plan({{"a", 0}}, 1));
+  Target("a", 1);
+  Target("a", 2);
+  EXPECT_THAT(SetUps(), ElementsAre("1:0", "2:0"));
+}
+
+// The service tells producers its number of the session, which decides among sessions alike.
+TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
+  const auto first = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  buffers_.Identify(first, {{.id = 7, .buffer_sizes_kb = {4, 4}}});
+  const auto second = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  buffers_.Identify(second,
+                    {{.id = 7, .buffer_sizes_kb = {4, 4}}, {.id = 8, .buffer_sizes_kb = {4, 4}}});
+  EXPECT_EQ(Target("a", 1, 7), first);
+  EXPECT_EQ(Target("a", 3, 8), second);
+  EXPECT_EQ(Target("b", 4, 8), second);
+  EXPECT_EQ(Target("b", 2, 7), first);
+  EXPECT_EQ(Target("b", 2, 7), first);  // of another producer
+  EXPECT_THAT(buffers_.BuffersOf(first), ElementsAre(BufferId{1}, BufferId{2}));
+  EXPECT_THAT(buffers_.BuffersOf(second), ElementsAre(BufferId{3}, BufferId{4}));
+  EXPECT_EQ(buffers_.FindByServiceId(8), second);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+// A session names a data source that no producer has matched: its buffer must not be taken for that
+// of another session.
+TEST_F(SessionBuffersTest, SourceThatNobodyMatched_IsNotTakenForAnother) {
+  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  List(first, {7});
+  const auto second = buffers_.Start(Plan({{"a", 0}}, 1));
+  List(second, {7, 8});
+  EXPECT_EQ(Target("a", 1, 8), second);
+  EXPECT_THAT(buffers_.BuffersOf(first), IsEmpty());
+  EXPECT_EQ(Marks(), 0u);
+  EXPECT_EQ(Target("a", 2, 9), std::nullopt);  // of a consumer that is not recorded
+  EXPECT_EQ(Marks(), 1u);                      // its buffer is missing in the log
+}
+
+TEST_F(SessionBuffersTest, WithoutTheServicesList_TheConfigDecides) {
+  buffers_.Start(Plan({{.name = "a", .own = "x"}}, 1));
+  const auto second = buffers_.Start(Plan({{.name = "a", .own = "y"}}, 1));
+  EXPECT_EQ(Target("a", 1, 8, "y"), second);
+  EXPECT_EQ(Marks(), 0u);
+}
+
+TEST_F(SessionBuffersTest, WithoutTheServicesList_TheOrderDecides) {
+  buffers_.Start(Plan({{"b", 0}}, 1));
+  const auto second = buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto third = buffers_.Start(Plan({{"b", 0}}, 1));
+  EXPECT_EQ(Target("a", 2, 8), second);
+  EXPECT_EQ(Target("b", 3, 9), third);
+  EXPECT_EQ(Marks(), 0u);
+}
+
+TEST_F(SessionBuffersTest, GuessAmongSessions_IsMarked) {
+  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  buffers_.Start(Plan({{"a", 0}}, 1));
+  EXPECT_EQ(Target("a", 1, 8), first);
+  EXPECT_EQ(Marks(), 1u);
+}
+
+TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_TheConfigDecides) {
+  buffers_.Start(Plan({{.name = "a", .buffer = 0, .own = "x", .filtered = true},
+                       {.name = "a", .buffer = 1, .own = "y", .filtered = true}},
+                      2));
+  Target("a", 6, 7, "y");
+  EXPECT_THAT(SetUps(), ElementsAre("6:1"));
+  EXPECT_EQ(Marks(), 0u);
+}
+
+TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_WithFilters_IsMarked) {
+  buffers_.Start(Plan(
+      {{.name = "a", .buffer = 0, .filtered = true}, {.name = "a", .buffer = 1, .filtered = true}},
+      2));
+  Target("a", 6, 7);
+  EXPECT_EQ(Marks(), 1u);
+}
+
+TEST_F(SessionBuffersTest, Buffers_HaveTheirSession) {
+  const auto session = buffers_.Start(Plan({{"a", 0}}, 1));
+  Target("a", 1);
+  EXPECT_EQ(std::get<BufferSetUp>(log_.bodies.back()).session, session);
+}
+
+TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
+  buffers_.SetUp(BufferId{1}, {.size = 4096});
+  Target("a", 1);
+  Target("a", 2);
+  Target("a", 2);
+  EXPECT_THAT(SetUps(), ElementsAre("1:-"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("--buffer 2=SIZE,POLICY")));
+}
+
+Result<SessionPlan> PlanOf(std::string_view text) {
+  const std::string config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x").value();
+  return PlanWithBuffers(wire::AsBytes(config), "x");
+}
+
+TEST(SessionPlan, Text_OfACapture) {
+  const std::string text = testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt");
+  const SessionPlan plan = PlanOf(text).value();
+  ASSERT_EQ(plan.buffers.size(), 2u);
+  EXPECT_EQ(plan.buffers[0].size, 256u * 1024);
+  EXPECT_EQ(plan.buffers[0].policy, FillPolicy::kRingBuffer);
+  EXPECT_EQ(plan.buffers[0].engine, "v2");
+  EXPECT_EQ(plan.buffers[1].policy, FillPolicy::kDiscard);
+  EXPECT_FALSE(plan.sources.empty());
+}
+
+TEST(SessionPlan, Buffers_MayBeNamed) {
+  const SessionPlan plan =
+      PlanOf(
+          "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" "
+          "transfer_on_clone: true } data_sources { config { name: \"a\" "
+          "target_buffer_name: \"y\" } } unique_session_name: \"mine\"")
+          .value();
+  ASSERT_EQ(plan.sources.size(), 1u);
+  EXPECT_EQ(plan.sources[0].buffer, 1u);
+  EXPECT_TRUE(plan.buffers[1].transfer_on_clone);
+  EXPECT_FALSE(plan.buffers[0].transfer_on_clone);
+  EXPECT_EQ(plan.name, "mine");
+}
+
+TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {
+  EXPECT_THAT(PlanOf("duration_ms: 1").error().ToString(), HasSubstr("has no buffers"));
+}
+
+}  // namespace
+}  // namespace ringscope::record

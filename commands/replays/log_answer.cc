@@ -1,0 +1,375 @@
+#include "commands/replays/log_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "commands/replays/loss_words.h"
+#include "commands/replays/program_words.h"
+#include "commands/replays/session_reads.h"
+#include "core/base/text.h"
+#include "core/gaps/gap_selection.h"
+#include "core/log/verdict.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kNamed = 3;
+
+/// Sums over all buffers of a session.
+struct SessionSums {
+  LedgerTotals totals;
+  FateCount unusable;
+  std::vector<const SequenceGaps*> sequences;
+  std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
+  uint64_t missing_chunks = 0;
+  uint64_t losses_by_flag = 0;  // that nothing but a producer's own flag shows
+
+  /// Whether writers dropped packets that nobody counts: all after an aborted one, until they find
+  /// a chunk again.
+  bool has_uncounted() const {
+    return totals[Fate::kWriterDropped].packets > 0 || losses_by_flag > 0;
+  }
+
+  explicit SessionSums(const GapReport& report) {
+    for (const BufferGaps& buffer : report.buffers) {
+      totals += buffer.totals;
+      for (const SequenceGaps& sequence : buffer.sequences) {
+        sequences.push_back(&sequence);
+        unusable += sequence.unusable.count;
+        missing_chunks += sequence.missing_chunks;
+        losses_by_flag += sequence.losses_by_flag();
+        for (const Gap& gap : sequence.gaps)
+          for (const CauseCount& cause : gap.causes) Add(cause);
+      }
+    }
+    std::ranges::stable_sort(causes, std::ranges::greater(),
+                             [](const CauseCount& cause) { return cause.count.packets; });
+  }
+
+ private:
+  void Add(const CauseCount& cause) {
+    const auto same = std::ranges::find_if(causes, [&](const CauseCount& other) {
+      return other.cause == cause.cause && other.own_fault == cause.own_fault;
+    });
+    if (same == causes.end())
+      causes.push_back(cause);
+    else
+      same->count += cause.count;
+  }
+};
+
+/// "3.710 s; buffer 1: 256 KiB ring_buffer, v2@58; read as recorded"
+std::string SessionText(const ReplayOutcome& outcome) {
+  std::vector<std::string> parts = {HumanDuration(outcome.duration_ns())};
+  for (size_t i = 0; i < std::min(kNamed, outcome.buffers.size()); ++i) {
+    const BufferOutcome& buffer = outcome.buffers[i];
+    parts.push_back(fmt::format("buffer {}: {} {}, {}", Raw(buffer.id), HumanSize(buffer.size),
+                                Name(buffer.policy), buffer.engine));
+  }
+  if (outcome.buffers.size() > kNamed)
+    parts.push_back(Count(outcome.buffers.size() - kNamed, "further buffer"));
+  parts.push_back("read " + ReadsText(outcome.reads));
+  return Joined(parts, "; ");
+}
+
+/// "12 of 40 packets (30%)"
+std::string PacketShare(uint64_t part, uint64_t whole) {
+  return fmt::format("{} of {} ({})", WithCommas(part), Count(whole, "packet"),
+                     ShareText(part, whole));
+}
+
+std::string LostHeadline(const SessionSums& sums) {
+  const uint64_t lost = sums.totals.lost().packets;
+  return fmt::format("{}{} {} lost.", sums.has_uncounted() ? "At least " : "",
+                     PacketShare(lost, sums.totals.written.packets), Was(lost));
+}
+std::string WaitingHeadline(uint64_t waiting) {
+  return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
+                     waiting == 1 ? "s" : "", Is(waiting));
+}
+std::string SignsHeadline(const SessionSums& sums) {
+  if (sums.losses_by_flag > 0)
+    return "No packet of the log was lost, but producers report losses of their own.";
+  return "No packet of the log was lost, but more may be missing.";
+}
+
+/// What the counts lack.
+std::string UncountedText(const SessionSums& sums) {
+  std::vector<std::string> parts;
+  if (sums.totals[Fate::kWriterDropped].packets > 0)
+    parts.emplace_back("what writers dropped after an aborted packet");
+  if (sums.losses_by_flag > 0)
+    parts.push_back(fmt::format("what was lost before {} that their producers flag themselves",
+                                Count(sums.losses_by_flag, "packet")));
+  return Joined(parts, "; ");
+}
+
+/// Of a trace: what is not in the log.
+std::string LostBeforeText(const RecordingVerdict& verdict) {
+  return fmt::format("Data was lost that is not in the trace: {}.", Printable(verdict.detail));
+}
+
+std::string LostText(const SessionSums& sums, bool with_packets) {
+  const FateCount lost = sums.totals.lost(), written = sums.totals.written;
+  return fmt::format("{}{}{} of {}", sums.has_uncounted() ? "at least " : "",
+                     with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
+                     HumanSize(lost.bytes), HumanSize(written.bytes));
+}
+
+std::string WhyText(const SessionSums& sums) {
+  if (sums.causes.size() == 1) return CauseText(sums.causes.front());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, sums.causes.size()); ++i)
+    parts.push_back(
+        fmt::format("{} {}", WithCommas(sums.causes[i].count.packets), CauseText(sums.causes[i])));
+  if (sums.causes.size() > kNamed) parts.emplace_back("others for other causes");
+  return Joined(parts, "; ");
+}
+
+/// The sequences that lost most.
+std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
+  const uint64_t lost = sums.totals.lost().packets;
+  std::vector<const SequenceGaps*> losers = sums.sequences;
+  std::erase_if(losers, [](const SequenceGaps* each) { return each->lost().packets == 0; });
+  std::ranges::stable_sort(losers, std::ranges::greater(),
+                           [](const SequenceGaps* each) { return each->lost().packets; });
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, losers.size()); ++i)
+    parts.push_back(fmt::format("{} {}", ShareText(losers[i]->lost().packets, lost),
+                                NameText(notes, losers[i]->sequence)));
+  if (losers.size() > kNamed) parts.push_back(Count(losers.size() - kNamed, "further sequence"));
+  return Joined(parts);
+}
+
+/// For whose commits packets were overwritten.
+std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
+  uint64_t all = 0;
+  for (const EvictorCount& evictor : report.evictors) all += evictor.packets;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, report.evictors.size()); ++i)
+    parts.push_back(fmt::format("{} {}", ShareText(report.evictors[i].packets, all),
+                                NameText(notes, report.evictors[i].sequence)));
+  return Joined(parts);
+}
+
+/// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
+std::string OverTimeText(const GrowingLossTimeline& timeline, const ReplayOutcome& outcome) {
+  constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (timeline.intervals().size() < 2) return {};
+  std::string text;
+  for (const TimelineInterval& interval : timeline.intervals()) {
+    // The highest only where all is lost.
+    const uint64_t height =
+        interval.lost == interval.written ? 7 : interval.lost * 7 / interval.written;
+    text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
+  }
+  const uint64_t start = outcome.first_time_ns.value_or(timeline.first_ns());
+  const auto since_start = [&](uint64_t ns) { return ns - std::min(start, ns); };
+  const uint64_t from = since_start(timeline.first_written_ns());
+  const uint64_t to =
+      since_start(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size());
+  return fmt::format("{} share of packets lost, by time of commit, from {} to {}", text,
+                     HumanDuration(from), HumanDuration(std::min(to, outcome.duration_ns())));
+}
+
+std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
+  const FateCount& waiting = sums.totals[Fate::kStalled];
+  if (waiting.packets == 0) return {};
+  std::string at;
+  uint64_t most = 0;
+  for (const SequenceGaps* sequence : sums.sequences) {
+    if (!sequence->stall || sequence->stall->count.packets <= most) continue;
+    most = sequence->stall->count.packets;
+    at = fmt::format("; most, {}, in {}", WithCommas(most), NameText(notes, sequence->sequence));
+    if (sequence->stall->at)
+      at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
+  }
+  return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
+                     Count(waiting.packets, "packet"), HumanSize(waiting.bytes),
+                     Is(waiting.packets), Was(waiting.packets), at);
+}
+
+/// What shows that more may be missing than is known; empty: nothing does.
+std::string SignsText(const GapReport& report, const SessionSums& sums) {
+  const GapSelection all(report, 0, {}, 0);
+  if (!all.any_sign) return {};
+  std::vector<std::string> parts;
+  if (sums.missing_chunks > 0)
+    parts.push_back(Count(sums.missing_chunks, "chunk id") + " without a commit in the log");
+  if (report.reports() > 0)
+    parts.push_back(
+        fmt::format("{} where the {}", Count(report.reports(), "place"),
+                    report.from_trace ? "trace itself reports a loss" : "log is not complete"));
+  // Of losses that are known, the counters tell nothing new.
+  if (sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
+    for (size_t i = 0; i < kLossCounters; ++i)
+      if (report.counts[i] > 0)
+        parts.push_back(
+            fmt::format("{}: {}", Name(static_cast<LossCounter>(i)), WithCommas(report.counts[i])));
+  if (!report.ftrace.empty())
+    parts.push_back("events lost by ftrace on " + Count(report.ftrace.size(), "CPU"));
+  if (parts.empty() && sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
+    parts.emplace_back("packets that are flagged, though no loss before them is known");
+  return Joined(parts);
+}
+
+/// That nothing was lost, as far as the log goes.
+std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
+  std::vector<std::string> later;
+  for (const SequenceGaps* sequence : sums.sequences)
+    if (sequence->first_chunk > 0 && sequence->written().packets > 0)
+      later.push_back(
+          fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
+  if (later.empty())
+    return reads.assumed && reads.mode == ReadsMode::kStreamed
+               ? "Nothing was lost with these reads."
+               : "Nothing was lost.";
+  const size_t count = later.size();
+  later.resize(std::min(count, kNamed));
+  return fmt::format(
+      "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came before "
+      "is not known.",
+      count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
+      count > kNamed ? ", ..." : "");
+}
+
+std::string TriedText(const std::optional<TriedOutcome>& outcome) {
+  if (!outcome) return "should keep everything; not verified";
+  if (outcome->lost > 0)
+    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
+  if (outcome->waiting > 0)
+    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
+                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
+  return "keeps everything, as a replay shows";
+}
+
+}  // namespace
+
+std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
+  std::vector<std::string> texts;
+  for (const NeededSize& size : tried.sizes)
+    texts.push_back(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(size.size),
+                                Raw(size.buffer), TriedText(size.outcome), Raw(size.buffer),
+                                size.size / 1024));
+  if (tried.read_period_ns && !texts.empty())
+    texts.push_back(
+        fmt::format("Written into a file every {}, the session {} (--reads streamed={}ms, "
+                    "file_write_period_ms: {}).",
+                    PeriodInWords(*tried.read_period_ns), TriedText(tried.with_period),
+                    *tried.read_period_ns / 1'000'000, *tried.read_period_ns / 1'000'000));
+  return texts;
+}
+
+Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
+                const TriedRemedies& tried) {
+  const SessionSums sums(report);
+  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t read = sums.totals[Fate::kRead].packets;
+  const uint64_t unusable = sums.unusable.packets;
+  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
+  const std::string signs = SignsText(report, sums);
+  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
+  Answer answer;
+  const Harm of_unusable = HarmOfUnusable(unusable, read);
+  if (of_unusable == Harm::kError) {
+    answer.severity = of_unusable;
+    answer.headline = fmt::format(
+        "{} of the {} that were read cannot be used: they need incremental state that was lost.",
+        WithCommas(unusable), Count(read, "packet"));
+  } else if (lost > 0) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline = LostHeadline(sums);
+    if (waiting > 0) {
+      answer.headline.pop_back();  // the full stop
+      answer.headline += fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
+                                     WithCommas(waiting), waiting == 1 ? "s" : "", Is(waiting));
+    }
+  } else if (waiting > 0) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline = WaitingHeadline(waiting);
+  } else if (before != nullptr) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline = LostBeforeText(*before);
+  } else if (!signs.empty()) {
+    answer.severity = Harm::kWarning;
+    answer.headline = SignsHeadline(sums);
+  } else {
+    answer.headline = NothingLostText(sums, outcome.reads);
+  }
+  if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
+    answer.Add("Before", LostBeforeText(*before));
+  answer.Add("Session", SessionText(outcome));
+  if (lost > 0) {
+    answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
+    answer.Add("Why", WhyText(sums));
+    answer.Add("Over time", OverTimeText(report.over_time, outcome));
+    answer.Add("Lost by", LosersText(sums, notes));
+    answer.Add("Evicted by", EvictorsText(report, notes));
+  }
+  answer.Add("Not counted", UncountedText(sums));
+  answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
+  answer.Add("Stalled", WaitingText(sums, notes));
+  if (of_unusable == Harm::kDataLoss)
+    answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
+                                       "was lost",
+                                       WithCommas(unusable), Count(read, "packet")));
+  answer.Add("More hints", signs);
+  for (const std::string& text : RemedyTexts(tried)) answer.Add("Remedy", text);
+  answer.Add("Assumed", ReadsNotes(outcome.reads));
+  return answer;
+}
+
+ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
+                          const SessionNotes& notes, const TriedRemedies& tried) {
+  const SessionSums sums(report);
+  ReplayFacts facts;
+  if (outcome.first_time_ns && outcome.last_time_ns)
+    facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),
+                             static_cast<int64_t>(*outcome.last_time_ns)};
+  std::vector<ConfigChange> changes;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    ReplayedBuffer& replayed = facts.buffers[buffer.index];
+    replayed.id = buffer.id;
+    replayed.policy = buffer.policy;
+    const auto needed = std::ranges::find(tried.sizes, buffer.id, &NeededSize::buffer);
+    if (needed == tried.sizes.end()) continue;
+    replayed.size = {
+        fmt::format("buffers[{}].size_kb", buffer.index), std::to_string(needed->size / 1024),
+        fmt::format("buffer {} {}", Raw(buffer.id), TriedText(needed->outcome)), !needed->outcome};
+    changes.push_back(*replayed.size);
+  }
+  const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
+    Finding& finding = facts.findings.emplace_back();
+    finding.rule = &RuleOf(rule);
+    finding.harm = finding.rule->harm;
+    finding.what = std::move(what);
+    finding.remedy = finding.rule->remedy;
+    finding.proof = "The replay of the log, packet by packet.";
+    finding.weight = weight;
+    return finding;
+  };
+  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
+  const std::string signs = SignsText(report, sums);
+  if (lost > 0) {
+    Finding& finding = add("log.lost", LostHeadline(sums), lost);
+    finding.where = "by sequence: " + LosersText(sums, notes);
+    finding.cause = fmt::format("What became of them: {}.", WhyText(sums));
+    const std::vector<std::string> remedies = RemedyTexts(tried);
+    if (!remedies.empty()) finding.remedy = Joined(remedies, " ");
+    finding.changes = std::move(changes);
+  }
+  if (waiting > 0)
+    add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
+  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
+  if (lost == 0 && waiting == 0 && !signs.empty())
+    add("log.signs", before != nullptr ? LostBeforeText(*before) : SignsHeadline(sums), 0).proof =
+        signs;
+  facts.answer = AnswerOf(report, outcome, notes, tried);
+  return facts;
+}
+
+}  // namespace ringscope

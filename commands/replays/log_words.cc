@@ -1,0 +1,88 @@
+#include "commands/replays/log_words.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/text.h"
+#include "core/base/text.h"
+#include "formats/io/file_lock.h"
+
+namespace ringscope {
+
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns) {
+  const std::string until = duration_ns
+                                ? fmt::format("its last record is {} after its session's first",
+                                              HumanDuration(*duration_ns))
+                                : "it has no times";
+  if (const std::optional<LockOwner> owner = LockOwnerOf(path))
+    return fmt::format("the log is {}; {}, and what follows is missing", BeingRecordedBy(*owner),
+                       until);
+  return fmt::format("the log was not closed: {}, and what followed may be missing", until);
+}
+
+std::string StartMissingText(const LogHeader& header) {
+  const std::string start = fmt::format(
+      "the log begins with part {} of a recording: the records before are missing", header.part);
+  if (header.repeated_records == 0)
+    return start + ", also those that set up its buffers, producers and writers";
+  return start +
+         ", so that buffers which were there before are replayed from empty. Packets of chunks "
+         "that were committed before are missing, and the first packet of a sequence may have "
+         "other "
+         "loss flags. When all of such a ring buffer has been written once, it holds what the "
+         "service's did, except at its write position, which is not known. Buffers that are set up "
+         "later are exact";
+}
+
+std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first_time_ns) {
+  constexpr size_t kNamed = 8;
+  std::string text;
+  const auto& buffers = refills.buffers();
+  for (size_t i = 0; i < buffers.size() && i < kNamed; ++i) {
+    const Refill& refill = buffers[i];
+    text += fmt::format("{}buffer {} ({}, {}) ",
+                        text.empty() ? "of the buffers that existed before the log began, " : "; ",
+                        Raw(refill.buffer.id), HumanSize(refill.buffer.size),
+                        Name(refill.buffer.policy));
+    if (refill.known()) {
+      const std::string since = refill.time_ns && first_time_ns && *refill.time_ns >= *first_time_ns
+                                    ? fmt::format("{} after the first record",
+                                                  HumanDuration(*refill.time_ns - *first_time_ns))
+                                    : fmt::format("record {}", WithCommas(*refill.record));
+      text += refill.was_emptied
+                  ? fmt::format("is exact from {} on, when it was emptied for a clone", since)
+                  : fmt::format(
+                        "holds what the service's did from {} on, except at its write "
+                        "position",
+                        since);
+    } else if (refill.buffer.policy == FillPolicy::kDiscard) {
+      text += "may have been full before, so what it accepted is not known";
+    } else {
+      text += fmt::format(
+          "has not been overwritten in full since then ({} written): packets that it held before "
+          "may be missing in all reads",
+          HumanSize(refill.bytes));
+    }
+  }
+  if (buffers.size() > kNamed)
+    text += fmt::format("; {} more are not listed", WithCommas(buffers.size() - kNamed));
+  return text;
+}
+
+void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock) {
+  if (clock.base() != TimeBase::kWall || clock.wall_offset_ns()) return;
+  console.Warn(
+      fmt::format("{}: no clock snapshot of the log shows the time of day, so times are "
+                  "'?'; --time session shows them",
+                  path));
+}
+
+std::string Shortened(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", Printable(names[i]));
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,38 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_LOG_WORDS_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_LOG_WORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/shell/console.h"
+#include "core/log/op.h"
+#include "core/reads/refill.h"
+#include "core/session/session_clock.h"
+
+namespace ringscope {
+
+// What several commands say of a log as a whole.
+
+/// Of a log that has no end: whether it is still being recorded, and how far it goes.
+/// @param duration_ns from the first to the last record of its last session
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns);
+/// Of a copy of such a log, which is complete in itself.
+inline constexpr const char* kCutOffText =
+    "the log is a copy of one that was not closed: the end of the recording may be missing";
+/// Of a log that begins with a part of a recording that is not its first.
+std::string StartMissingText(const LogHeader& header);
+/// From when on the buffers of such a log are exact, as far as it was read; empty: it repeats none.
+/// @param first_time_ns of its records
+std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first_time_ns);
+
+/// Warns where times of day are to be shown that the log's clock snapshots do not tell.
+void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock);
+
+/// "a.tblog, b.tblog and 3 more"
+std::string Shortened(const std::vector<std::string>& names);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_LOG_WORDS_H_

@@ -1,0 +1,34 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_
+
+#include <optional>
+#include <string>
+
+#include "core/gaps/gap_report.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+/// Name of the sequence's producer, fit for a terminal; empty: not known.
+std::string ProducerText(const SessionNotes& notes, SequenceKey sequence);
+/// "demo-app/render", process and thread; without what is not known.
+std::string WriterText(const SessionNotes& notes, SequenceKey sequence);
+/// "2:17 (demo-app/render)"; without a name where there is none.
+std::string NameText(const SessionNotes& notes, SequenceKey sequence);
+/// "1.837 s", as the notes show times; "?" if not known.
+std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
+/// "0.707 s to 1.543 s", or one time.
+std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
+                     const std::optional<uint64_t>& to, const char* between = " to ");
+/// The same; where times are not known: "record 3 to record 5".
+std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
+
+/// "record 12 (1.837 s)"
+std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
+
+/// What happened to packets: "overwritten before they were read"; "... it was ..." of one.
+std::string CauseText(const CauseCount& cause);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_

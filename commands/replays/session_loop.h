@@ -1,0 +1,40 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_
+
+#include <functional>
+#include <string>
+
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_reader.h"
+#include "commands/view/report.h"
+
+namespace ringscope {
+
+/// Does something with the session that the reader is at.
+using SessionTask = std::function<Result<ExitCode>()>;
+
+/// Takes all sessions, one after the other.
+/// @return the worst ending; kNotice if an input was damaged
+Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task);
+/// The same for sessions that are reported: an object of the array "sessions" each, with an empty
+/// line between them as text. What had to be assumed of the input, in what the recordings are not
+/// exact, and what of the input is missing, is reported after them; for programs as "assumed" and
+/// "not_complete", and "inexact" of each session.
+Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task);
+
+/// The first line of a report on a session: "x.tblog: session 1: 4,732 records over 1.130 s".
+struct SessionTitle {
+  std::string path;
+  uint64_t session = 0;
+  uint64_t records = 0;
+  uint64_t duration_ns = 0;
+  std::optional<uint64_t> clone = {};  // that is seen; absent: the session itself
+  std::string more = {};               // ", 2 reads"
+};
+void ReportTitle(Report& report, const SessionTitle& title);
+/// The title of a replay, and whether the session has no buffer.
+void ReportReplayTitle(Report& report, const ReplayOutcome& outcome);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_

@@ -1,0 +1,248 @@
+#include "commands/replays/session_reads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "commands/plugin/plugin.h"
+#include "commands/replays/muted_context.h"
+#include "commands/shell/input.h"
+#include "commands/shell/text.h"
+#include "core/reads/look_ahead.h"
+#include "core/reads/read_finder.h"
+#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/trace/written_file_reader.h"
+
+namespace ringscope {
+namespace {
+
+bool IsReadOnce(const SessionSelection& session) {
+  return std::find(session.paths.begin(), session.paths.end(), "-") != session.paths.end();
+}
+
+/// Asks `ask` of the session's records, once.
+template <typename T>
+std::function<Result<T>()> AskOnce(Context& context, const SessionSelection& session,
+                                   Result<T> (*ask)(OpSource&)) {
+  struct Answer {
+    std::once_flag once;
+    Result<T> value = T{};
+  };
+  return [&context, session, ask, answer = std::make_shared<Answer>()] {
+    std::call_once(answer->once, [&] {
+      // Perhaps on another thread, and in the middle of another reading that shows its progress.
+      MutedContext muted(context);
+      auto ops = OpenSession(muted.context(), session, "looking ahead in");
+      if (!ops)
+        answer->value = tl::unexpected(std::move(ops).error());
+      else
+        answer->value = ask(**ops);
+    });
+    return answer->value;
+  };
+}
+
+/// "500 ms", "5 s"
+std::string PeriodText(uint64_t ns) {
+  constexpr uint64_t kMs = 1'000'000;
+  if (ns % (1000 * kMs) == 0) return fmt::format("{} s", WithCommas(ns / (1000 * kMs)));
+  if (ns % kMs == 0) return fmt::format("{} ms", WithCommas(ns / kMs));
+  return fmt::format("{} ns", WithCommas(ns));
+}
+
+std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string WhyText(UnexplainedPacket::Why why) {
+  switch (why) {
+    case UnexplainedPacket::Why::kNotInLog:
+      return "the log has no such packet";
+    case UnexplainedPacket::Why::kNotReturned:
+      return "the replay returns another packet in its place, or none";
+    case UnexplainedPacket::Why::kLossBits:
+      return "the replay returns it with another previous_packet_dropped";
+    case UnexplainedPacket::Why::kTooMany:
+      return "the trace ends before it, and the replay returns more";
+  }
+  return "";
+}
+
+}  // namespace
+
+LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
+  if (input == StandardInput::kReadOnce && IsReadOnce(session)) return {};
+  return {.has_reads = AskOnce(context, session, HasReads),
+          .finished_reads = AskOnce(context, session, FinishedReads)};
+}
+
+Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
+                                    const std::string& trace) {
+  if (IsReadOnce(session) || trace == "-") {
+    return Fail(ErrorCode::kUsage,
+                "the reads of a trace cannot be found in standard input, which can be read once",
+                {}, "write it to a file, and name that");
+  }
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, trace));
+  if (input.kind != InputKind::kTrace && !ContentWords(input.start).empty())
+    return tl::unexpected<Error>(
+        WrongContent(input.start, trace, "a trace", "expected a .pftrace"));
+  auto file = ReadWrittenFile(std::move(input.source));
+  if (!file) return InFile(trace, Result<FoundReads>(tl::unexpected(std::move(file).error())));
+  SessionReader checked(context, session, {});
+  RS_RETURN_IF_ERROR(checked.NextSession());
+  RS_RETURN_IF_ERROR(ExpectPayload(checked, "a comparison with a trace"));
+  const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
+  RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), *file));
+  if (found.packets > 0 && found.explained == 0) {
+    return Fail(ErrorCode::kUsage,
+                "no choice of reads returns even the first packet of this trace: it is not what "
+                "the service wrote for this session",
+                {trace, {}, {}}, "name the file that the session was written into");
+  }
+  return found;
+}
+
+std::string ReadsText(const ReadsUsed& used) {
+  std::string text;
+  switch (used.mode) {
+    case ReadsMode::kAuto:
+    case ReadsMode::kRecorded:
+      text = used.like.empty() ? "as recorded" : "like " + Printable(FileNameOf(used.like));
+      break;
+    case ReadsMode::kEnd:
+      text = "at the end";
+      break;
+    case ReadsMode::kNone:
+      text = "by choice";
+      break;
+    case ReadsMode::kEvery:
+      text = fmt::format("every {}", PeriodText(used.period_ns));
+      break;
+    case ReadsMode::kStreamed:
+      text = fmt::format("every {} as for a file", PeriodText(used.period_ns));
+      break;
+  }
+  return text + (used.assumed ? " (assumed)" : "");
+}
+
+std::string PeriodInWords(uint64_t ns) {
+  constexpr uint64_t kMs = 1'000'000, kMinute = 60'000 * kMs;
+  return ns < kMinute ? fmt::format("{} ms", WithCommas(ns / kMs)) : HumanDuration(ns);
+}
+
+std::string ReadsName(const ReadsUsed& used) {
+  return std::string(Name(used.mode)) + (used.assumed ? " (assumed)" : "");
+}
+
+std::string ReadsNotes(const ReadsUsed& used) {
+  std::string notes;
+  const auto add = [&notes](const std::string& text) {
+    notes += (notes.empty() ? "" : " ") + text;
+  };
+  if (used.alignment_assumed)
+    add("The log has no clock snapshot, so where the periods begin is assumed.");
+  if (used.added_passes > 0)
+    add(fmt::format("Reads were continued by {}, until nothing was left, as the service does{}",
+                    used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes",
+                    used.went_on_alone
+                        ? "; the log does not show that the recorded last read left nothing."
+                        : ": the recorded ones left nothing, either."));
+  if (used.empty_reads > 0)
+    add(
+        fmt::format("{} returned nothing, as in the service, because the session is written into a "
+                    "file, is only cloned, or waits for a trigger.",
+                    Count(used.empty_reads, "consumer read")));
+  if (used.seen_in_file > 0)
+    add(fmt::format("{} {} seen by the recorder as the service's file grew.",
+                    Count(used.seen_in_file, "read"), used.seen_in_file == 1 ? "was" : "were"));
+  if (used.left_out > 0)
+    add(fmt::format(
+        "{} of the log came after the first assumed one, and were left out: use --reads "
+        "recorded.",
+        Count(used.left_out, "read")));
+  if (used.like_explained < used.like_packets)
+    add(fmt::format("No choice of reads explains more than the first {} of {} of {}.",
+                    WithCommas(used.like_explained), Count(used.like_packets, "packet"),
+                    Printable(used.like)));
+  return notes;
+}
+
+Json ReadsJson(const ReadsUsed& used) {
+  Json json = {{"mode", Name(used.mode)}, {"assumed", used.assumed}};
+  if (used.mode == ReadsMode::kEvery || used.mode == ReadsMode::kStreamed)
+    json.Set("period_ns", used.period_ns);
+  if (used.mode == ReadsMode::kStreamed) json.Set("alignment_assumed", used.alignment_assumed);
+  json.Set("added_passes", used.added_passes);
+  if (used.went_on_alone) json.Set("recorded_end_unknown", true);
+  json.Set("empty_reads", used.empty_reads);
+  if (used.seen_in_file > 0) json.Set("seen_in_file", used.seen_in_file);
+  json.Set("left_out", used.left_out);
+  if (!used.like.empty()) {
+    json.Set("like", used.like);
+    json.Set("like_packets", used.like_packets);
+    json.Set("like_explained", used.like_explained);
+  }
+  return json;
+}
+
+void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record) {
+  Table reads({{"read", Align::kRight, "read"},
+               {"after record", Align::kRight, "after_record"},
+               {"or from", Align::kRight, "earliest"},
+               {"to", Align::kRight, "latest"},
+               {"packets", Align::kRight, "packets"},
+               DataColumn("time_ns")});
+  const auto number = [&](uint64_t count) -> Cell {
+    return count == 0 ? Cell("-", Json()) : NumberCell(first_record + count - 1);
+  };
+  uint64_t index = 0;
+  for (const FoundRead& read : found.reads) {
+    const bool is_unique = read.earliest == read.latest;
+    const Cell from = number(read.earliest), to = number(read.latest);
+    reads.AddRow({NumberCell(++index), number(read.after), is_unique ? Cell("", from.value) : from,
+                  is_unique ? Cell("", to.value) : to, CountCell(read.packets),
+                  DataCell(read.time_ns ? Json(*read.time_ns) : Json())});
+  }
+  report.AddObject("found_reads", [&] {
+    report.Data({{"packets", found.packets},
+                 {"explained", found.explained},
+                 {"from_events", found.from_events},
+                 {"replays", found.replays},
+                 {"has_stats", found.has_stats},
+                 {"different_stats", found.different_stats}});
+    if (found.unexplained) {
+      const UnexplainedPacket& packet = *found.unexplained;
+      report.Data("unexplained", {{"packet", packet.packet},
+                                  {"sequence_id", packet.sequence_id},
+                                  {"read", packet.read + 1},
+                                  {"why", Name(packet.why)}});
+    }
+    report.Add("reads", reads, 2);
+  });
+  std::string text = found.unexplained
+                         ? fmt::format("{} of {} explained.", WithCommas(found.explained),
+                                       Count(found.packets, "packet"))
+                         : fmt::format("With these reads the replay equals the trace: {}.",
+                                       Count(found.packets, "packet"));
+  if (found.unexplained) {
+    text += fmt::format(
+        " The first that no choice of reads explains is packet {} of sequence {} in the trace, in "
+        "read {}: {}.",
+        WithCommas(found.unexplained->packet), found.unexplained->sequence_id,
+        found.unexplained->read + 1, WhyText(found.unexplained->why));
+  } else if (found.has_stats) {
+    text += found.different_stats.empty()
+                ? " The statistics at its end are equal, too."
+                : fmt::format(" These of the statistics at its end differ: {}.",
+                              Joined(found.different_stats));
+  }
+  if (!found.from_events)
+    text +=
+        " The trace lacks the service's events at the end of reads, so the reads were searched "
+        "near the multiples of its period.";
+  report.Print("\n" + Wrap(text, 0) + "\n");
+}
+
+}  // namespace ringscope

@@ -1,0 +1,43 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_SESSION_READS_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_SESSION_READS_H_
+
+#include <string>
+
+#include "commands/replays/session_reader.h"
+#include "commands/view/report.h"
+#include "core/reads/found_reads.h"
+#include "core/session/replay.h"
+
+namespace ringscope {
+
+/// Whether standard input can be read again, see SpooledInput.
+enum class StandardInput : uint8_t { kReadOnce, kSpooled };
+/// What a replay of this session may have to know in advance. Its records are read once more where
+/// that is asked, which standard input may not allow: then it is not known.
+/// @param session selects one; `context` outlives the result
+LookAhead LookAheadIn(Context& context, const SessionSelection& session,
+                      StandardInput input = StandardInput::kReadOnce);
+
+/// Finds the reads with which the session's replay equals a trace that the service wrote into a
+/// file. kUsage: the log is standard input, or the trace is of another session.
+/// @param session selects one
+Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
+                                    const std::string& trace);
+
+/// When a replay read: "as recorded", "every 500 ms as for a file (assumed)".
+std::string ReadsText(const ReadsUsed& used);
+/// The same for a column: "recorded", "streamed (assumed)".
+std::string ReadsName(const ReadsUsed& used);
+/// A read period in words, never longer than it is: "400 ms", "3 h 13 min".
+std::string PeriodInWords(uint64_t ns);
+/// What else is to be known about that, in sentences; empty: nothing.
+std::string ReadsNotes(const ReadsUsed& used);
+Json ReadsJson(const ReadsUsed& used);
+
+/// What was found, as the object "found_reads" and as text.
+/// @param first_record number in its file of the session's first record
+void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_SESSION_READS_H_

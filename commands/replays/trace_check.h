@@ -1,0 +1,53 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_
+
+#include <optional>
+#include <string>
+
+#include "commands/replays/replay_run.h"
+#include "commands/replays/session_reader.h"
+#include "commands/view/json_fields.h"
+#include "core/compare/output_diff.h"
+#include "core/reads/found_reads.h"
+
+namespace ringscope {
+
+/// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
+std::string CountsText(const DiffCounts& counts);
+/// The same for programs.
+template <typename Io>
+void ListFields(Io& io, DiffCounts& counts) {
+  io("matched", counts.matched);
+  for (size_t i = 0; i < kDifferenceKinds; ++i)
+    io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);
+  io("other_order_across_sequences", counts.across_order);
+}
+
+/// How the replay of a recorded session compares with the trace that came out of it.
+struct TraceCheck {
+  ReplayOutcome outcome;
+  OutputDiff diff;                  // side A is the replay, side B the trace
+  std::optional<uint64_t> session;  // of the service: the one that the trace is of, of several
+  /// For a session that was written into a file and has no reads in its log: the reads that were
+  /// looked for in the trace.
+  std::optional<FoundReads> found;
+  /// The trace has the uid and pid of the recorder, which is what the service saw of the producers:
+  /// the log has both, or all of the trace is of one process that is none of the log's producers.
+  bool has_recorder_identity = false;
+
+  bool Same() const { return diff.Same(); }
+};
+
+/// Replays the log that `sessions` is at, and compares: packets, previous_packet_dropped, the
+/// order in each sequence, uid and pid, and the buffers' counters. Packets of the service itself
+/// are left out. If several of the service's sessions were recorded, the one is compared whose
+/// replay is most like the trace.
+/// @param trace a .pftrace @param listed differences to keep of each kind
+/// @return kUsage: the trace is of another session
+Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
+                                  const ReplayChoices& choices, const std::string& trace,
+                                  size_t listed);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_

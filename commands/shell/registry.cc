@@ -1,0 +1,98 @@
+#include "commands/shell/registry.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "commands/shell/commands.h"
+#include "commands/shell/options.h"
+#include "commands/shell/suggest.h"
+
+namespace ringscope {
+namespace {
+
+Result<ColorMode> ParseColor(std::string_view when) {
+  if (when == "auto") return ColorMode::kAuto;
+  if (when == "always") return ColorMode::kAlways;
+  if (when == "never") return ColorMode::kNever;
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a mode of colours", when), {},
+              "choose auto, always or never");
+}
+
+/// --color and --quiet, which may precede a command or follow it.
+void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
+  InGroup(app, kGlobalGroup);
+  AddParsed(app, "--color", args.console.color, ParseColor, "auto|always|never",
+            "Whether to use colours (default: auto, on a terminal unless NO_COLOR is set)");
+  AddFlag(app, "-q,--quiet", args.console.quiet,
+          "Print no progress and no messages; warnings and errors are still printed");
+}
+
+/// Commands that people do not type.
+std::span<const Command> HiddenCommands() {
+  static const std::vector<Command> commands = {CompleteCommand(), ManPageCommand()};
+  return commands;
+}
+
+}  // namespace
+
+std::span<const Command> Commands() {
+  static const std::vector<Command> commands = {
+      ReplayCommand(), SweepCommand(),   MergeCommand(),       StatsCommand(),
+      DiffCommand(),   FuzzCommand(),    BenchCommand(),       EnginesCommand(),
+      PluginCommand(), DoctorCommand(),  GapsCommand(),        AdviseCommand(),
+      GraphCommand(),  SmbCommand(),     ReportCommand(),      TimelineCommand(),
+      ExportCommand(), ProtovmCommand(), RecordCommand(),      DemoSessionCommand(),
+      ImportCommand(), InfoCommand(),    DumpCommand(),        VerifyCommand(),
+      RepairCommand(), HelpCommand(),    CompletionsCommand(),
+  };
+  return commands;
+}
+
+const Command* FindCommand(std::string_view name) {
+  for (const std::span<const Command> commands : {Commands(), HiddenCommands()}) {
+    for (const Command& command : commands)
+      if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) names.emplace_back(command.name);
+  return names;
+}
+
+Error UnknownCommand(std::string_view name) {
+  return {ErrorCode::kUsage,
+          fmt::format("there is no command '{}'", name),
+          {},
+          DidYouMean(name, CommandNames(), "'ringscope help' lists the commands")};
+}
+
+std::vector<std::pair<int, const char*>> MeaningsOf(const Command& command) {
+  const ExitMeanings& exits = command.exits;
+  std::vector<std::pair<int, const char*>> meanings = {
+      {0, exits.clean}, {1, exits.failed}, {2, exits.usage}};
+  if (exits.notice != nullptr) meanings.emplace_back(3, exits.notice);
+  return meanings;
+}
+
+void AddOptionsBeforeCommand(CLI::App& app, GlobalArgs& args) {
+  app.set_help_flag();  // a plain flag here: it lists the commands
+  InGroup(app, kGlobalGroup);
+  AddFlag(app, "-h,--help", args.help, "List the commands; after a command: explain it");
+  AddFlag(app, "-V,--version", args.version, "Print the version");
+  AddGlobalOptions(app, args);
+}
+
+BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
+  BoundCommand bound;
+  bound.app = std::make_unique<CLI::App>(command.description, command.name);
+  bound.run = command.bind(*bound.app);
+  bound.app->set_help_flag("-h,--help", "Print this help")->group(kGlobalGroup);
+  AddGlobalOptions(*bound.app, globals);
+  return bound;
+}
+
+}  // namespace ringscope

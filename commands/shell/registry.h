@@ -1,0 +1,46 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_REGISTRY_H_
+#define RINGSCOPE_COMMANDS_SHELL_REGISTRY_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "commands/shell/command.h"
+
+namespace ringscope {
+
+/// All commands, in the order of the overview.
+std::span<const Command> Commands();
+
+/// Looks up a command, also a hidden one that shells and the build call.
+/// @return nullptr: there is none of this name
+const Command* FindCommand(std::string_view name);
+std::vector<std::string> CommandNames();
+
+/// The error for a name that is none: it suggests the nearest one.
+Error UnknownCommand(std::string_view name);
+
+/// Each exit status of a command with its meaning.
+std::vector<std::pair<int, const char*>> MeaningsOf(const Command& command);
+
+/// Options that every command has, and that may precede it.
+struct GlobalArgs {
+  ConsoleOptions console;
+  bool help = false;     // before a command
+  bool version = false;  // before a command
+};
+void AddOptionsBeforeCommand(CLI::App& app, GlobalArgs& args);
+
+/// A command with its options, ready to parse.
+struct BoundCommand {
+  std::unique_ptr<CLI::App> app;
+  Runner run;
+};
+BoundCommand BindCommand(const Command& command, GlobalArgs& globals);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_REGISTRY_H_

@@ -1,0 +1,118 @@
+#include "commands/shell/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "commands/shell/help_text.h"
+#include "commands/shell/option_table.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Registry, Commands_AreNamedOnceAndDescribed) {
+  std::set<std::string> names;
+  for (const Command& command : Commands()) {
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
+    EXPECT_LE(std::string(command.summary).size(), 65u) << command.name;
+    EXPECT_THAT(command.summary, Not(::testing::EndsWith("."))) << command.name;
+    EXPECT_THAT(command.description, ::testing::EndsWith(".")) << command.name;
+    EXPECT_FALSE(command.examples.empty()) << command.name;
+    EXPECT_EQ(FindCommand(command.name), &command);
+  }
+  EXPECT_EQ(FindCommand("no-such"), nullptr);
+  EXPECT_NE(FindCommand("__complete"), nullptr);
+  EXPECT_FALSE(names.contains("__complete")) << "hidden";
+}
+
+TEST(Registry, Groups_AreTogether) {
+  std::set<std::string> left;
+  std::string group;
+  for (const Command& command : Commands()) {
+    if (command.group != group) {
+      EXPECT_TRUE(left.insert(command.group).second) << command.name;
+    }
+    group = command.group;
+  }
+}
+
+TEST(Registry, UnknownCommand_SuggestsTheNearest) {
+  EXPECT_THAT(UnknownCommand("imprt").ToString(), HasSubstr("did you mean 'import'?"));
+  EXPECT_THAT(UnknownCommand("xyzzy").ToString(), HasSubstr("'ringscope help'"));
+}
+
+TEST(Registry, Options_AreDescribed) {
+  for (const Command& command : Commands()) {
+    for (const OptionInfo& option : OptionsOf(command)) {
+      EXPECT_FALSE(option.description.empty()) << command.name << " " << option.Synopsis();
+      EXPECT_THAT(option.description, Not(::testing::EndsWith("."))) << option.Synopsis();
+    }
+  }
+}
+
+TEST(Help, Lines_FitATerminal) {
+  MemoryRun run;
+  std::string text = OverviewHelp(run.console);
+  for (const Command& command : Commands()) text += CommandHelp(command, run.console);
+  size_t start = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
+    EXPECT_LE(end - start, 80u) << text.substr(start, end - start);
+    start = end + 1;
+  }
+}
+
+TEST(Help, Usage_ShowsWhatIsRequired) {
+  EXPECT_EQ(UsageLine(*FindCommand("import")), "ringscope import [OPTIONS] -o FILE LOG");
+  EXPECT_EQ(UsageLine(*FindCommand("replay")), "ringscope replay [OPTIONS] LOG...");
+  EXPECT_EQ(UsageLine(*FindCommand("help")), "ringscope help [OPTIONS] [COMMAND]");
+}
+
+TEST(Help, Choices_AreReadFromTheType) {
+  OptionInfo option;
+  option.type = "[BUFFER=]ring_buffer|discard";
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("ring_buffer", "discard"));
+  option.type = "recorded|every=TIME";
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("recorded", "every="));
+  option.type = "a|b,...";
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("a", "b"));
+  option.type = "RECORD|TIME";
+  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
+  option.type = "SIZE";
+  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
+}
+
+TEST(Help, Options_AreInGroups) {
+  MemoryRun run;
+  const std::string text = CommandHelp(*FindCommand("diff"), run.console);
+  const std::vector<std::string> in_order = {
+      "\nInput\n",       "  LOG...",        "  --session N", "\nSide A\n",
+      "  --a [BUFFER=]", "\nSide B\n",      "\nOutput\n",    "\nGlobal options\n",
+      "  -h, --help",    "\nExit status\n", "\nExamples\n"};
+  size_t at = 0;
+  for (const std::string& part : in_order) {
+    at = text.find(part, at);
+    EXPECT_NE(at, std::string::npos) << part;
+  }
+}
+
+TEST(Help, Options_SayWhatTheyGoWith) {
+  MemoryRun run;
+  const std::string text = CommandHelp(*FindCommand("graph"), run.console);
+  EXPECT_THAT(text,
+              HasSubstr("others; not with --full or --layout or --order or --smb or --top\n"));
+}
+
+TEST(Help, ExitStatus_IsThatOfTheCommand) {
+  MemoryRun run;
+  EXPECT_THAT(CommandHelp(*FindCommand("verify"), run.console),
+              HasSubstr("  3  There is damage, a log was not closed, or parts are missing.\n"));
+  EXPECT_THAT(CommandHelp(*FindCommand("engines"), run.console), Not(HasSubstr("\n  3  ")));
+}
+
+}  // namespace
+}  // namespace ringscope

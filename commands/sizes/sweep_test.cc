@@ -1,0 +1,456 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/replays/replay_run.h"
+#include "commands/shell/commands.h"
+#include "commands/shell/values.h"
+#include "commands/testing/memory_run.h"
+#include "formats/testing/no_threads.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+json DocumentOf(const Ran& ran) { return json::parse(ran.out); }
+
+using Args = std::vector<std::string>;
+
+Args With(Args args, const Args& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+Ran Sweep(const Args& args, const std::string& input = "") {
+  return RunCommand(SweepCommand(), args, input);
+}
+
+json SweptJson(const Args& args, const std::string& input = "") {
+  return DocumentOf(Sweep(With(args, {"--format", "json"}), input));
+}
+
+json SweptSession(const Args& options, const std::string& log) {
+  return SweptJson(With(options, {"-"}), log)["sessions"][0];
+}
+
+/// Chunks of one writer, one a second, each with a packet of 1000 bytes; no read.
+std::string OneChunkASecond(int seconds) {
+  std::string text = R"({"op":"buffer","id":1,"size":8192,"policy":"ring_buffer","ts":0})"
+                     "\n";
+  std::string payload = "e807";  // 1000
+  for (int i = 0; i < 1000; ++i) payload += i == 0 ? "0a" : i == 1 ? "e5" : i == 2 ? "07" : "61";
+  for (int i = 0; i < seconds; ++i) {
+    text += R"({"op":"commit","producer":2,"writer":1,"chunk":)" + std::to_string(i) +
+            R"(,"fragments":1,"buffer":1,"ts":)" + std::to_string(i * 1'000'000'000LL) +
+            R"(,"payload":")" + payload + "\"}\n";
+  }
+  return text;
+}
+
+// The heart of it: each row is what a replay of its configuration gives.
+class SweepRows : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SweepRows, EqualReplays) {
+  const json sessions = SweptJson({testing::CapturePath(GetParam()), "--sizes", "256k", "--engines",
+                                   "v1,v2@55,v2", "--policies", "ring_buffer,discard", "--reads",
+                                   "recorded,every=500ms"})["sessions"];
+  ASSERT_EQ(sessions.size(), 1u);
+  // Those that were asked for, and for each the sizes that lose nothing.
+  ASSERT_EQ(sessions[0]["configurations"].size(), 2u * 3 * 2 * 2);
+
+  for (const json& configuration : sessions[0]["configurations"]) {
+    ReplayChoices choices;
+    choices.session.all.engine = configuration["engine"].get<std::string>();
+    choices.session.all.policy = FromName<FillPolicy>(configuration["policy"].get<std::string>());
+    for (const json& buffer : configuration["buffers"])
+      choices.session.buffers[BufferId{buffer["buffer"].get<uint16_t>()}].size =
+          buffer["size"].get<uint64_t>();
+    choices.reads = ParseReads(configuration["reads"].get<std::string>()).value();
+    MemoryRun memory;
+    SessionReader reader(memory.context, {{testing::CapturePath(GetParam())}, {}}, "replaying");
+    ASSERT_TRUE(reader.NextSession().value());
+    const ReplayOutcome outcome = ReplaySession(memory.context, reader, choices, {}).value();
+
+    ASSERT_EQ(configuration["buffers"].size(), outcome.buffers.size());
+    for (size_t i = 0; i < outcome.buffers.size(); ++i) {
+      const BufferOutcome& buffer = outcome.buffers[i];
+      const json& row = configuration["buffers"][i];
+      SCOPED_TRACE(row.dump().substr(0, 200));
+      EXPECT_EQ(row["buffer"], Raw(buffer.id));
+      EXPECT_EQ(row["engine"], buffer.engine);
+      EXPECT_EQ(row["size"], buffer.size);
+      EXPECT_EQ(row["read"]["packets"], buffer.read.packets);
+      EXPECT_EQ(row["read"]["bytes"], buffer.read.bytes);
+      EXPECT_EQ(row["unread"]["packets"], buffer.unread.packets);
+      EXPECT_EQ(row["sequence_packet_loss"], buffer.losses.sequence_packet_loss);
+      for (const StatField& field : kStatFields)
+        EXPECT_EQ(row["stats"][field.name], buffer.stats.*field.value) << field.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
+                         ::testing::Values("ring-v1", "ring-v2", "discard-v2", "two-buffers-v2"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
+  // 8 KiB hold eight of the chunks, 1,024 bytes each in the buffer: those of the seconds 12 to 19.
+  const json session = SweptSession({"--sizes", "8k,64k"}, OneChunkASecond(20));
+  const json& small = session["configurations"][0]["buffers"][0];
+  EXPECT_EQ(small["read"]["packets"], 8);
+  EXPECT_EQ(small["overwritten"]["packets"], 12);
+  EXPECT_EQ(small["history_ns"], 7 * kSecond);
+  EXPECT_EQ(small["shortest_history_ns"], 7 * kSecond);
+  EXPECT_EQ(small["shortest_sequence"], "2:1");
+  const json& large = session["configurations"][1]["buffers"][0];
+  EXPECT_EQ(large["history_ns"], 19 * kSecond);
+  EXPECT_EQ(large["overwritten"]["packets"], 0);
+}
+
+TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
+  const json session = SweptSession({}, OneChunkASecond(3));
+  std::vector<uint64_t> sizes;
+  for (const json& configuration : session["configurations"])
+    sizes.push_back(configuration["buffers"][0]["size"]);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(4096, 4096, 4096, 8192, 16384, 32768, 65536));
+}
+
+TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
+  const json configurations =
+      SweptSession({"--split", "2:1=9", "--sizes", "8k", "--sizes", "9=64k"},
+                   OneChunkASecond(20))["configurations"];
+  // The second has the sizes with which nothing is lost.
+  ASSERT_EQ(configurations.size(), 2u);
+  for (const json& row : configurations[1]["buffers"]) EXPECT_EQ(row["overwritten"]["packets"], 0);
+  const json& rows = configurations[0]["buffers"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["written"]["packets"], 0);
+  EXPECT_EQ(rows[1]["buffer"], 9);
+  EXPECT_EQ(rows[1]["size"], 65536);
+  EXPECT_EQ(rows[1]["read"]["packets"], 20);
+}
+
+TEST(Sweep, SplitThatMovesNothing_IsSaid) {
+  const Ran ran = Sweep({"-", "--split", "7=9"}, OneChunkASecond(2));
+  EXPECT_THAT(ran.err, HasSubstr("nothing of producer 7 was moved to buffer 9"));
+}
+
+TEST(SweepTarget, Keep_FindsTheSmallestSize) {
+  const Ran ran = Sweep({"-", "--target", "keep=9s", "--format", "json"}, OneChunkASecond(60));
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  const json session = DocumentOf(ran)["sessions"][0];
+  const json& found = session["targets"][0];
+  EXPECT_EQ(found["verified"], true);
+  // Ten chunks of 1,024 bytes or a little more: three pages.
+  EXPECT_EQ(found["buffers"][0]["size"], 3 * 4096);
+}
+
+TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
+  const json session = SweptSession({"--target", "loss=0"}, OneChunkASecond(60));
+  const uint64_t size = session["targets"][0]["buffers"][0]["size"];
+  for (const json& configuration : session["configurations"]) {
+    const json& row = configuration["buffers"][0];
+    EXPECT_EQ(row["overwritten"]["packets"] == 0, row["size"].get<uint64_t>() >= size);
+  }
+}
+
+TEST(SweepTarget, LogThatIsTooShort_IsTheReason) {
+  const Ran ran = Sweep({"-", "--target", "keep=30s"}, OneChunkASecond(10));
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("none: the log lasts only 9.000 s"));
+}
+
+TEST(SweepTarget, WithSizesOfAllBuffers_IsRefused) {
+  EXPECT_THAT(Sweep({"-", "--target", "loss=0", "--sizes", "1M"}).error,
+              HasSubstr("looks for the sizes itself"));
+}
+
+TEST(Sweep, TooManyConfigurations_AreRefused) {
+  Args args = {"-", "--sizes", "4k..1Gx1.02"};
+  for (int i = 0; i < 20; ++i) args.insert(args.end(), {"--engines", "v2"});
+  EXPECT_THAT(Sweep(args, OneChunkASecond(1)).error, HasSubstr("4,096 are allowed"));
+}
+
+TEST(Sweep, WithoutThreads_GivesTheSame) {
+  const Ran expected = Sweep({"-"}, OneChunkASecond(10));
+  const testing::NoThreads no_threads;
+  EXPECT_EQ(Sweep({"-"}, OneChunkASecond(10)).out, expected.out);
+}
+
+// What the session warns of does not depend on how its configurations are replayed.
+TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
+  const std::string log = OneChunkASecond(3) + OneChunkASecond(3);  // a buffer is set up again
+  for (const char* engine : {"v1", "v2"}) {
+    const std::string err = Sweep({"-", "--sizes", "8k,64k", "--engines", engine}, log).err;
+    const size_t first = err.find("warning");
+    ASSERT_NE(first, std::string::npos) << engine;
+    EXPECT_EQ(err.find("warning", first + 1), std::string::npos) << err;
+  }
+}
+
+TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
+  const std::string out = Sweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
+  EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
+                              "chunks_overwritten,chunks_discarded,history_s,buffer,"));
+  EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));
+}
+
+TEST(Sweep, Plot_IsWholeInItself) {
+  const TempFolder folder;
+  for (const char* name : {"plot.svg", "plot.html"}) {
+    const Ran ran =
+        Sweep({"-", "--plot", folder.File(name), "--target", "keep=5s"}, OneChunkASecond(20));
+    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+    const std::string plot = ReadFile(folder.File(name));
+    EXPECT_THAT(plot, HasSubstr("packets lost"));
+    EXPECT_THAT(plot, HasSubstr("target: keep=5s"));
+    EXPECT_THAT(plot, HasSubstr("</svg>"));
+    EXPECT_THAT(plot, Not(HasSubstr("href")));
+    EXPECT_THAT(plot, Not(HasSubstr("src=")));
+  }
+}
+
+// Many logs.
+
+struct Farm {
+  Farm() {
+    std::filesystem::create_directories(folder.File("logs/deep"));
+    for (int i = 0; i < 4; ++i)
+      folder.Write("logs/deep/log" + std::to_string(i) + ".ops.jsonl", OneChunkASecond(5 + 5 * i));
+    folder.Write("logs/a.ops.jsonl", OneChunkASecond(12));
+    folder.Write("logs/notes.txt", "no log");
+  }
+  std::string All() const { return folder.File("logs"); }
+  TempFolder folder;
+};
+
+TEST(ManyLogs, Folder_IsSearchedAndSorted) {
+  const Farm farm;
+  const json document = SweptJson({farm.All()});
+  EXPECT_EQ(document["schema"], "ringscope.sweep_logs/1");
+  ASSERT_EQ(document["logs"].size(), 5u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["logs"][4]["log"], farm.folder.File("logs/deep/log3.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["configurations"][3]["packets_written"], 12 + 5 + 10 + 15 + 20);
+  EXPECT_EQ(document["totals"]["configurations"][3]["logs_with_loss"], 4);
+}
+
+TEST(ManyLogs, WithoutThreads_GiveTheSame) {
+  const Farm farm;
+  const json expected = SweptJson({farm.All()});
+  const testing::NoThreads no_threads;
+  EXPECT_EQ(SweptJson({farm.All()}), expected);
+}
+
+TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  const Ran ran = Sweep({farm.All()});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("/logs/*), 1 failed\n"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ": this is a text file"));
+}
+
+TEST(ManyLogs, AllBroken_IsAFailure) {
+  const TempFolder folder;
+  folder.Write("b.tblog", "this is no log");
+  EXPECT_EQ(Sweep({folder.path()}).code, ExitCode::kFailed);
+}
+
+TEST(ManyLogs, List_NamesLogsLineByLine) {
+  const Farm farm;
+  const std::string list =
+      farm.folder.Write("list.txt", "# two\n" + farm.folder.File("logs/deep/log1.ops.jsonl") +
+                                        "\n\n" + farm.folder.File("logs/a.ops.jsonl") + "\n");
+  const json document = DocumentOf(RunCommand(GapsCommand(), {"@" + list, "--format", "json"}));
+  ASSERT_EQ(document["logs"].size(), 2u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["written"]["packets"], 22);
+}
+
+TEST(ManyLogs, SeveralFiles_GetALineEach) {
+  const Farm farm;
+  EXPECT_EQ(SweptJson({farm.folder.File("logs/deep/log2.ops.jsonl"),
+                       farm.folder.File("logs/a.ops.jsonl")})["logs"]
+                .size(),
+            2u);
+}
+
+TEST(ManyLogs, PartsOfOneSession_AreJoined) {
+  const TempFolder folder;
+  const auto header = [](int part) {
+    return R"({"op":"header","uuid":"00112233445566778899aabbccddeeff","part":)" +
+           std::to_string(part) + "}\n";
+  };
+  const json sessions =
+      SweptJson({folder.Write("0.ops.jsonl", header(0) + OneChunkASecond(5)),
+                 folder.Write("1.ops.jsonl", header(1) + OneChunkASecond(1))})["sessions"];
+  ASSERT_EQ(sessions.size(), 1u);
+  EXPECT_EQ(sessions[0]["records"], 10);
+}
+
+void ExpectMergeEqualsOneRun(const Command& command, const Args& options,
+                             std::vector<const char*> formats = {"json", "text"}) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  const Args all = With(options, {farm.All()});
+  Args parts;
+  for (const char* shard : {"3/3", "2/3", "1/3"}) {
+    const Ran part = RunCommand(command, With(all, {"--shard", shard, "--format", "json"}));
+    parts.push_back(farm.folder.Write(std::string("part") + shard[0] + ".json", part.out));
+  }
+  for (const char* format : formats) {
+    const Args as = {"--format", format};
+    const Ran whole = RunCommand(command, With(all, as));
+    const Ran merged = RunCommand(MergeCommand(), With(parts, as));
+    EXPECT_EQ(merged.out, whole.out);
+    EXPECT_EQ(merged.code, whole.code);
+  }
+}
+
+TEST(Merge, SweepShards_EqualOneRun) {
+  ExpectMergeEqualsOneRun(SweepCommand(), {}, {"json", "text", "csv"});
+}
+TEST(Merge, TargetShards_EqualOneRun) {
+  ExpectMergeEqualsOneRun(SweepCommand(), {"--target", "keep=7s"});
+}
+TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(GapsCommand(), {}); }
+TEST(Merge, DiffShards_EqualOneRun) {
+  ExpectMergeEqualsOneRun(DiffCommand(), {"--a", "v2", "--b", "v2", "--b-size", "4KiB"}, {"json"});
+  ExpectMergeEqualsOneRun(DiffCommand(), {"--a", "v2", "--b", "v2"});  // nothing differs
+}
+
+TEST(Merge, LostShardOfADiff_IsNamedInTheResult) {
+  const Farm farm;
+  const Args differing = {"--a", "v2", "--b", "v2", "--b-size", "4KiB"};
+  const Ran part = RunCommand(DiffCommand(),
+                              With(differing, {farm.All(), "--shard", "2/3", "--format", "json"}));
+  EXPECT_EQ(DocumentOf(part)["shards"], json::parse(R"({"count": 3, "held": [2]})"));
+  const std::string file = farm.folder.Write("part.json", part.out);
+  const Ran merged = RunCommand(MergeCommand(), {file});
+  EXPECT_EQ(merged.code, ExitCode::kNotice);
+  EXPECT_THAT(merged.out, HasSubstr("2 logs"));
+  EXPECT_THAT(merged.out, HasSubstr("2 of 3 shards are missing"));
+  EXPECT_THAT(WithoutLineBreaks(merged.out), HasSubstr("is in the result as JSON"));
+  EXPECT_THAT(RunCommand(MergeCommand(), {file, "--format", "csv"}).error,
+              HasSubstr("results of diff cannot be written as csv"));
+}
+
+/// Why a document cannot be merged.
+std::string MergeError(const std::string& document) {
+  const TempFolder folder;
+  return RunCommand(MergeCommand(), {folder.Write("x.json", document)}).error;
+}
+
+TEST(Merge, OtherDocuments_AreRefused) {
+  EXPECT_THAT(MergeError("{}"), HasSubstr("expected a JSON document with a schema"));
+  EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps/1","sessions":[]})"), HasSubstr("--each"));
+  EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps_logs/1","logs":[7]})"),
+              HasSubstr("x.json: the result does not have the expected content"));
+}
+
+TEST(Merge, DamagedResultsOfDiff_AreRefused) {
+  const std::string log = R"({"log":"a","exit_status":0,"error":null,"sessions":)";
+  for (const std::string& rest :
+       {std::string(R"("logs":[]})"), R"("sessions":[],"logs":[)" + log + "1}]}",
+        R"("sessions":[],"logs":[)" + log + "-1}]}", R"("sessions":[{}],"logs":[)" + log + "0}]}",
+        R"("sessions":[{}],"logs":[)" + log + "1}]}"}) {
+    EXPECT_THAT(MergeError(R"({"schema":"ringscope.diff/1",)" + rest),
+                HasSubstr("x.json: the result does not have the expected content"))
+        << rest;
+  }
+}
+
+TEST(Merge, DamagedDocuments_AreRefused) {
+  for (const char* schema : {"ringscope.sweep_logs/1", "ringscope.gaps_logs/1"}) {
+    for (const char* logs :
+         {"[{}]", R"([{"log":1}])", R"([{"log":"a"}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{}]}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{"configurations":[{}],
+              "buffers":[{}],"sequences":[]}]}])"}) {
+      EXPECT_THAT(MergeError(std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}"),
+                  HasSubstr("x.json: the result does not have the expected content"))
+          << logs;
+    }
+  }
+  EXPECT_THAT(MergeError(std::string(100'000, '[')), HasSubstr("levels"));
+}
+
+/// The results of these shards of a run of gaps.
+Args GapsShards(const Farm& farm, const std::vector<std::string>& shards) {
+  Args parts;
+  for (const std::string& shard : shards) {
+    const Ran part = RunCommand(GapsCommand(), {farm.All(), "--shard", shard, "--format", "json"});
+    parts.push_back(farm.folder.Write("part" + std::to_string(parts.size()) + ".json", part.out));
+  }
+  return parts;
+}
+
+TEST(Merge, LostShard_IsNamedInTheResult) {
+  const Farm farm;
+  const Args parts = GapsShards(farm, {"1/3", "3/3"});
+  const Ran text = RunCommand(MergeCommand(), parts);
+  EXPECT_THAT(text.out, HasSubstr("\nshard 2 of 3 is missing: its logs are not counted.\n"));
+  EXPECT_EQ(text.code, ExitCode::kNotice);
+  const Ran document = RunCommand(MergeCommand(), With(parts, {"--format", "json"}));
+  EXPECT_EQ(DocumentOf(document)["shards"], json::parse(R"({"count": 3, "held": [1, 3]})"));
+  EXPECT_EQ(document.code, ExitCode::kNotice);
+  // What was joined can be joined with the rest.
+  const Args rest = GapsShards(farm, {"2/3"});
+  const Args all = {farm.folder.Write("joined.json", document.out), rest.front()};
+  EXPECT_EQ(RunCommand(MergeCommand(), all).out, RunCommand(GapsCommand(), {farm.All()}).out);
+}
+
+TEST(Merge, ManyLostShards_AreNamed) {
+  const Farm farm;
+  EXPECT_THAT(
+      WithoutLineBreaks(RunCommand(MergeCommand(), GapsShards(farm, {"4/9", "6/9"})).out),
+      HasSubstr("7 of 9 shards are missing: their logs are not counted (1 to 3, 5, 7 to 9)"));
+}
+
+TEST(Merge, LostShardOfASweepAsCsv_IsWarnedOf) {
+  const Farm farm;
+  const Ran part = RunCommand(SweepCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});
+  const Ran merged =
+      RunCommand(MergeCommand(), {farm.folder.Write("part.json", part.out), "--format", "csv"});
+  EXPECT_THAT(merged.err, HasSubstr("shard 2 of 2 is missing"));
+  EXPECT_EQ(merged.code, ExitCode::kNotice);
+}
+
+TEST(Merge, ShardsThatDoNotFit_AreRefused) {
+  const Farm farm;
+  EXPECT_THAT(RunCommand(MergeCommand(), GapsShards(farm, {"1/9", "2/8"})).error,
+              HasSubstr("one of 9 shards, another of one of 8"));
+  EXPECT_THAT(RunCommand(MergeCommand(), GapsShards(farm, {"9/9", "9/9"})).error,
+              HasSubstr("a shard is in two of the results"));
+  for (const char* held : {"[]", "[0]", "[5]", "[2,1]", "[1,1]"}) {
+    EXPECT_THAT(MergeError(std::string(R"({"schema":"ringscope.gaps_logs/1","logs":[],"shards":)") +
+                           R"({"count":4,"held":)" + held + "}}"),
+                HasSubstr("make no sense"))
+        << held;
+  }
+}
+
+TEST(Merge, SameLogTwice_IsRefused) {
+  const Farm farm;
+  const Ran gaps = RunCommand(GapsCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});
+  const std::string part = farm.folder.Write("part.json", gaps.out);
+  EXPECT_THAT(RunCommand(MergeCommand(), {part, part}).error,
+              HasSubstr("is in two of the results"));
+}
+
+}  // namespace
+}  // namespace ringscope

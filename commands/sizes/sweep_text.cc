@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "commands/replays/session_loop.h"
+#include "commands/shell/text.h"
+#include "commands/sizes/sweep_report.h"
+#include "core/log/verdict.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kKeptBar = 6;
+constexpr size_t kMaxSequences = 10;  // of a row, in text
+
+/// A bar of kKeptBar characters, in eighths.
+std::string Bar(uint64_t part, uint64_t whole) {
+  constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  auto eighths = static_cast<size_t>(share * kKeptBar * 8 + 0.5);
+  eighths = std::min(eighths, kKeptBar * 8);
+  if (part > 0) eighths = std::max<size_t>(eighths, 1);
+  if (part < whole) eighths = std::min(eighths, kKeptBar * 8 - 1);
+  std::string bar;
+  for (size_t i = 0; i < eighths / 8; ++i) bar += "█";
+  bar += kEighths[eighths % 8];
+  for (size_t i = (eighths + 7) / 8; i < kKeptBar; ++i) bar += "░";
+  return bar;
+}
+
+std::string BytesOrNone(uint64_t bytes) { return bytes == 0 ? "0" : HumanSize(bytes); }
+
+/// Whether a number is the same in all rows.
+bool IsSame(const SweepSeries& series, uint64_t (SweepRow::*number)() const) {
+  return std::all_of(series.rows.begin(), series.rows.end(), [&](const SweepRow* row) {
+    return (row->*number)() == (series.rows.front()->*number)();
+  });
+}
+
+/// A table's columns. Some are shown only if they are not 0, or not the same, in all rows.
+std::vector<Column> ColumnsOf(const SweepSeries& series) {
+  const auto shown_if = [&](const auto& any) {
+    return std::any_of(series.rows.begin(), series.rows.end(), any) ? kInText : 0;
+  };
+  const auto right = [](const char* title, unsigned in = kInText) -> Column {
+    return {title, Align::kRight, "", in};
+  };
+  return {{""},
+          right("size"),
+          right("kept"),  // with its bar never broken
+          right("packets"),
+          right("lost"),
+          right("folded", shown_if([](auto* row) { return row->folded.packets > 0; })),
+          right("states", shown_if([](auto* row) { return row->state_bytes.value_or(0) > 0; })),
+          right("otherwise", IsSame(series, &SweepRow::lost_otherwise) ? 0 : kInText),
+          right("unfinished", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
+          right("history"),
+          right("shortest"),
+          {"of"},
+          right("stateless",
+                shown_if([](auto* row) { return row->losses.incremental_sequences_dropped > 0; })),
+          // Some buffers were never filled.
+          right("memory",
+                shown_if([](auto* row) { return row->used_bytes + row->size / 64 < row->size; }))};
+}
+
+void PrintSequences(Report& out, const SweepReport& report, const SweepSeries& series) {
+  for (const SweepRow* row : series.rows) {
+    std::vector<SweepSequence> worst = row->sequences;
+    std::stable_sort(worst.begin(), worst.end(),
+                     [](const auto& a, const auto& b) { return a.history_ns < b.history_ns; });
+    out.Print(fmt::format("  sequences at {}, shortest history first:\n", HumanSize(row->size)));
+    Table table({{"sequence", Align::kLeft},
+                 {"history", Align::kRight},
+                 {"written", Align::kRight},
+                 {"read", Align::kRight},
+                 {"overwritten", Align::kRight},
+                 {"producer", Align::kLeft}});
+    for (size_t i = 0; i < std::min(worst.size(), kMaxSequences); ++i) {
+      const SweepSequence& sequence = worst[i];
+      const auto name = report.facts.producers.find(sequence.sequence.producer);
+      table.AddRow({ToString(sequence.sequence), HumanDuration(sequence.history_ns),
+                    WithCommas(sequence.written.packets), WithCommas(sequence.read.packets),
+                    WithCommas(sequence.overwritten.packets),
+                    name == report.facts.producers.end() ? "" : Printable(name->second)});
+    }
+    out.Print(table, 4);
+    if (worst.size() > kMaxSequences)
+      out.Print(fmt::format("    ...and {} more; --format json has all\n",
+                            WithCommas(worst.size() - kMaxSequences)));
+  }
+}
+
+void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series,
+                 bool sequences) {
+  const uint64_t duration = report.result.duration_ns();
+  const SweepRow& first = *series.rows.front();
+  const uint64_t own = OwnSize(report, series.buffer);
+  std::string heading = fmt::format(
+      "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
+      HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
+  if (IsSame(series, &SweepRow::lost_otherwise) && first.lost_otherwise() > 0)
+    heading += fmt::format("; {} lost otherwise", Count(first.lost_otherwise(), "packet"));
+  if (IsSame(series, &SweepRow::waiting_packets) && first.waiting_packets() > 0)
+    heading += fmt::format("; {} unfinished", Count(first.waiting_packets(), "packet"));
+  out.Paragraph(heading);
+  if (first.taken.packets > 0)
+    out.Paragraph(fmt::format("with {}, the session itself read {} of them before the clone",
+                              HumanSize(first.size), Count(first.taken.packets, "packet")));
+  Table table(ColumnsOf(series));
+  for (const SweepRow* each : series.rows) {
+    const SweepRow& row = *each;
+    const uint64_t kept = row.kept_packets();
+    const bool needed = IsNeededSize(report, series, row.size);
+    table.AddRow({row.size == own ? "*"
+                  : needed        ? "+"
+                                  : "",
+                  HumanSize(row.size),
+                  fmt::format("{} {:>6}", Bar(kept, row.written.packets),
+                              ShareText(kept, row.written.packets)),
+                  WithCommas(kept), WithCommas(row.lost_packets()), WithCommas(row.folded.packets),
+                  BytesOrNone(row.state_bytes.value_or(0)), WithCommas(row.lost_otherwise()),
+                  WithCommas(row.waiting_packets()), HumanDuration(row.history_ns),
+                  row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
+                  row.shortest_sequence && row.shortest_history_ns < duration
+                      ? ToString(*row.shortest_sequence)
+                      : "",
+                  WithCommas(row.losses.incremental_sequences_dropped),
+                  BytesOrNone(row.used_bytes)});
+  }
+  out.Print(table);
+  if (sequences) PrintSequences(out, report, series);
+}
+
+void PrintFound(Report& out, const SweepReport& report) {
+  if (report.targets.empty()) return;
+  out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
+  for (const FoundSize& found : report.found) {
+    const SweepSetting& setting = report.plan.settings[found.setting];
+    const auto any =
+        std::find_if(report.plan.points.begin(), report.plan.points.end(),
+                     [&](const SweepPoint& point) { return point.setting == found.setting; });
+    const auto& rows =
+        report.result.rows[found.point ? *found.point
+                                       : static_cast<size_t>(any - report.plan.points.begin())];
+    const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
+    if (!found.point) {
+      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
+      continue;
+    }
+    uint64_t waiting = 0;
+    for (const SweepRow& row : rows) waiting += row.waiting_packets();
+    out.Paragraph(
+        fmt::format("{}{}{}{}", name, SizesText(rows),
+                    !found.verified ? ""
+                    : LossesBefore(report.result.verdicts) != nullptr
+                        ? " for what is in the trace: the session needs more"
+                        : "; verified by an exact replay",
+                    waiting == 0 ? ""
+                                 : fmt::format("; {} unfinished there, too",
+                                               waiting == 1 ? "1 packet is"
+                                                            : Count(waiting, "packet") + " are")),
+        2);
+  }
+}
+
+}  // namespace
+
+void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
+  ReportTitle(out, {.path = report.path,
+                    .session = report.session,
+                    .records = report.result.records,
+                    .duration_ns = report.result.duration_ns(),
+                    .clone = report.clone});
+  if (const RecordingVerdict* before = LossesBefore(report.result.verdicts))
+    out.Paragraph(
+        fmt::format("For the packets in the trace only: it lacks what was lost, {}. 'ringscope "
+                    "advise' of the trace estimates what sizes the session needs.",
+                    Printable(before->detail)));
+  bool marked = false, otherwise = false, waiting = false, folded = false;
+  std::string needed;
+  std::string heading;
+  for (const SweepSeries& all : SeriesOf(report)) {
+    const SweepSeries series = AroundFound(report, all);
+    const std::string text = SettingText(*series.setting, *series.rows.front());
+    out.Print("\n");
+    if (text != heading) out.Print(out.Bold(text) + "\n");
+    heading = text;
+    PrintBuffer(out, report, series, sequences);
+    const uint64_t own = OwnSize(report, series.buffer);
+    for (const SweepRow* row : series.rows) {
+      marked |= row->size == own;
+      otherwise |= row->lost_otherwise() > 0;
+      waiting |= row->waiting_packets() > 0;
+      folded |= row->folded.packets > 0;
+      if (IsNeededSize(report, series, row->size))
+        needed += fmt::format("{}{} for buffer {}", needed.empty() ? "" : ", ",
+                              SizeWithKb(row->size), Raw(series.buffer));
+    }
+  }
+  if (marked || !needed.empty()) out.Print("\n");
+  if (marked) out.Print("* the log's own size\n");
+  if (!needed.empty())
+    out.Print(
+        Wrap(fmt::format("the size needed to overwrite nothing, by a replay: {}", needed), "+ ") +
+        "\n");
+  if (otherwise)
+    out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
+                   "nothing ('ringscope gaps' has the causes)",
+                   "lost otherwise: ") +
+              "\n");
+  if (folded)
+    out.Print(Wrap("overwritten, but a program (ProtoVM) has them in a state that is in the trace; "
+                   "not lost",
+                   "folded: ") +
+              "\n");
+  if (waiting)
+    out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
+  if (!report.targets.empty()) out.Print("\n");
+  PrintFound(out, report);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,43 @@
+#ifndef RINGSCOPE_COMMANDS_SIZES_TRACE_ADVICE_H_
+#define RINGSCOPE_COMMANDS_SIZES_TRACE_ADVICE_H_
+
+#include <optional>
+#include <string>
+
+#include "commands/shell/context.h"
+#include "commands/view/report.h"
+#include "core/doctor/finding.h"
+#include "core/doctor/trace_sizes.h"
+#include "core/doctor/writer_shares.h"
+#include "core/trace/trace_facts.h"
+
+namespace ringscope {
+
+/// What is advised for a session of which only a trace is left that lost data: the changes that
+/// doctor finds, with sizes for what is wanted. Nothing is replayed.
+struct TraceAdvice {
+  std::string name;  // of the trace
+  TraceFacts facts;
+  Diagnosis diagnosis;
+  TraceSizesWish wish;
+  TraceSizes sizes;
+  WriterShares writers;
+  std::string config;  // to be changed, as text; empty: there is none
+
+  bool AnyToDo() const { return !sizes.changes.empty(); }
+};
+
+Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish);
+/// The same without a wish, of a session of the file; nullopt: the input is a log, or the session's
+/// buffers lost nothing.
+Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path,
+                                                      uint64_t session);
+
+/// The trace config with all changes.
+std::string ConfigText(const TraceAdvice& advice);
+
+void ReportTraceAdvice(Report& out, const TraceAdvice& advice);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SIZES_TRACE_ADVICE_H_

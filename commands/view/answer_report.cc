@@ -1,0 +1,42 @@
+#include "commands/view/answer_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/shell/text.h"
+#include "core/base/text.h"
+
+namespace ringscope {
+
+std::string HarmText(Harm harm) { return harm == Harm::kDataLoss ? "data loss" : Name(harm); }
+
+TextStyle StyleOf(Harm harm) {
+  switch (harm) {
+    case Harm::kOk:
+      return TextStyle::kGood;
+    case Harm::kInfo:
+      return TextStyle::kBold;
+    case Harm::kWarning:
+      return TextStyle::kWarning;
+    case Harm::kDataLoss:
+    case Harm::kError:
+      return TextStyle::kLoss;
+  }
+  return TextStyle::kPlain;
+}
+
+void PrintAnswer(Report& report, const std::string& name, const Answer& answer) {
+  if (name.empty())
+    report.PrintWrapped(StyleOf(answer.severity), answer.headline, "");
+  else
+    report.PrintWrapped(StyleOf(answer.severity),
+                        fmt::format("{}: {}:", name, HarmText(answer.severity)),
+                        " " + answer.headline);
+  size_t width = 0;
+  for (const AnswerLine& line : answer.lines) width = std::max(width, line.label.size());
+  for (const AnswerLine& line : answer.lines)
+    report.Print(Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width)) + "\n");
+}
+
+}  // namespace ringscope

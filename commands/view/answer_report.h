@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_COMMANDS_VIEW_ANSWER_REPORT_H_
+#define RINGSCOPE_COMMANDS_VIEW_ANSWER_REPORT_H_
+
+#include <string>
+
+#include "commands/view/report.h"
+#include "core/doctor/answer.h"
+
+namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, AnswerLine& line) {
+  io("label", line.label, "text", line.text);
+}
+
+template <typename Io>
+void ListFields(Io& io, Answer& answer) {
+  io("severity", answer.severity, "headline", answer.headline, "lines", answer.lines);
+}
+
+/// "data loss": as people read it.
+std::string HarmText(Harm harm);
+/// The style that shows how bad it is.
+TextStyle StyleOf(Harm harm);
+
+/// As text: "NAME: data loss: HEADLINE" and the lines below it.
+/// @param name of the trace or session; empty: the headline alone
+void PrintAnswer(Report& report, const std::string& name, const Answer& answer);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_VIEW_ANSWER_REPORT_H_

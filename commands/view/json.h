@@ -1,0 +1,27 @@
+#ifndef RINGSCOPE_COMMANDS_VIEW_JSON_H_
+#define RINGSCOPE_COMMANDS_VIEW_JSON_H_
+
+#include <string>
+#include <string_view>
+
+#include "core/base/log_moment.h"
+#include "core/base/packet_count.h"
+#include "formats/json/json.h"
+
+namespace ringscope {
+
+/// A document that names its schema: "ringscope.NAME/1".
+Json JsonDocument(std::string_view name);
+/// A document as text, indented.
+std::string JsonText(const Json& document);
+/// {"packets": 1, "bytes": 2}
+inline Json CountJson(const PacketCount& count) {
+  return {{"packets", count.packets}, {"bytes", count.bytes}};
+}
+
+/// {"record": 1, "time_ns": 2}
+Json MomentJson(const LogMoment& moment);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_VIEW_JSON_H_

@@ -1,0 +1,162 @@
+#include "commands/view/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "commands/shell/text.h"
+#include "commands/view/markdown.h"
+
+namespace ringscope {
+namespace {
+
+Table FactTable() { return Table({{.title = ""}, {.title = ""}}); }
+
+}  // namespace
+
+Report::Inner::Inner(Report& report, std::string_view key, bool is_item)
+    : report_(report),
+      key_(key),
+      is_item_(is_item),
+      outer_(std::exchange(report.data_, Json::object())) {}
+
+Report::Inner::~Inner() {
+  if (is_item_)
+    outer_[key_].push_back(std::move(report_.data_));
+  else
+    outer_[key_] = std::move(report_.data_);
+  report_.data_ = std::move(outer_);
+}
+
+Report::Report(Console& console, std::string_view format, std::string_view schema)
+    : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
+
+std::string Report::Styled(TextStyle style, std::string_view text) const {
+  const bool has_styles = file_ == nullptr && !is_markdown();
+  return has_styles ? console_.Styled(style, text) : std::string(text);
+}
+
+void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
+                          size_t indent) {
+  if (is_markdown()) {
+    Block(fmt::format("**{}**{}", MarkdownText(styled), MarkdownText(rest)));
+    return;
+  }
+  // Lines are broken without regard to the codes of the style, and each line has its own.
+  const std::string text = Wrap(styled + rest, indent);
+  const std::string first = Wrap(styled, indent);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const size_t styled_end = std::clamp(first.size(), at, end);
+    const size_t word = std::min(text.find_first_not_of(' ', at), styled_end);
+    out.append(text, at, word - at);
+    if (styled_end > word)
+      out += Styled(style, std::string_view(text).substr(word, styled_end - word));
+    out.append(text, styled_end, end - styled_end);
+    out += '\n';
+    at = end + 1;
+  }
+  Print(out);
+}
+
+void Report::Paragraph(std::string_view text, size_t indent) {
+  if (is_markdown())
+    Block(MarkdownText(text));
+  else
+    Print(Wrap(text, indent) + "\n");
+}
+
+void Report::Print(std::string_view text) {
+  if (is_markdown() && !is_fenced_) {
+    text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+    if (text.empty()) return;  // what divides blocks
+    Write("```\n");
+    is_fenced_ = true;
+  }
+  if (!is_json()) Write(text);
+}
+
+void Report::CloseFence() {
+  if (std::exchange(is_fenced_, false)) Write("```\n\n");
+}
+
+void Report::Block(const std::string& markdown) {
+  CloseFence();
+  Write(markdown);
+  Write(markdown.ends_with('\n') ? "\n" : "\n\n");
+}
+
+void Report::Write(std::string_view text) {
+  if (file_ == nullptr)
+    console_.Print(text);
+  else if (status_)
+    status_ = file_->Write(text);
+}
+
+void Report::Title(std::string_view title, std::string_view rest) {
+  if (is_markdown()) {
+    Block(fmt::format("## {}: {}", MarkdownText(title), MarkdownText(rest)));
+    return;
+  }
+  PrintWrapped(TextStyle::kBold, std::string(title) + ":", " " + std::string(rest));
+}
+
+void Report::Heading(std::string_view title, size_t indent) {
+  if (is_markdown()) {
+    Block((indent == 0 ? "### " : "#### ") + MarkdownText(title));
+    return;
+  }
+  Print(fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
+}
+
+void Report::Print(const Table& table, size_t indent) {
+  if (is_text())
+    table.Print(console_, indent);
+  else if (is_markdown() && !table.empty())
+    Block(table.Markdown());
+}
+
+void Report::Section(std::string_view title, const Table& table, size_t indent) {
+  if (!is_for_people() || table.empty()) return;
+  if (title.empty())
+    Print("\n");
+  else
+    Heading(title);
+  Print(table, indent);
+}
+
+void Report::Data(std::string_view key, Json value) {
+  if (is_json()) data_[key] = std::move(value);
+}
+
+void Report::Data(Json members) {
+  if (is_json()) data_.update(std::move(members));
+}
+
+void Report::Fact(const char* title, const Cell& cell, std::string_view key) {
+  if (!key.empty()) Data(key, cell.value);
+  if (is_for_people() && !cell.text.empty()) facts_.AddRow({title, cell});
+}
+
+void Report::EndFacts() {
+  if (is_for_people()) Print(facts_, 2);
+  facts_ = FactTable();
+}
+
+void Report::Add(std::string_view key, const Table& table, size_t indent) {
+  if (is_json()) data_[key] = table.ToJson();
+  Section("", table, indent);
+}
+
+Status Report::Finish() {
+  CloseFence();
+  if (!is_json()) return status_;
+  const std::string text = JsonText(data_);
+  if (file_ != nullptr) return file_->Write(text);
+  console_.Print(text);
+  return {};
+}
+
+}  // namespace ringscope

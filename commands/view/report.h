@@ -1,0 +1,118 @@
+#ifndef RINGSCOPE_COMMANDS_VIEW_REPORT_H_
+#define RINGSCOPE_COMMANDS_VIEW_REPORT_H_
+
+#include <string>
+#include <string_view>
+
+#include "commands/shell/console.h"
+#include "commands/view/json.h"
+#include "commands/view/table.h"
+
+namespace ringscope {
+
+/// A command's result, stated once. What is for people is printed at once where the format is
+/// "text" or "markdown"; what is for programs is gathered in a document where it is "json". Of any
+/// other format ("csv", "svg") a command prints all itself.
+/// Markdown has headings, paragraphs and tables as such, and what is printed as it is between
+/// fences.
+class Report {
+ public:
+  /// @param format as --format has it
+  /// @param schema of the document: "info"
+  Report(Console& console, std::string_view format, std::string_view schema);
+  /// Results go to `file`, not to the console. It must outlive the report.
+  void WriteTo(ByteSink& file) { file_ = &file; }
+
+  bool is_text() const { return format_ == "text"; }
+  bool is_markdown() const { return format_ == "markdown"; }
+  bool is_for_people() const { return is_text() || is_markdown(); }
+  bool is_json() const { return format_ == "json"; }
+  /// Text in bold, if it goes where there are colours.
+  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
+  /// Text in a style, if it goes where there are colours.
+  std::string Styled(TextStyle style, std::string_view text) const;
+
+  // For people.
+
+  /// Text as it is. Nothing where the format is JSON.
+  void Print(std::string_view text);
+  /// Text in lines of at most 80 columns, `indent` spaces in front of each.
+  void Paragraph(std::string_view text, size_t indent = 0);
+  /// `styled + rest` wrapped, `styled` in this style.
+  /// @param rest begins with a space, or is empty
+  void PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
+                    size_t indent = 0);
+  /// "title: rest", the title in bold.
+  void Title(std::string_view title, std::string_view rest);
+  /// A line in bold after an empty line.
+  void Heading(std::string_view title, size_t indent = 0);
+  void Print(const Table& table, size_t indent = 0);
+  /// A table after an empty line and a title in bold, unless the table is empty.
+  /// @param title may be empty
+  void Section(std::string_view title, const Table& table, size_t indent = 0);
+
+  // For programs.
+
+  void Data(std::string_view key, Json value);
+  /// Members of an object.
+  void Data(Json members);
+
+  // For both.
+
+  /// A fact among others: as text a line of two aligned columns, unless it is empty.
+  /// @param key in the document; empty: people alone want to know
+  void Fact(const char* title, const Cell& cell, std::string_view key = {});
+  /// Writes the facts so far, so that the next ones are aligned for themselves.
+  void EndFacts();
+  /// A table: as text a section without a title, in the document the array `key`.
+  void Add(std::string_view key, const Table& table, size_t indent = 0);
+  /// The data that `state` reports becomes an object of the array `key`. @return what it returns
+  template <typename State>
+  auto AddItem(std::string_view key, State state) {
+    const Inner inner(*this, key, /*is_item=*/true);
+    return state();
+  }
+  /// The data that `state` reports becomes the object `key`.
+  template <typename State>
+  auto AddObject(std::string_view key, State state) {
+    const Inner inner(*this, key, /*is_item=*/false);
+    return state();
+  }
+
+  /// Ends the report, writes the document. Call it last. @return what went wrong with a file
+  Status Finish();
+
+ private:
+  /// As long as it lives, data goes to an object inside the one before.
+  class Inner {
+   public:
+    Inner(Report& report, std::string_view key, bool is_item);
+    ~Inner();
+    Inner(const Inner&) = delete;
+    Inner& operator=(const Inner&) = delete;
+
+   private:
+    Report& report_;
+    const std::string key_;
+    const bool is_item_;
+    Json outer_;
+  };
+
+  /// A heading, a paragraph or a table of Markdown.
+  void Block(const std::string& markdown);
+  void Write(std::string_view text);
+  /// Ends what is between fences.
+  void CloseFence();
+
+  Console& console_;
+  const std::string format_;
+  bool is_fenced_ = false;
+  ByteSink* file_ = nullptr;
+  Status status_;
+  Json data_;
+  Table facts_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_VIEW_REPORT_H_

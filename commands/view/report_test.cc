@@ -1,0 +1,218 @@
+#include "commands/view/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "commands/testing/memory_run.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/markdown.h"
+
+namespace ringscope {
+namespace {
+
+TEST(Table, AlignsColumns) {
+  MemoryRun run;
+  Table table({{"name", Align::kLeft}, {"count", Align::kRight}, {"note", Align::kLeft}});
+  table.AddRow({"a", "1", "first"});
+  table.AddRow({"größer", "1,234", ""});
+  table.AddRow({"b"});
+  table.Print(run.console, 2);
+  EXPECT_EQ(run.Output(),
+            "  name    count  note\n"
+            "  a           1  first\n"
+            "  größer  1,234\n"
+            "  b\n");
+}
+
+TEST(Table, WithoutTitles_HasNoTitleLine) {
+  MemoryRun run;
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  table.AddRow({"uuid", "1234"});
+  table.Print(run.console);
+  EXPECT_EQ(run.Output(), "uuid  1234\n");
+}
+
+Table TypedTable() {
+  Table table({{"name", Align::kLeft, "name"},
+               {"bytes", Align::kRight, "written.bytes"},
+               {"share", Align::kRight},
+               DataColumn("session", kInCsv),
+               DataColumn("note"),
+               DataColumn("hint", kInJson | kUnlessNull)});
+  table.AddRow({NameCell("a,\"b\""), BytesCell(65536), "50%", DataCell(7)});
+  return table;
+}
+
+TEST(Table, OneStatement_GivesTextJsonAndCsv) {
+  EXPECT_EQ(TypedTable().Text(),
+            "name    bytes  share\n"
+            "a,\"b\"  64 KiB    50%\n");
+  EXPECT_EQ(TypedTable().ToJson().dump(),
+            R"([{"name":"a,\"b\"","written":{"bytes":65536},"note":null}])");
+  EXPECT_EQ(TypedTable().CsvTitles() + TypedTable().CsvRows(),
+            "name,written_bytes,session,note\n"
+            "\"a,\"\"b\"\"\",65536,7,\n");
+}
+
+TEST(Table, AsMarkdown) {
+  EXPECT_EQ(TypedTable().Markdown(),
+            "| name | bytes | share |\n"
+            "|---|---:|---:|\n"
+            "| a,\"b\" | 64 KiB | 50% |\n");
+  EXPECT_EQ(MarkdownText("chunks_read of v2@58 is *1|2*,\n<b> _x_ `y`"),
+            "chunks_read of v2@58 is \\*1\\|2\\*, \\<b\\> \\_x\\_ \\`y\\`");
+  EXPECT_EQ(MarkdownText("# 1"), "\\# 1");
+}
+
+TEST(Report, AsMarkdown_FencesWhatIsPrintedAsItIs) {
+  MemoryRun run;
+  run.out.terminal = true;  // no colours all the same
+  Report report(run.console, "markdown", "test");
+  report.Title("a and b", "1 finding");
+  report.Print("\n");
+  report.Heading("First");
+  report.Paragraph(
+      "a paragraph that is longer than the lines of a terminal, which has eighty columns in all",
+      2);
+  report.Print("  where     record 1\n");
+  report.Print("\n  packet    1:1#0\n");
+  report.Section("Counters", TypedTable(), 2);
+  report.Fact("size", BytesCell(65536), "size");
+  report.EndFacts();
+  report.Data("x", 1);
+  report.Print("  last\n");
+  ASSERT_TRUE(report.Finish());
+  EXPECT_EQ(
+      run.Output(),
+      "## a and b: 1 finding\n\n"
+      "### First\n\n"
+      "a paragraph that is longer than the lines of a terminal, which has eighty columns in all\n\n"
+      "```\n  where     record 1\n\n  packet    1:1#0\n```\n\n"
+      "### Counters\n\n" +
+          TypedTable().Markdown() +
+          "\n"
+          "|  |  |\n|---|---|\n| size | 64 KiB |\n\n"
+          "```\n  last\n```\n\n");
+}
+
+enum class Colour : uint8_t { kRed, kGreen };
+
+struct Part {
+  SequenceKey sequence;
+  std::optional<BufferId> buffer;
+};
+template <typename Io>
+void ListFields(Io& io, Part& part) {
+  io("sequence", part.sequence, "buffer", part.buffer);
+}
+
+struct Whole {
+  std::string name;
+  double scale = 0;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  Colour colour = Colour::kRed;
+  PacketCount count;
+  std::vector<Part> parts;
+  std::vector<Part> more;
+};
+template <typename Io>
+void ListFields(Io& io, Whole& whole) {
+  io("name", whole.name, "scale", whole.scale);
+  io.Object("nested",
+            [&](auto& nested) { nested("policy", whole.policy, "colour", whole.colour); });
+  io("count", whole.count);
+  io.Derived("parts_count", whole.parts.size());
+  io("parts", whole.parts);
+  io.UnlessEmpty("more", whole.more);
+}
+
+TEST(JsonFields, ListedOnce_AreWrittenAndReadBack) {
+  const Whole whole{"a",
+                    0.5,
+                    FillPolicy::kDiscard,
+                    Colour::kGreen,
+                    {1, 20},
+                    {{{ProducerId{2}, WriterId{17}}, BufferId{3}}, {{}, {}}},
+                    {}};
+  const Json document = FieldsToJson(whole);
+  EXPECT_EQ(document.dump(),
+            R"({"name":"a","scale":0.5,"nested":{"policy":"discard","colour":1},)"
+            R"("count":{"packets":1,"bytes":20},"parts_count":2,)"
+            R"("parts":[{"sequence":"2:17","buffer":3},{"sequence":"0:0","buffer":null}]})");
+  EXPECT_EQ(FieldsToJson(FieldsFromJson<Whole>(document)), document);
+}
+
+TEST(JsonFields, OfAnotherShape_AreRefused) {
+  const auto read = [](const char* text) { return FieldsFromJson<Part>(ParseJson(text).value()); };
+  EXPECT_NO_THROW(read(R"({"sequence":"2:17","buffer":3})"));
+  for (const char* text :
+       {R"({"sequence":"2:17"})", R"({"sequence":17,"buffer":3})", R"([])",
+        R"({"sequence":"2","buffer":3})", R"({"sequence":"2:17","buffer":65536})"})
+    EXPECT_THROW(read(text), JsonError) << text;
+  EXPECT_THROW(FieldsFromJson<FillPolicy>(Json("ring")), JsonError);
+}
+
+std::string Reported(const char* format) {
+  MemoryRun run;
+  Report report(run.console, format, "test");
+  report.Title("x.tblog", "2 records");
+  report.Fact("host", NameCell("here"), "host");
+  report.Fact("a longer title", "for people");
+  report.Fact("not there", "");
+  report.Data("hidden", 1);
+  report.EndFacts();
+  report.AddItem("sessions", [&] {
+    report.Data("session", 1);
+    report.Add("rows", TypedTable(), 2);
+  });
+  EXPECT_TRUE(report.Finish());
+  return run.Output();
+}
+
+TEST(Report, Text_IsForPeople) {
+  EXPECT_EQ(Reported("text"),
+            "x.tblog: 2 records\n"
+            "  host            here\n"
+            "  a longer title  for people\n"
+            "\n"
+            "  name    bytes  share\n"
+            "  a,\"b\"  64 KiB    50%\n");
+}
+
+TEST(Report, WrappedLinesAreStyledEachByItself) {
+  MemoryRun memory;
+  Console console(memory.streams);
+  console.Configure({.color = ColorMode::kAlways});
+  Report report(console, "text", "test");
+  const std::string styled(70, 'a');
+  report.PrintWrapped(TextStyle::kLoss, styled + " bb " + std::string(20, 'c') + ":", " the rest",
+                      2);
+  ASSERT_TRUE(console.Flush());
+  const std::string red = "\x1b[1;31m", off = "\x1b[0m";
+  EXPECT_EQ(memory.out.text, "  " + red + styled + " bb" + off + "\n  " + red +
+                                 std::string(20, 'c') + ":" + off + " the rest\n");
+}
+
+TEST(Report, Json_IsOneDocument) {
+  const Result<Json> parsed = ParseJson(Reported("json"));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->dump(),
+            R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"
+            R"("rows":[{"name":"a,\"b\"","written":{"bytes":65536},"note":null}]}]})");
+}
+
+TEST(Report, ToAFile_HasNoColours) {
+  MemoryRun run, file;
+  run.out.terminal = true;
+  Report report(run.console, "text", "test");
+  report.WriteTo(file.console.results());
+  report.Heading("Title");
+  EXPECT_TRUE(report.Finish());
+  EXPECT_EQ(file.Output(), "\nTitle\n");
+  EXPECT_EQ(run.Output(), "");
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,88 @@
+#ifndef RINGSCOPE_COMMANDS_VIEW_TABLE_H_
+#define RINGSCOPE_COMMANDS_VIEW_TABLE_H_
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "commands/view/json.h"
+#include "commands/view/table_layout.h"
+
+namespace ringscope {
+
+class Console;
+
+/// A value and how people read it. Plain text is only for people: it has no value.
+struct Cell {
+  Cell(std::string shown) : text(std::move(shown)) {}
+  Cell(const char* shown) : text(shown) {}
+  Cell(std::string shown, Json data) : text(std::move(shown)), value(std::move(data)) {}
+
+  std::string text;
+  Json value;
+};
+
+/// "1,234"
+Cell CountCell(uint64_t count);
+/// "64 KiB"
+Cell BytesCell(uint64_t bytes);
+/// "1.130 s"
+Cell DurationCell(uint64_t ns);
+/// "1234": an id, an offset, a place.
+Cell NumberCell(uint64_t number);
+/// Text of unknown origin, made fit for a terminal.
+Cell NameCell(std::string name);
+/// A value that people do not see, or read elsewhere.
+Cell DataCell(Json value);
+std::vector<Cell> DataCells(std::initializer_list<Json> values);
+
+/// What a column is in. kUnlessNull: objects without a value do not have the key.
+inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4, kUnlessNull = 8;
+
+struct Column {
+  std::string title;
+  Align align = Align::kLeft;
+  std::string key = {};  // "packets"; "written.packets" is in an object; empty: only in text
+                         // ("written_packets" in CSV)
+  unsigned in = kInText | kInJson | kInCsv;
+};
+/// A column that people do not see.
+Column DataColumn(std::string key, unsigned in = kInJson | kInCsv);
+
+/// Rows of typed cells, stated once: as text in aligned columns of 80 columns in all, with titles
+/// in bold where there are colours; as JSON an array of objects; as CSV a row each.
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// @param cells at most as many as there are columns; missing ones are empty
+  void AddRow(std::vector<Cell> cells);
+  bool empty() const { return rows_.empty(); }
+  void RemoveRows() { rows_.clear(); }
+
+  /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
+  void Print(Console& console, size_t indent = 0) const;
+  /// The same as text, without colours.
+  std::string Text(size_t indent = 0) const;
+  /// The same as a table of Markdown. Without titles, the title line is empty.
+  std::string Markdown() const;
+  /// The rows as objects of the columns that have a key.
+  Json ToJson() const;
+  /// A line of the keys, and one for each row of the values.
+  std::string CsvTitles() const;
+  std::string CsvRows() const;
+
+ private:
+  bool HasKey(size_t column, unsigned in) const;
+  std::vector<TextBlock> Blocks(size_t indent) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// A value as a field of a CSV row: quoted where it must be; null is empty.
+std::string CsvText(const Json& value);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_VIEW_TABLE_H_

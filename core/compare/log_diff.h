@@ -1,0 +1,232 @@
+#ifndef RINGSCOPE_CORE_COMPARE_LOG_DIFF_H_
+#define RINGSCOPE_CORE_COMPARE_LOG_DIFF_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/base/log_moment.h"
+#include "core/engine/engine.h"
+#include "core/perfetto/stats.h"
+#include "core/session/buffer_event.h"
+#include "core/session/replay_outcome.h"
+
+namespace ringscope {
+
+/// The two sides of a comparison.
+enum class Side : uint8_t { kA, kB };
+inline constexpr std::array<Side, 2> kSides = {Side::kA, Side::kB};
+constexpr Side Other(Side side) { return side == Side::kA ? Side::kB : Side::kA; }
+constexpr char Letter(Side side) { return side == Side::kA ? 'A' : 'B'; }
+
+/// One value for each side.
+template <typename T>
+struct Both {
+  T a{};
+  T b{};
+
+  T& operator[](Side side) { return side == Side::kA ? a : b; }
+  const T& operator[](Side side) const { return side == Side::kA ? a : b; }
+  friend bool operator==(const Both&, const Both&) = default;
+};
+
+/// In what way two sides differ.
+enum class DifferenceKind : uint8_t {
+  kOnlyInA,       // a packet that B never returned
+  kOnlyInB,       // a packet that A never returned
+  kDuplicateInA,  // a packet that A returned once more
+  kDuplicateInB,  // a packet that B returned once more
+  kMoved,         // returned by both, after different records
+  kReordered,     // after a later packet of its sequence on one side alone
+  kContent,       // other bytes, or other validity
+  kLossBits,      // another previous_packet_dropped
+  kIdentity,      // another uid or pid
+  kPatch,         // a patch was applied on one side alone
+  kCounter,       // counters of a buffer
+};
+template <>
+inline constexpr std::array kEnumNames<DifferenceKind> = {
+    "only_in_a", "only_in_b", "duplicate_in_a", "duplicate_in_b", "moved",  "reordered",
+    "content",   "loss_bits", "identity",       "patch",          "counter"};
+inline constexpr size_t kDifferenceKinds = kEnumNames<DifferenceKind>.size();
+constexpr DifferenceKind OnlyIn(Side side) {
+  return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
+}
+constexpr DifferenceKind DuplicateIn(Side side) {
+  return side == Side::kA ? DifferenceKind::kDuplicateInA : DifferenceKind::kDuplicateInB;
+}
+
+/// What a side did with a packet's chunk, where it did not return the packet.
+struct DiffWhy {
+  enum class Kind : uint8_t {
+    kNotTold,     // the engine does not report it
+    kDiscarded,   // the chunk was not taken in: `discard`
+    kEvicted,     // `by` needed the chunk's space
+    kCleared,     // cleared on the way to `with`, whose space `by` needed
+    kGivenUp,     // a read pass consumed the packet without returning it: `loss_bits`
+    kPassedOver,  // a read pass consumed the chunk, and did not find the packet in it
+    kHeld,        // the chunk is still in the buffer
+    kWaits,       // the chunk is still in the buffer, and its sequence waits: `with`, `stall`
+  };
+
+  Kind kind = Kind::kNotTold;
+  LogMoment moment;  // when; none for kHeld and kNotTold
+  DiscardReason discard{};
+  StallReason stall{};
+  uint32_t loss_bits = 0;
+  std::optional<ChunkName> by;
+  std::optional<ChunkName> with;
+
+  friend bool operator==(const DiffWhy&, const DiffWhy&) = default;
+};
+/// In words: "evicted for 1:2#90".
+std::string Describe(const DiffWhy& why);
+template <>
+inline constexpr std::array kEnumNames<DiffWhy::Kind> = {
+    "not_told", "discarded", "evicted", "cleared", "given_up", "passed_over", "held", "waits"};
+
+/// A packet's place: what distinguishes packets, whatever their content.
+struct DiffPlace {
+  BufferId buffer{};
+  uint32_t clone = 0;  // 0: returned by a read pass; else by the log's n-th clone
+  SequenceKey sequence;
+  ChunkId chunk{};      // holds the first fragment
+  uint32_t offset = 0;  // of that fragment's size varint in the chunk's payload
+
+  friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
+};
+
+/// What one side has of a packet.
+struct PacketView {
+  bool returned = false;
+  LogMoment moment;  // of its return
+  uint64_t size = 0;
+  uint64_t hash = 0;  // of its bytes
+  uint32_t loss_bits = 0;
+  Identity identity;
+  bool valid = true;           // passed the service's validation
+  std::optional<DiffWhy> why;  // where it was not returned
+};
+
+/// A packet that the sides do not agree on.
+struct PacketDifference {
+  DifferenceKind kind{};
+  DiffPlace place;
+  ChunkId last_chunk{};  // holds its last fragment, as the side that returned it saw it
+  LogMoment written;     // commit of its last chunk, if known
+  uint32_t content = 0;  // field that holds the packet's data; see ContentName
+  Both<PacketView> sides;
+};
+
+/// A chunk in a buffer, as far as the engine reports it.
+struct HeldChunk {
+  ChunkId chunk{};
+  uint64_t offset = 0;        // bytes, in the buffer
+  uint32_t outer_size = 0;    // bytes occupied
+  uint32_t payload_size = 0;  // bytes of valid fragments
+  uint8_t flags = 0;          // of the shared-memory ABI
+  bool incomplete = false;
+  LogMoment committed;
+};
+
+/// A side's buffer, and one sequence in it, as a record found it.
+struct SideState {
+  uint64_t write_cursor = 0;  // bytes; after the chunk written last
+  uint64_t held_chunks = 0;
+  uint64_t held_bytes = 0;
+  uint64_t size = 0;
+  uint64_t wraps = 0;
+  uint64_t sequence_chunks = 0;   // chunks of the sequence that are held
+  std::vector<HeldChunk> chunks;  // of these, the nearest to the place, by id
+  /// The last events that concern the sequence, oldest first; those of the record itself included.
+  std::vector<BufferEvent> journal;
+};
+
+/// The first place in the log after which the sides differ.
+struct Divergence {
+  DifferenceKind kind{};
+  LogMoment moment;
+  bool at_end = false;    // by the read after the last record
+  std::string operation;  // the record in words
+  std::optional<BufferId> buffer;
+  /// The chunk that it shows at; absent for a counter that no chunk's event explains.
+  std::optional<ChunkName> chunk;
+  std::optional<PacketDifference> packet;  // absent for patches and counters
+  Both<bool> patched;                      // kPatch
+  std::vector<size_t> counters;  // kCounter: indices in kStatFields, all that differ first
+  Both<BufferStats> stats;       // of the buffer, after the record
+  Both<SideState> states;
+};
+
+/// What was compared, and how much of it differs.
+struct DiffCounts {
+  std::array<uint64_t, kDifferenceKinds> by_kind{};
+  uint64_t matched = 0;       // packets that both sides returned
+  uint64_t across_order = 0;  // packets in another order relative to other sequences
+  uint64_t patches = 0;       // patch results compared
+
+  uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
+  uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
+  /// Differences in the results: everything but counters and the order across sequences.
+  uint64_t results() const;
+};
+
+/// One buffer on one side, at the end; losses and what is unread are left out.
+struct SideBuffer : BufferOutcome {
+  uint64_t peak_bytes = 0;  // most bytes of chunks held at a time
+};
+
+struct BufferDiff {
+  BufferId id{};
+  Both<SideBuffer> sides;
+  /// For each counter the moment from which on it differed; absent: it never did. A counter may
+  /// agree again at the end.
+  std::array<std::optional<LogMoment>, kStatFields.size()> diverged{};
+
+  /// Whether counter `i` of kStatFields differs at the end, and not only as sizes were chosen.
+  bool CounterDiffers(size_t i) const;
+};
+
+/// A side whose replay ended before the log's end, as a plug-in's process did.
+struct SideDeath {
+  Side side{};
+  LogMoment moment;
+  bool at_end = false;  // in the reads after the last record
+  std::string how;      // the same for deaths of one kind
+  std::string text;     // how, where, and what was printed; may have several lines
+};
+
+/// How two replays of one session compare.
+struct LogDiff {
+  uint64_t records = 0;
+  std::optional<uint64_t> first_time_ns;
+  std::optional<uint64_t> last_time_ns;
+  bool same_reads = true;  // both sides were read at the same moments: moments are compared
+  std::vector<BufferDiff> buffers;
+  Both<ReadsUsed> reads;
+  Both<ServiceStats> service;
+  DiffCounts counts;
+  std::optional<Divergence> first;          // in the results
+  std::optional<Divergence> first_counter;  // in a counter
+  /// Where the order across sequences first differs.
+  std::optional<LogMoment> first_across_order;
+  /// Set: what is compared is what precedes it. The counters are those of that moment.
+  std::optional<SideDeath> died;
+  /// The first packets that differ, at most DiffOptions::listed of each kind.
+  std::array<std::vector<PacketDifference>, kDifferenceKinds> packets;
+
+  const std::vector<PacketDifference>& Listed(DifferenceKind kind) const {
+    return packets[static_cast<size_t>(kind)];
+  }
+  /// Nothing at all differs.
+  bool Same() const;
+  /// The results are the same: packets, their order, loss bits, patch results.
+  bool SameResults() const;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_COMPARE_LOG_DIFF_H_

@@ -1,0 +1,186 @@
+#include "core/compare/minimize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/compare/random_stream.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using testing::Request;
+
+Both<ReplayOptions> BothEngines(const char* a, const char* b) {
+  Both<ReplayOptions> sides;
+  sides.a.session.all.engine = a;
+  sides.b.session.all.engine = b;
+  return sides;
+}
+
+/// A stream of random operations on one buffer, some commits in one request.
+std::vector<StoredOp> RandomOps(uint32_t seed, size_t steps) {
+  using Kind = RandomStream::Kind;
+  std::vector<StoredOp> ops = {StoredOp(BufferOp(1, 8192))};
+  RandomStream stream(seed, Conduct::kHostile);
+  for (size_t i = 0; i < steps; ++i) {
+    const RandomStream::Step step = stream.Next();
+    Commit commit;
+    std::string request;
+    CommitRequestBuilder builder(request);
+    switch (step.kind) {
+      case Kind::kCommit:
+        commit.producer = step.commit.sequence.producer;
+        builder.AddChunk(BufferId{1},
+                         {.chunk = step.commit.chunk,
+                          .writer = step.commit.sequence.writer,
+                          .fragments = step.commit.fragments,
+                          .flags = step.commit.flags},
+                         step.commit.payload, step.commit.complete);
+        ops.emplace_back(Op{.time_ns = {}, .body = commit}, std::move(request));
+        break;
+      case Kind::kPatch: {
+        ChunkToPatch patch{.target_buffer = 1,
+                           .writer = Raw(step.patches.sequence.writer),
+                           .chunk = Raw(step.patches.chunk),
+                           .patches = {},
+                           .more = step.patches.more};
+        for (const Patch& of_step : step.patches.patches)
+          patch.patches.push_back({.offset = of_step.offset, .data = {of_step.data, kPatchSize}});
+        commit.producer = step.patches.sequence.producer;
+        builder.AddPatch(patch);
+        ops.emplace_back(Op{.time_ns = {}, .body = commit}, std::move(request));
+        break;
+      }
+      default:
+        ops.emplace_back(Op{.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}});
+    }
+  }
+  return ops;
+}
+
+std::vector<StoredOp> Without(std::vector<StoredOp> ops, size_t i) {
+  ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
+  return ops;
+}
+
+TEST(Minimize, RandomStreams_AreOneMinimal) {
+  int minimized = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const Both<ReplayOptions> sides =
+        seed % 2 == 0 ? BothEngines("v2@54", "v2@58") : BothEngines("v2@55", "v2@56");
+    const std::vector<StoredOp> ops = RandomOps(seed, 400);
+    const auto wanted = SignatureOf(DiffOps(ops, sides).value());
+    if (!wanted) continue;
+    const auto minimal = Minimize(ops, sides);
+    ASSERT_TRUE(minimal);
+    ++minimized;
+    EXPECT_LT(minimal->size(), ops.size() / 4);
+    // The same but for the numbers of its sequence and chunk.
+    const auto shown = SignatureOf(DiffOps(*minimal, sides).value());
+    ASSERT_TRUE(shown);
+    DivergenceSignature named_as_before = *shown;
+    named_as_before.chunk = wanted->chunk;
+    EXPECT_EQ(named_as_before, wanted);
+    for (size_t i = 0; i < minimal->size(); ++i)
+      EXPECT_NE(SignatureOf(DiffOps(Without(*minimal, i), sides).value()), shown) << i;
+  }
+  EXPECT_GE(minimized, 10);
+}
+
+TEST(Minimize, SameSides_AreRefused) {
+  const auto minimal = Minimize({StoredOp(BufferOp(1))}, BothEngines("v1", "v1"));
+  ASSERT_FALSE(minimal);
+  EXPECT_EQ(minimal.error().code, ErrorCode::kUsage);
+}
+
+// One request with three chunks, of which one matters.
+TEST(Minimize, Requests_AreTakenApart) {
+  const Request request = Request(1)
+                              .Move(1, Chunk(1, 1, 0).Whole(20, 'a'))
+                              .Move(1, Chunk(1, 2, 0).Aborted())
+                              .Move(1, Chunk(1, 3, 0).Whole(20, 'c'))
+                              .Patch(1, 1, 0, 2, "wxyz");
+  const auto minimal =
+      Minimize({StoredOp(BufferOp(1)), StoredOp(request.op())}, BothEngines("v2@57", "v2@58"));
+  ASSERT_TRUE(minimal);
+  ASSERT_EQ(minimal->size(), 2u);
+  CommitRequestParser parser;
+  ASSERT_TRUE(parser.Parse(std::get<Commit>(minimal->at(1).op().body).request));
+  EXPECT_EQ(parser.chunks().size(), 1u);
+  EXPECT_TRUE(parser.patches().empty());
+}
+
+// What is left of a log has small numbers.
+TEST(Minimize, Numbers_StartFromTheStart) {
+  std::vector<StoredOp> ops = {StoredOp(BufferOp(1))};
+  ops.emplace_back(
+      Op{.time_ns = {},
+         .body = ProducerConnected{.producer = ProducerId{7}, .uid = 10123, .pid = 4711}});
+  const Request request = Request(7).Move(1, Chunk(7, 33, 5000).Aborted());
+  ops.emplace_back(request.op());
+  const Both<ReplayOptions> sides = BothEngines("v2@57", "v2@58");
+  const auto minimal = Minimize(ops, sides);
+  ASSERT_TRUE(minimal);
+  ASSERT_EQ(minimal->size(), 2u);
+  const auto& commit = std::get<Commit>(minimal->at(1).op().body);
+  EXPECT_EQ(commit.producer, ProducerId{1});
+  CommitRequestParser parser;
+  ASSERT_TRUE(parser.Parse(commit.request));
+  const auto header = ParseChunkHeader(*parser.chunks().at(0).data);
+  EXPECT_EQ(header->writer, WriterId{1});
+  EXPECT_EQ(header->chunk, ChunkId{0});
+}
+
+TEST(StoredOps, Split_PutsPatchesOfPartsAfterAllChunks) {
+  const Request first =
+      Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a')).Patch(1, 2, 0, 2, "wxyz").Part(7, 0, false);
+  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(20, 'b')).Part(7, 1, true);
+  const std::vector<StoredOp> split = SplitCommits({StoredOp(first.op()), StoredOp(second.op())});
+  ASSERT_EQ(split.size(), 3u);
+  std::vector<std::string> kinds;
+  for (const StoredOp& op : split) {
+    CommitRequestParser parser;
+    const auto& commit = std::get<Commit>(op.op().body);
+    EXPECT_TRUE(commit.last);
+    parser.Parse(commit.request);
+    kinds.emplace_back(parser.patches().empty() ? "chunk" : "patch");
+  }
+  EXPECT_THAT(kinds, ::testing::ElementsAre("chunk", "chunk", "patch"));
+}
+
+TEST(StoredOps, Split_DropsPatchesOfARequestWithoutItsLastPart) {
+  const Request first = Request(1).Patch(1, 1, 0, 2, "wxyz").Part(7, 0, false);
+  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(20, 'b'));
+  const Request third = Request(1).Patch(1, 1, 0, 2, "wxyz").Part(7, 0, false);
+  const Op gone{.time_ns = {}, .body = ProducerDisconnected{ProducerId{1}}};
+  const Request fourth = Request(1).Move(1, Chunk(1, 2, 1).Whole(20, 'c')).Part(7, 1, true);
+  const std::vector<StoredOp> split =
+      SplitCommits({StoredOp(first.op()), StoredOp(second.op()), StoredOp(third.op()),
+                    StoredOp(gone), StoredOp(fourth.op())});
+  ASSERT_EQ(split.size(), 3u) << "a chunk, the record of the producer, a chunk";
+}
+
+TEST(StoredOps, SmallerVariants_ComeToAnEnd) {
+  const Request request = Request(1).Move(
+      1, Chunk(1, 1, 0).Whole(300, 'a').Whole(5, 'b').Whole(1, 'c').Raw("slack").Counting(3));
+  StoredOp op(request.op());
+  int steps = 0;
+  for (std::vector<StoredOp> variants = SmallerVariants(op); !variants.empty();
+       variants = SmallerVariants(op)) {
+    ASSERT_LT(++steps, 50);
+    op = variants.back();  // the least step
+  }
+  CommitRequestParser parser;
+  parser.Parse(std::get<Commit>(op.op().body).request);
+  EXPECT_EQ(parser.chunks().at(0).data->size(), kChunkHeaderSize);
+}
+
+}  // namespace
+}  // namespace ringscope
