@@ -13,17 +13,17 @@ namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 Ran Gaps(std::vector<std::string> options, const char* capture = "ring-v2") {
   options.push_back(std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst");
   return RunCommand(GapsCommand(), options);
 }
 
-std::vector<Json> JsonLines(const std::string& text) {
-  std::vector<Json> lines;
+std::vector<ParsedJson> JsonLines(const std::string& text) {
+  std::vector<ParsedJson> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(stream, line);) lines.push_back(ParsedJson::parse(line));
   return lines;
 }
 
@@ -54,18 +54,18 @@ TEST(GapsCommand, ListedNameThatIsTooLong_IsAnError) {
 
 // Every lost packet of the session, with the commit that took its space.
 TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
-  std::vector<Json> packets = JsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
+  std::vector<ParsedJson> packets = JsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
   EXPECT_EQ(packets.back()["type"], "reads");
   packets.pop_back();
   EXPECT_EQ(packets.size(), 123'378u);
   uint64_t bytes = 0;
-  for (const Json& packet : packets) {
+  for (const ParsedJson& packet : packets) {
     ASSERT_EQ(packet["type"], "packet");
     ASSERT_EQ(packet["fate"], "overwritten");
     ASSERT_TRUE(packet["culprit"].is_string());
     bytes += packet["size"].get<uint64_t>();
   }
-  for (const Json& line : JsonLines(Gaps({"--summary", "--format", "jsonl"}).out)) {
+  for (const ParsedJson& line : JsonLines(Gaps({"--summary", "--format", "jsonl"}).out)) {
     if (line["type"] != "buffer") continue;
     EXPECT_EQ(line["lost"]["packets"], packets.size());
     EXPECT_EQ(line["lost"]["bytes"], bytes);
@@ -73,7 +73,7 @@ TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
 }
 
 TEST(GapsCommand, Packets_NoneOfALosslessSession) {
-  const std::vector<Json> lines =
+  const std::vector<ParsedJson> lines =
       JsonLines(Gaps({"--packets", "--format", "jsonl"}, "lossless-v2").out);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["type"], "reads");
@@ -83,13 +83,13 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
   const auto printed = [](const char* format) {
     return Gaps({"--reads", "every=300ms", "--format", format}).out;
   };
-  const Json document = Json::parse(printed("json"));
+  const ParsedJson document = ParsedJson::parse(printed("json"));
   EXPECT_EQ(document["schema"], "ringscope.gaps/1");
-  const Json gaps = document["sessions"][0]["gaps"];
+  const ParsedJson gaps = document["sessions"][0]["gaps"];
   EXPECT_GT(gaps.size(), 20u);
-  const std::vector<Json> lines = JsonLines(printed("jsonl"));
+  const std::vector<ParsedJson> lines = JsonLines(printed("jsonl"));
   EXPECT_EQ(static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
-                                              [](const Json& j) { return j["type"] == "gap"; })),
+                                              [](const ParsedJson& j) { return j["type"] == "gap"; })),
             gaps.size());
   const std::string rows = printed("csv");
   EXPECT_EQ(static_cast<size_t>(std::count(rows.begin(), rows.end(), '\n')), gaps.size() + 1);
@@ -110,7 +110,7 @@ TEST(GapsCommand, TheAnswerComesFirst) {
             text.find("packets written"));
   EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6548), buffer 1 keeps"),
             text.find("packets written"));
-  const Json document = Json::parse(Gaps({"--format", "json"}).out);
+  const ParsedJson document = ParsedJson::parse(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
 }
 

@@ -17,10 +17,10 @@ constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
 constexpr uint64_t kMinPart = 64 << 10;
 
-using BufferChoice = std::pair<BufferId, record::ConfiguredBuffer>;
+using NamedBuffer = std::pair<BufferId, record::ConfiguredBuffer>;
 
 /// "1=64MiB,discard"
-Result<BufferChoice> ParseBufferChoice(std::string_view text) {
+Result<NamedBuffer> ParseBufferChoice(std::string_view text) {
   const size_t equals = text.find('=');
   const size_t comma = text.find(',');
   if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
@@ -28,7 +28,7 @@ Result<BufferChoice> ParseBufferChoice(std::string_view text) {
                                                "ring_buffer",
                                                text));
   }
-  BufferChoice choice;
+  NamedBuffer choice;
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
   choice.first = BufferId{static_cast<uint16_t>(id)};
   const std::string_view rest = text.substr(equals + 1);

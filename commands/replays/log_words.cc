@@ -34,10 +34,10 @@ std::string StartMissingText(const LogHeader& header) {
 }
 
 std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first_time_ns) {
-  constexpr size_t kNamed = 8;
+  constexpr size_t kNamedBuffers = 8;
   std::string text;
   const auto& buffers = refills.buffers();
-  for (size_t i = 0; i < buffers.size() && i < kNamed; ++i) {
+  for (size_t i = 0; i < buffers.size() && i < kNamedBuffers; ++i) {
     const Refill& refill = buffers[i];
     text += fmt::format("{}buffer {} ({}, {}) ",
                         text.empty() ? "of the buffers that existed before the log began, " : "; ",
@@ -63,8 +63,8 @@ std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first
           HumanSize(refill.bytes));
     }
   }
-  if (buffers.size() > kNamed)
-    text += fmt::format("; {} more are not listed", WithCommas(buffers.size() - kNamed));
+  if (buffers.size() > kNamedBuffers)
+    text += fmt::format("; {} more are not listed", WithCommas(buffers.size() - kNamedBuffers));
   return text;
 }
 

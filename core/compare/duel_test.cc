@@ -23,7 +23,7 @@ namespace ringscope {
 namespace {
 
 using testing::Chunk;
-using Kind = StreamStep::Kind;
+using StepKind = StreamStep::Kind;
 
 const EngineInfo& Find(const char* name) { return *FindEngine(name).value(); }
 
@@ -33,7 +33,7 @@ PlainStream StreamOf(std::initializer_list<Chunk> chunks) {
   return stream;
 }
 PlainStream& Read(PlainStream& stream) {
-  stream.Add({.kind = Kind::kRead});
+  stream.Add({.kind = StepKind::kRead});
   return stream;
 }
 
@@ -110,7 +110,7 @@ TEST(Duel, EachFault_IsOfItsClass) {
   PlainStream stream = StreamOf({Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b')});
   const std::string bytes = "wxyz";
   const Patch patch{.offset = 2, .data = reinterpret_cast<const uint8_t*>(bytes.data())};
-  stream.Add({.kind = Kind::kPatch,
+  stream.Add({.kind = StepKind::kPatch,
               .patches = {.sequence = {ProducerId{1}, WriterId{1}}, .patches = {&patch, 1}}});
   Read(stream);
   EXPECT_FALSE(FightFault(Fault::kNone, stream));
@@ -210,11 +210,11 @@ TEST(FuzzRun, EachKind_IsWhatItIsCalled) {
   EXPECT_EQ(reached(StreamKind::kCorrect)[IndexOfBranch("discard.bad_recommit")], 0u);
   plan.kinds = {StreamKind::kClones};
   size_t clones = 0;
-  for (const auto& step : StreamOfSeed(plan, 1).steps) clones += step->step.kind == Kind::kClone;
+  for (const auto& step : StreamOfSeed(plan, 1).steps) clones += step->step.kind == StepKind::kClone;
   EXPECT_GT(clones, 8u);
   plan.kinds = {StreamKind::kReadLimits};
   for (const auto& step : StreamOfSeed(plan, 1).steps) {
-    if (step->step.kind == Kind::kRead) {
+    if (step->step.kind == StepKind::kRead) {
       EXPECT_LT(step->step.max_packets, 6u);
     }
   }
