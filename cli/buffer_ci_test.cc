@@ -164,8 +164,6 @@ class BufferCi : public ::testing::Test {
     for (const auto& [name, value] : workflow.environment) environment[name] = value;
     environment["BASE"] = "base";
     environment["FUZZ_TIME"] = "1s";
-    environment["BENCH_ROUNDS"] = "1";
-    environment["BENCH_LOGS"] = RS_TESTDATA "/inputs/plain.ops.jsonl";
     environment["GITHUB_ENV"] = Path("env");
     environment["GITHUB_STEP_SUMMARY"] = Path("summary.md");
     Write("env", "");
@@ -173,8 +171,6 @@ class BufferCi : public ::testing::Test {
     for (const WorkflowStep& step : workflow.steps) {
       if (step.script.empty() || step.name == "Judge") continue;
       if (most-- == 0) break;
-      if (step.condition == "env.SIDE_A == './base.so'" && environment["SIDE_A"] != "./base.so")
-        continue;
       const int status = Sh(step.script, environment);
       outcomes[step.id.empty() ? step.name : step.id] = status == 0 ? "success" : "failure";
       EXPECT_TRUE(status == 0 || (step.may_fail && status == 3))
@@ -194,20 +190,16 @@ class BufferCi : public ::testing::Test {
 TEST_F(BufferCi, StepsOfTheWorkflow_Run) {
   const Workflow workflow = ReadWorkflow(RS_SOURCE_DIR "/share/ringscope/buffer-ci.yml");
   ASSERT_THAT(workflow.environment, Contains(Key("FUZZ_TIME")));
-  ASSERT_THAT(workflow.environment, Contains(Key("BENCH_LOGS")));
-  // A change that changes nothing: it behaves as its base, and costs about the same.
+  // A change that changes nothing: it behaves as its base.
   Sh("echo '// nothing' >> src/tracing/service/trace_buffer_v2.cc && git commit -qam change", {});
   const auto same = RunSteps(workflow);
   EXPECT_EQ(same.at("fuzz"), "success") << ReadFile(Path("summary.md"));
   // The stand-in's ring is not Perfetto's.
   EXPECT_EQ(same.at("conformance"), "failure");
-  EXPECT_THAT(same, Contains(Key("bench")));
   const std::string summary = ReadFile(Path("summary.md"));
   EXPECT_THAT(summary, HasSubstr("# Streams of the released buffers"));
   EXPECT_THAT(summary, HasSubstr("# Behaviour"));
   EXPECT_THAT(summary, HasSubstr("no difference in"));
-  EXPECT_THAT(summary, HasSubstr("# Cost"));
-  EXPECT_THAT(summary, HasSubstr("ns/commit"));
 
   // One that does: the buffer counts each chunk twice.
   Sh("sed -i 's/++written_;/written_ += 2;/' src/base/utils.cc && git commit -qam change", {});
@@ -241,7 +233,7 @@ TEST_F(BufferCi, EachStepThatMayFail_IsJudged) {
     ++judged;
     EXPECT_THAT(judge.condition, HasSubstr("steps." + step.id + ".outcome"));
   }
-  EXPECT_EQ(judged, 3u);
+  EXPECT_EQ(judged, 2u);
 }
 
 }  // namespace

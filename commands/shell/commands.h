@@ -8,7 +8,6 @@ namespace ringscope {
 // Every command, each defined in its own room; commands/shell/registry.cc is their table.
 
 Command AdviseCommand();
-Command BenchCommand();
 Command CompletionsCommand();
 Command DemoSessionCommand();
 Command DiffCommand();

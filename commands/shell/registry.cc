@@ -28,6 +28,14 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
           "Print no progress and no messages; warnings and errors are still printed");
 }
 
+/// Commands of earlier versions.
+constexpr struct {
+  std::string_view name;
+  const char* instead;
+} kGone[] = {
+    {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
+};
+
 /// Commands that people do not type.
 std::span<const Command> HiddenCommands() {
   static const std::vector<Command> commands = {CompleteCommand(), ManPageCommand()};
@@ -38,13 +46,13 @@ std::span<const Command> HiddenCommands() {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), SweepCommand(),   MergeCommand(),       StatsCommand(),
-      DiffCommand(),   FuzzCommand(),    BenchCommand(),       EnginesCommand(),
-      PluginCommand(), DoctorCommand(),  GapsCommand(),        AdviseCommand(),
-      GraphCommand(),  SmbCommand(),     ReportCommand(),      TimelineCommand(),
-      ExportCommand(), ProtovmCommand(), RecordCommand(),      DemoSessionCommand(),
-      ImportCommand(), InfoCommand(),    DumpCommand(),        VerifyCommand(),
-      RepairCommand(), HelpCommand(),    CompletionsCommand(),
+      ReplayCommand(),  SweepCommand(),       MergeCommand(),       StatsCommand(),
+      DiffCommand(),    FuzzCommand(),        EnginesCommand(),     PluginCommand(),
+      DoctorCommand(),  GapsCommand(),        AdviseCommand(),      GraphCommand(),
+      SmbCommand(),     ReportCommand(),      TimelineCommand(),    ExportCommand(),
+      ProtovmCommand(), RecordCommand(),      DemoSessionCommand(), ImportCommand(),
+      InfoCommand(),    DumpCommand(),        VerifyCommand(),      RepairCommand(),
+      HelpCommand(),    CompletionsCommand(),
   };
   return commands;
 }
@@ -64,6 +72,10 @@ std::vector<std::string> CommandNames() {
 }
 
 Error UnknownCommand(std::string_view name) {
+  for (const auto& gone : kGone) {
+    if (gone.name == name)
+      return {ErrorCode::kUsage, fmt::format("the command '{}' is gone", name), {}, gone.instead};
+  }
   return {ErrorCode::kUsage,
           fmt::format("there is no command '{}'", name),
           {},
