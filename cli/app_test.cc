@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"option_without_the_one_it_needs",
                   {"replay", "--lost-limit", "1M", "x"},
                   "--lost-limit needs --lost (add --lost FILE; see 'ringscope help replay')"},
-        UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
+        UsageCase{"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(App, Globals_StandInFrontOrBehind) {
@@ -176,9 +176,9 @@ TEST(App, DamagedInput_IsUsedWithStatus3) {
     const Ran ran = RunTool({command, torn});
     EXPECT_EQ(ran.status, 3) << command << "\n" << ran.out << ran.err;
   }
-  EXPECT_EQ(RunTool({"repair", torn, "-o", folder.File("clean.tblog")}).status, 3);
+  EXPECT_EQ(RunTool({"verify", torn, "--repair", folder.File("clean.tblog")}).status, 3);
   EXPECT_EQ(RunTool({"verify", folder.File("clean.tblog")}).status, 0);
-  EXPECT_EQ(RunTool({"repair", torn, "-o", torn}).status, 2);
+  EXPECT_EQ(RunTool({"verify", torn, "--repair", torn}).status, 2);
 }
 
 }  // namespace

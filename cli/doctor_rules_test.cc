@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
 #include "core/trace/known_stats.h"

@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OutputCase{"timeline", {"timeline", "in.ops.jsonl", "-o"}},
                       OutputCase{"export_", {"export", "in.ops.jsonl", "-o"}},
                       OutputCase{"import", {"import", "in.ops.jsonl", "-o"}, "", true},
-                      OutputCase{"repair", {"repair", "in.ops.jsonl", "-o"}, "", true},
+                      OutputCase{"repair", {"verify", "in.ops.jsonl", "--repair"}, "", true},
                       OutputCase{
                           "minimize",
                           {"diff", "in.ops.jsonl", "--a", "v2@57", "--b", "v2@58", "--minimize"},

@@ -8,7 +8,7 @@
 #include "commands/compare/diff_packets.h"
 #include "commands/compare/diff_words.h"
 #include "commands/compare/divergence_report.h"
-#include "commands/many_logs/diffed_logs.h"
+#include "commands/compare/diffed_logs.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"

@@ -4,7 +4,7 @@
 
 #include "commands/compare/diff_report.h"
 #include "commands/compare/diff_words.h"
-#include "commands/many_logs/diffed_logs.h"
+#include "commands/compare/diffed_logs.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"

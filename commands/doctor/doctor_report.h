@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_REPORT_H_
 #define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_REPORT_H_
 
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 #include "commands/view/report.h"
 
 namespace ringscope {

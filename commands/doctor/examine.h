@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 #include "commands/shell/context.h"
 
 namespace ringscope {

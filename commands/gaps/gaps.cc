@@ -12,7 +12,7 @@
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/packet_rows.h"
 #include "commands/gaps/shown_gaps.h"
-#include "commands/many_logs/gaps_logs.h"
+#include "commands/gaps/gaps_logs.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/replays/log_words.h"
 #include "commands/replays/readers.h"

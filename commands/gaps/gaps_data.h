@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/gaps/shown_gaps.h"
-#include "commands/many_logs/gaps_logs.h"
+#include "commands/gaps/gaps_logs.h"
 #include "commands/view/report.h"
 #include "core/log/session_story.h"
 

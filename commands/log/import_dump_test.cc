@@ -139,7 +139,7 @@ TEST(Repair, UnusableOutputs) {
   const std::string fifo = folder.File("fifo");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const int reader = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
-  const Ran ran = RunCommand(RepairCommand(), {log, "-o", fifo});
+  const Ran ran = RunCommand(VerifyCommand(), {log, "--repair", fifo});
   ::close(reader);
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
   EXPECT_THAT(ran.error, HasSubstr("fifo: the copy is verified, so it must be a file"));

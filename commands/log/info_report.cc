@@ -199,7 +199,7 @@ Status ReportSession(Report& report, uint64_t number, const SessionSummary& sess
 std::string IntegrityText(const LogInfo& info) {
   if (info.damage_count > 0)
     return fmt::format(
-        "damaged in {}; 'ringscope verify' lists them, 'ringscope repair' writes a "
+        "damaged in {}; 'ringscope verify' lists them, 'ringscope verify --repair' writes a "
         "clean copy",
         Count(info.damage_count, "place"));
   if (info.format != LogFormat::kCommitLog) return "reads without errors";

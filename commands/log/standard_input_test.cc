@@ -27,7 +27,8 @@ TEST(StandardInput, Verify) {
 
 TEST(StandardInput, Repair) {
   TempFolder folder;
-  const Ran ran = RunCommand(RepairCommand(), {"-", "-o", folder.File("copy.tblog")}, kTwoNotes);
+  const Ran ran =
+      RunCommand(VerifyCommand(), {"-", "--repair", folder.File("copy.tblog")}, kTwoNotes);
   EXPECT_THAT(ran.out, HasSubstr("3 records"));
 }
 

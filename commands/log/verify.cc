@@ -9,20 +9,28 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 namespace {
 
 struct VerifyArgs {
   std::vector<std::string> logs;
+  std::string repaired;  // the clean copy to write
+  bool force = false;
   std::string format = "text";
 };
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
   AddLogs(app, args.logs, Traces::kRefused);
+  InGroup(app, kOutputGroup);
+  AddText(app, "--repair", args.repaired, "OUT",
+          "Write a clean copy of what is readable of one log (.tblog), and verify that");
+  AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }
 
@@ -45,18 +53,90 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   }
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
-                         " 'ringscope repair' writes a copy that is closed.",
+                         " 'ringscope verify --repair OUT' writes a copy that is closed.",
                      2);
   } else if (IsCutOff(info)) {
     report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", 2);
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(
-        "  It has no index for the whole file, as logs were concatenated.\n  'ringscope repair' "
-        "writes a copy that has one.\n");
+        "  It has no index for the whole file, as logs were concatenated.\n  'ringscope verify "
+        "--repair OUT' writes a copy that has one.\n");
   }
 }
 
+/// Verifies the copy before it is in its place: one that is not clean would be trusted.
+Result<LogInfo> VerifyCopy(const OutputFile& file) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(file.written_to()));
+  Result<LogInfo> copy = VerifyLog(std::move(source));
+  if (!copy || (copy->damage_count == 0 && copy->cleanly_closed)) return copy;
+  return Fail(ErrorCode::kIo,
+              copy->damage.empty()
+                  ? "the copy did not verify: it has no index"
+                  : fmt::format("the copy did not verify: {}", copy->damage.front().ToString()),
+              {file.path(), {}, {}}, "it was removed; check the file system and try again");
+}
+
+/// Writes a clean copy of the log, and lists what was lost.
+Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
+  const std::string& log = args.logs.front();
+  if (args.logs.size() > 1 || args.format != "text")
+    return Fail(ErrorCode::kUsage, "--repair copies one log, and reports as text", {},
+                "name one log, without --format");
+  if (args.repaired == "-") {
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
+                "name a file");
+  }
+  const LogParts parts = FindLogParts({log}, *context.folders);
+  Console& console = context.console;
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.repaired, kLogOutput, args.force));
+  if (file->written_to().empty()) {
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it must be a file",
+                {args.repaired, {}, {}}, "name a file to write");
+  }
+  std::optional<LogInfo> original;
+  {
+    Progress progress(console, fmt::format("repairing {}", Printable(log)));
+    std::unique_ptr<ByteSource> source;
+    if (parts.paths.size() == 1) {
+      RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
+    } else {
+      RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, log));
+    }
+    RS_ASSIGN_OR_RETURN(
+        original, RepairLog(std::move(source), *file,
+                            [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
+  }
+  RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(*file));
+  RS_RETURN_IF_ERROR(file->Commit());
+
+  Report report(console, "text", "verify");
+  report.Title(Printable(args.repaired), "verified: " + ExtentText(copy));
+  if (parts.paths.size() > 1)
+    report.Paragraph(fmt::format("It has all {}: {}.", Count(parts.paths.size(), "part"),
+                                 Shortened(parts.paths)));
+  for (const std::string& problem : parts.problems)
+    report.Paragraph("Parts: " + Printable(problem) + ".");
+  if (IsCutOff(copy))
+    report.Paragraph(original->closed
+                         ? std::string("The end is missing. The copy is marked as cut off.")
+                         : fmt::format("Not complete: {} The copy is marked as cut off.",
+                                       IncompleteText(parts.paths.back(), *original)));
+  if (original->damage_count == 0) {
+    if (!IsCutOff(copy) && parts.problems.empty()) {
+      report.Print("Nothing was lost.\n");
+      return ExitCode::kClean;
+    }
+    report.Print("Nothing of what was there was lost.\n");
+    return ExitCode::kNotice;
+  }
+  report.Print(fmt::format("Lost from {}:\n", Printable(log)));
+  PrintDamage(report, *original);
+  return ExitCode::kNotice;
+}
+
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
+  if (!args.repaired.empty()) return RepairOne(args, context);
   Report report(context.console, args.format, "verify");
   const LogParts parts = FindLogParts(args.logs, *context.folders);
   bool notice = !parts.problems.empty();
@@ -82,17 +162,23 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
 }  // namespace
 
 Command VerifyCommand() {
-  return {"verify",
-          "Logs",
-          "Check a log for damage, down to each record",
-          "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
-          "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
-          "which records. If one part of a recording is named, all of its parts are verified, and "
-          "parts that are missing or of another recording are reported.",
-          {{"ringscope verify *.tblog", "Are these logs undamaged?"}},
-          Bind(SetUp, RunVerify),
-          {.clean = "Done; there is no damage.",
-           .notice = "There is damage, a log was not closed, or parts are missing."}};
+  return {
+      "verify",
+      "Logs",
+      "Check a log for damage, down to each record",
+      "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
+      "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
+      "which records. If one part of a recording is named, all of its parts are verified, and "
+      "parts that are missing or of another recording are reported. --repair copies every "
+      "readable record of one log into a new one with checksums, index and seek table, notes "
+      "where records are missing, and lists what was lost. All parts of a recording become one "
+      "file. The copy of a log that was not closed is marked as cut off.",
+      {{"ringscope verify *.tblog", "Are these logs undamaged?"},
+       {"ringscope verify torn.tblog --repair clean.tblog", "Save the readable parts of a log"}},
+      Bind(SetUp, RunVerify),
+      {.clean = "Done; there is no damage.",
+       .notice =
+           "There is damage, a log was not closed, parts are missing, or something was lost."}};
 }
 
 }  // namespace ringscope

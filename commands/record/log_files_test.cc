@@ -268,7 +268,7 @@ TEST_F(Recordings, LogThatWasNotClosed_IsSaidSoByEachCommand_AndByItsCopy) {
     EXPECT_THAT(ran.out + ran.err, HasSubstr("was not closed"));
   }
   const std::string copy = folder_.File("copy.tblog");
-  const Ran repair = RunCommand(RepairCommand(), {log_, "-o", copy});
+  const Ran repair = RunCommand(VerifyCommand(), {log_, "--repair", copy});
   EXPECT_EQ(repair.code, ExitCode::kNotice);
   EXPECT_THAT(OneLine(repair.out), HasSubstr("marked as cut off"));
   for (const Command& command : commands) {

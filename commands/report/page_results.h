@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands/gaps/shown_gaps.h"
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 #include "commands/replays/replay_run.h"
 #include "commands/sizes/advise_report.h"
 #include "commands/sizes/sweep_report.h"

@@ -34,6 +34,8 @@ constexpr struct {
   const char* instead;
 } kGone[] = {
     {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
+    {"merge", "'--format jsonl' of many runs is joined by cat or sqlite3: docs/batch.md"},
+    {"repair", "use 'ringscope verify LOG --repair OUT'"},
 };
 
 /// Commands that people do not type.
@@ -46,13 +48,12 @@ std::span<const Command> HiddenCommands() {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  SweepCommand(),       MergeCommand(),       StatsCommand(),
-      DiffCommand(),    FuzzCommand(),        EnginesCommand(),     PluginCommand(),
-      DoctorCommand(),  GapsCommand(),        AdviseCommand(),      GraphCommand(),
-      SmbCommand(),     ReportCommand(),      TimelineCommand(),    ExportCommand(),
-      ProtovmCommand(), RecordCommand(),      DemoSessionCommand(), ImportCommand(),
-      InfoCommand(),    DumpCommand(),        VerifyCommand(),      RepairCommand(),
-      HelpCommand(),    CompletionsCommand(),
+      ReplayCommand(), SweepCommand(),       StatsCommand(),  DiffCommand(),
+      FuzzCommand(),   EnginesCommand(),     PluginCommand(), DoctorCommand(),
+      GapsCommand(),   AdviseCommand(),      GraphCommand(),  SmbCommand(),
+      ReportCommand(), TimelineCommand(),    ExportCommand(), ProtovmCommand(),
+      RecordCommand(), DemoSessionCommand(), ImportCommand(), InfoCommand(),
+      DumpCommand(),   VerifyCommand(),      HelpCommand(),   CompletionsCommand(),
   };
   return commands;
 }

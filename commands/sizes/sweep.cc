@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands/many_logs/log_list.h"
-#include "commands/many_logs/sweep_logs.h"
+#include "commands/sizes/sweep_logs.h"
 #include "commands/plugin/plugin.h"
 #include "commands/plugin/plugin_run.h"
 #include "commands/replays/replay_run.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/many_logs/sweep_logs.h"
+#include "commands/sizes/sweep_logs.h"
 #include "commands/replays/session_reader.h"
 #include "commands/view/report.h"
 #include "core/sweep/sweep_report.h"

@@ -1,4 +1,4 @@
-#include "commands/many_logs/sweep_logs.h"
+#include "commands/sizes/sweep_logs.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "commands/many_logs/doctor_outliers.h"
+#include "commands/doctor/doctor_outliers.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/changed_config.h"

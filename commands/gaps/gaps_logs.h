@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
-#define RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_LOGS_H_
+#define RINGSCOPE_COMMANDS_GAPS_GAPS_LOGS_H_
 
 #include <optional>
 #include <string>
@@ -110,4 +110,4 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_GAPS_GAPS_LOGS_H_

@@ -1,4 +1,4 @@
-#include "commands/many_logs/diffed_logs.h"
+#include "commands/compare/diffed_logs.h"
 
 #include <fmt/format.h>
 

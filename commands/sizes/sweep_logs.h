@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_
-#define RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_SIZES_SWEEP_LOGS_H_
+#define RINGSCOPE_COMMANDS_SIZES_SWEEP_LOGS_H_
 
 #include <optional>
 #include <string>
@@ -161,4 +161,4 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_SIZES_SWEEP_LOGS_H_

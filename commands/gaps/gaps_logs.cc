@@ -1,4 +1,4 @@
-#include "commands/many_logs/gaps_logs.h"
+#include "commands/gaps/gaps_logs.h"
 
 #include <fmt/format.h>
 

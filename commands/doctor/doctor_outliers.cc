@@ -1,4 +1,4 @@
-#include "commands/many_logs/doctor_outliers.h"
+#include "commands/doctor/doctor_outliers.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_DIFFED_LOGS_H_
-#define RINGSCOPE_COMMANDS_MANY_LOGS_DIFFED_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_COMPARE_DIFFED_LOGS_H_
+#define RINGSCOPE_COMMANDS_COMPARE_DIFFED_LOGS_H_
 
 #include <cstdint>
 #include <string>
@@ -46,4 +46,4 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const D
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_DIFFED_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_COMPARE_DIFFED_LOGS_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_
-#define RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_
+#define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_
 
 #include <optional>
 #include <string>
@@ -114,4 +114,4 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const D
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_

@@ -1,12 +1,12 @@
-#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_OUTLIERS_H_
-#define RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_OUTLIERS_H_
+#ifndef RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_OUTLIERS_H_
+#define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_OUTLIERS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "commands/many_logs/doctor_logs.h"
+#include "commands/doctor/doctor_logs.h"
 
 namespace ringscope {
 
@@ -35,4 +35,4 @@ std::string OutlierText(const DoctorOutlier& outlier, uint64_t traces);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_OUTLIERS_H_
+#endif  // RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_OUTLIERS_H_
