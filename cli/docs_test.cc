@@ -1,11 +1,12 @@
 // The documentation is true. In README.md and docs/*.md:
-// - each `$ ringscope ...` line of a ```console block prints the lines that follow it. The lines of
-// a
-//   page run one after the other in a folder that has the project's testdata and the example
-//   plug-in;
+// - each `$ ringscope ...` line of a ```console block runs, and does not fail; after a line
+//   `<!-- fails -->` it does;
+// - in a block after a line `<!-- golden -->` it prints the lines that follow it;
 // - each picture of the page is a file that these lines wrote, of the same name;
 // - each link leads to a file, and to a heading of it where it names one.
-// With RINGSCOPE_UPDATE_GOLDEN=1 in the environment, output and pictures are written to the pages.
+// The lines of a page run one after the other in a folder that has the project's testdata and the
+// example plug-in. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment, the output of all blocks and
+// the pictures are written to the pages.
 
 #include <gtest/gtest.h>
 
@@ -45,9 +46,12 @@ std::vector<std::string> Pages() {
   return pages;
 }
 
-/// The page as it should be: with the output that each command prints now.
-std::string RunAll(const std::string& page) {
+/// Runs the commands of a page.
+/// @param all also replaces the output in blocks that are not marked as golden
+/// @return the page with the output that the commands print now
+std::string RunAll(const std::string& page, bool all) {
   std::string made;
+  std::string mark;  // the line before the block
   bool in_block = false;
   bool in_output = false;
   std::istringstream stream(page);
@@ -58,12 +62,16 @@ std::string RunAll(const std::string& page) {
       in_block = in_output = false;
     } else if (in_block && line.starts_with(kPrompt)) {
       const ScriptResult result = RunScriptLine(line.substr(2));
-      made += line + "\n" + result.out + result.err;
-      in_output = true;
+      const bool failed = result.status == 1 || result.status == 2;
+      EXPECT_EQ(failed, mark == "<!-- fails -->") << line << "\n" << result.err;
+      made += line + "\n";
+      in_output = all || mark == "<!-- golden -->";
+      if (in_output) made += result.out + result.err;
       continue;
     } else if (in_output) {
       continue;  // replaced by what was printed
     }
+    if (!in_block) mark = line;
     made += line + "\n";
   }
   return made;
@@ -105,14 +113,14 @@ std::set<std::string> Anchors(const std::string& page) {
 
 class Docs : public testing::TestWithParam<std::string> {};
 
-TEST_P(Docs, ExamplesPrintWhatThePageShows) {
+TEST_P(Docs, ExamplesRun) {
   const fs::path path = kRoot / GetParam();
   const std::string page = ReadFile(path);
   const TempFolder work;
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
   fs::create_symlink(RS_PLUGINS "/v2_plugin.so", "libmybuffer.so");
-  const std::string made = RunAll(page);
+  const std::string made = RunAll(page, IsUpdate());
   fs::current_path("/");
   if (IsUpdate()) std::ofstream(path, std::ios::binary) << made;
   const std::string expected = ReadFile(path);
