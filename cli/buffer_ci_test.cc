@@ -99,7 +99,7 @@ class BufferCi : public ::testing::Test {
     // A few of the streams.
     size_t copied = 0;
     std::vector<fs::path> cases;
-    for (const auto& entry : fs::directory_iterator(RS_TESTDATA "/conformance/cases"))
+    for (const auto& entry : fs::directory_iterator(RS_UNPACKED "/conformance/cases"))
       if (entry.path().extension() == ".zst") cases.push_back(entry.path());
     std::sort(cases.begin(), cases.end());
     for (const fs::path& path : cases) {

@@ -76,11 +76,12 @@ class Golden : public testing::TestWithParam<std::string> {};
 TEST_P(Golden, Run) {
   const fs::path path = kCases / GetParam();
   const std::string text = ReadFile(path);
-  // A working folder that has what a case refers to: testdata, the example plug-in and
-  // broken ones, and the files it makes.
+  // A working folder that has what a case refers to: testdata, the conformance cases, the example
+  // plug-in and broken ones, and the files it makes.
   const TempFolder work;
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
+  fs::create_directory_symlink(RS_UNPACKED "/conformance", "conformance");
   fs::create_directory_symlink(RS_PLUGINS, "plugins");
   const std::string made = RunCase(text);
   fs::current_path("/");

@@ -126,6 +126,7 @@ function(rs_folder name)
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
+                               RS_UNPACKED="${PROJECT_BINARY_DIR}"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
   endif()

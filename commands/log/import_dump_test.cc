@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 /// All texts of operations in testdata.
 std::vector<std::string> OperationFiles() {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(std::string(RS_TESTDATA) + "/conformance/cases"))
+  for (const auto& entry : fs::directory_iterator(std::string(RS_UNPACKED) + "/conformance/cases"))
     files.push_back(entry.path());
   for (const auto& entry : fs::directory_iterator(std::string(RS_TESTDATA) + "/captures")) {
     const std::string file = entry.path() / "session.ops.jsonl.zst";

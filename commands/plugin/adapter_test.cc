@@ -26,8 +26,8 @@ std::string Adapter(int release, const char* buffer) {
 
 std::vector<std::string> CasesOf(const std::string& engine) {
   std::vector<std::string> cases;
-  for (const auto& entry : fs::directory_iterator(RS_TESTDATA "/conformance/expected/" + engine))
-    cases.push_back(RS_TESTDATA "/conformance/cases/" + entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(RS_UNPACKED "/conformance/expected/" + engine))
+    cases.push_back(RS_UNPACKED "/conformance/cases/" + entry.path().filename().string());
   std::sort(cases.begin(), cases.end());
   return cases;
 }

@@ -62,8 +62,8 @@ INSTANTIATE_TEST_SUITE_P(OfTheInterface, PluginVersions,
 TEST_P(PluginVersions, ConformanceCases_AreThoseOfTheEngineItWraps) {
   const std::string plugin = PluginPath(GetParam());
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(RS_TESTDATA "/conformance/expected/v2@58")) {
-    const std::string path = RS_TESTDATA "/conformance/cases/" + entry.path().filename().string();
+  for (const auto& entry : fs::directory_iterator(RS_UNPACKED "/conformance/expected/v2@58")) {
+    const std::string path = RS_UNPACKED "/conformance/cases/" + entry.path().filename().string();
     SCOPED_TRACE(path);
     const auto expected = EventsOf(path, "v2@58");
     const auto found = EventsOf(path, plugin);

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest,
                          });
 
 TEST_P(ConformanceTest, AllCases) {
-  const std::filesystem::path root = std::string(RS_TESTDATA) + "/conformance";
+  const std::filesystem::path root = std::string(RS_UNPACKED) + "/conformance";
   int cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root / "expected" / GetParam())) {
     const std::string name = entry.path().filename();

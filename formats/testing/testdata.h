@@ -15,9 +15,11 @@
 
 namespace ringscope::testing {
 
-/// Where the test data is; set by the build (RS_TESTDATA).
+/// Where the test data is; set by the build (RS_TESTDATA). Conformance cases are where the build
+/// unpacks them (RS_UNPACKED).
 inline std::filesystem::path TestdataPath(std::string_view relative) {
-  return std::filesystem::path(RS_TESTDATA) / relative;
+  const bool is_unpacked = relative.starts_with("conformance");
+  return std::filesystem::path(is_unpacked ? RS_UNPACKED : RS_TESTDATA) / relative;
 }
 
 /// The log of a captured session.
@@ -58,11 +60,13 @@ inline std::string ReadTestdata(std::string_view relative) {
 }
 
 /// The files below a folder of the test data whose names end so, relative to the test data, sorted.
-inline std::vector<std::string> ListTestdata(std::string_view folder, std::string_view ending) {
+inline std::vector<std::string> ListTestdata(const std::filesystem::path& folder,
+                                             std::string_view ending) {
   std::vector<std::string> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(TestdataPath(folder))) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(TestdataPath(folder.string()))) {
     if (entry.is_regular_file() && entry.path().string().ends_with(ending))
-      found.push_back(entry.path().lexically_relative(TestdataPath("")).string());
+      found.push_back(folder / entry.path().lexically_relative(TestdataPath(folder.string())));
   }
   std::sort(found.begin(), found.end());
   return found;
