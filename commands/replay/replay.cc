@@ -161,40 +161,35 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
                                  std::optional<LostTrace::Counts>& lost_counts,
                                  std::optional<FoundReads>& found,
                                  std::map<BufferId, LedgerTotals>& accounts) {
-  std::optional<TraceWriter> trace;
-  std::optional<EventsWriter> events;
-  std::optional<LostTrace> lost;
-  LedgerSink nowhere;
   ReplayChoices choices = args.choices;
-  ReplayFollowers followers{.histograms = args.stats, .found = &found};
+  choices.plain_streams_as_recorded = files.events != nullptr;
+  ReplayRun run(context, sessions, choices);
+  if (args.stats) run.KeepHistograms();
+  TraceWriter* trace = nullptr;
   if (files.trace) {
-    followers.listeners.push_back(&trace.emplace(*files.trace, args.clone));
+    trace = &run.Add<TraceWriter>(*files.trace, args.clone);
     trace->AddTool();
   }
-  if (files.events) {
-    choices.plain_streams_as_recorded = true;
-    followers.listeners.push_back(&events.emplace(*files.events));
-  }
+  EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
   DescriptorChoice descriptors;
   std::optional<DescribedKinds> kinds;
+  LostTrace* lost = nullptr;
   if (files.lost) {
     RS_ASSIGN_OR_RETURN(descriptors, DescriptorChoice::Open(context, choices.descriptor));
-    lost.emplace(*files.lost, args.lost_limit.value_or(kLostLimit),
-                 &kinds.emplace(descriptors.get()));
+    lost = &run.Add<LostTrace>(*files.lost, args.lost_limit.value_or(kLostLimit),
+                               &kinds.emplace(descriptors.get()));
   }
-  Ledger ledger(lost ? static_cast<LedgerSink&>(*lost) : nowhere);
-  // What is written as a trace is not accounted for, too, which takes as long again, and memory.
-  if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;
-  followers.apart = followers.ledger != nullptr && followers.listeners.empty() && !lost;
-  if (lost) followers.listeners.push_back(&*lost);
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, ReplaySession(context, sessions, choices, followers));
-  if (trace) RS_RETURN_IF_ERROR(trace->Finish());
-  if (events) RS_RETURN_IF_ERROR(events->Finish());
-  if (lost) {
+  // Accounts take as long as the trace itself, and memory.
+  if (HasSummary(args) && trace == nullptr) run.KeepAccounts();
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, run.ToEnd());
+  if (trace != nullptr) RS_RETURN_IF_ERROR(trace->Finish());
+  if (events != nullptr) RS_RETURN_IF_ERROR(events->Finish());
+  if (lost != nullptr) {
     RS_RETURN_IF_ERROR(lost->Finish());
     lost_counts = lost->counts();
   }
-  if (followers.ledger != nullptr) accounts = ledger.totals();
+  accounts = run.totals();
+  found = run.found();
   return outcome;
 }
 
@@ -230,10 +225,10 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
         CreateOutput(context, ClonePath(args.output, clone.clone), kTraceOutput, args.force));
     SessionReader sessions(muted.context(), SelectClone(args.logs, session, clone), "replaying");
     RS_RETURN_IF_ERROR(sessions.NextSession());
-    TraceWriter trace(*files.back(), clone.clone);
+    ReplayRun run(muted.context(), sessions, args.choices);
+    auto& trace = run.Add<TraceWriter>(*files.back(), clone.clone);
     trace.AddTool();
-    RS_RETURN_IF_ERROR(
-        ReplaySession(muted.context(), sessions, args.choices, {.listeners = {&trace}}));
+    RS_RETURN_IF_ERROR(run.ToEnd());
     RS_RETURN_IF_ERROR(trace.Finish());
   }
   return files;

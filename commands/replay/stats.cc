@@ -164,9 +164,9 @@ bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
 /// Replays the session that `sessions` is at, and lists what made a counter count.
 Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context& context,
                          Report& report) {
-  CounterTrace trace(SIZE_MAX);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices, {.listeners = {&trace}}));
+  ReplayRun run(context, sessions, args.choices);
+  auto& trace = run.Add<CounterTrace>(SIZE_MAX);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   trace.Finish();
   const Table rows = RowsOf(trace, *args.explain, outcome);
   bool lost_before = false;
@@ -192,9 +192,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
   const auto task = [&]() -> Result<ExitCode> {
     if (args.explain) return Explain(args, sessions, context, report);
-    RS_ASSIGN_OR_RETURN(
-        const ReplayOutcome outcome,
-        ReplaySession(context, sessions, args.choices, {.histograms = !args.data_loss}));
+    ReplayRun run(context, sessions, args.choices);
+    if (!args.data_loss) run.KeepHistograms();
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     const Table rows = RowsOf(outcome, args.data_loss);
     bool lost_before = false;
     if (is_csv) {

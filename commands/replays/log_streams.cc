@@ -23,7 +23,7 @@ Result<std::vector<LogStream>> ReadLogStreams(const std::vector<std::string>& lo
     of_session.session = sessions.session();
     ReplayChoices choices;
     choices.session.make_engine = calls.Maker();
-    RS_RETURN_IF_ERROR(ReplaySession(context, sessions, choices, {}));
+    RS_RETURN_IF_ERROR(ReplayRun(context, sessions, choices).ToEnd());
     for (; known < calls.streams().size(); ++known) {
       const RecordedCalls::Recorded& recorded = calls.streams()[known];
       if (recorded.stream.steps.empty()) continue;

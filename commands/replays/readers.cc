@@ -97,10 +97,10 @@ Result<std::vector<ReaderOutcome>> ReplayReaders(Context& context,
   const auto replay = [&](const SessionSelection& selection) -> Result<LedgerTotals> {
     SessionReader sessions(muted.context(), selection, "replaying");
     RS_RETURN_IF_ERROR(sessions.NextSession());
-    LedgerSink nowhere;
-    Ledger ledger(nowhere);
-    RS_RETURN_IF_ERROR(ReplaySession(muted.context(), sessions, choices, {.ledger = &ledger}));
-    return SumOf(ledger.totals());
+    ReplayRun run(muted.context(), sessions, choices);
+    run.KeepAccounts();
+    RS_RETURN_IF_ERROR(run.ToEnd());
+    return SumOf(run.totals());
   };
   std::vector<ReaderOutcome> readers(1);
   if (own != nullptr) {

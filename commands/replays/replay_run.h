@@ -1,82 +1,90 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_
 
+#include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "commands/plugin/plugin_run.h"
+#include "commands/replays/replay_options.h"
 #include "commands/replays/session_reader.h"
-#include "commands/shell/cli_fwd.h"
-#include "commands/shell/options.h"
-#include "commands/shell/values.h"
-#include "core/base/text.h"
-#include "core/ledger/ledger.h"
-#include "core/log/added_buffers.h"
-#include "core/log/retarget.h"
+#include "core/ledger/ledger_sinks.h"
 #include "core/reads/found_reads.h"
 #include "core/session/counted_replay.h"
 
 namespace ringscope {
 
-/// What a user chooses about a replay; the options of all commands that replay.
-struct ReplayChoices : ReplayOptions {
-  std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
-  std::string config;  // with the buffers of a log that lacks them, as text; empty: none
-  /// Names of fields in it, and in packets where a command writes these; empty: the built-in ones.
-  std::string descriptor = {};
+/// A replay of one session for a command: what follows it is added first, then it runs to its end.
+///
+///   ReplayRun run(context, sessions, args.choices);
+///   auto& analysis = run.Add<GapAnalysis>(args.stale_ns);
+///   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
+///   const GapReport report = analysis.Finish(run.totals());
+class ReplayRun {
+ public:
+  /// Replays the session that `sessions` is at. Both references must outlive this.
+  ReplayRun(Context& context, SessionReader& sessions, const ReplayChoices& choices)
+      : context_(context), sessions_(sessions), choices_(choices) {}
+  ReplayRun(const ReplayRun&) = delete;
+  ReplayRun& operator=(const ReplayRun&) = delete;
+
+  /// Makes a follower of the replay, which this owns. A ReplayListener gets the replay's calls, a
+  /// LedgerSink the ledger's entries, in the order in which they were added.
+  template <typename T, typename... Arguments>
+  T& Add(Arguments&&... arguments) {
+    const auto added = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+    owned_.push_back(added);
+    if constexpr (std::is_base_of_v<LedgerSink, T>) AddSink(*added);
+    if constexpr (std::is_base_of_v<ReplayListener, T>) AddListener(*added);
+    return *added;
+  }
+  /// Adds a follower that the caller owns, until the end of the run.
+  void AddListener(ReplayListener& listener) { listeners_.push_back(&listener); }
+  void AddSink(LedgerSink& sink) {
+    sinks_.push_back(&sink);
+    KeepAccounts();
+  }
+  /// Has a ledger, even if it has no sink. It gets each call before the listeners, and a warning is
+  /// printed if its fates do not add up.
+  void KeepAccounts() { keeps_accounts_ = true; }
+  /// Fills ReplayOutcome::writers. Memory: O(sequences).
+  void KeepHistograms() { keeps_histograms_ = true; }
+
+  /// Replays all records of the session. Once.
+  Result<ReplayOutcome> ToEnd();
+
+  /// Packets by fate, by buffer. Empty without a ledger.
+  const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
+  /// The reads that were found, if --reads like= asks for them.
+  const std::optional<FoundReads>& found() const { return found_; }
+
+ private:
+  void Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits);
+
+  Context& context_;
+  SessionReader& sessions_;
+  const ReplayChoices choices_;
+  std::vector<std::shared_ptr<void>> owned_;
+  std::vector<ReplayListener*> listeners_;
+  std::vector<LedgerSink*> sinks_;
+  bool keeps_accounts_ = false;
+  bool keeps_histograms_ = false;
+  std::map<BufferId, LedgerTotals> totals_;
+  std::optional<FoundReads> found_;
 };
 
-/// Names of the replay options, for a command that has them more than once.
-struct ReplayOptionNames {
-  std::string engine = "--engine";
-  std::string prefix = "--";         // of all others
-  std::string group = kReplayGroup;  // their heading
-  bool config = true;  // with --config and --descriptor, which are of the log, not of a side
-  /// How plug-ins run, if the command has options for that itself; nullptr: they are added, too.
-  std::shared_ptr<PluginRun> plugins = nullptr;
-};
-
-/// What --config is for, in all commands that replay.
-inline constexpr const char* kConfigOfUnrecorded =
-    "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
-    "recorded without the consumer";
-/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor and the options
-/// for plug-ins.
-void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
-/// Adds --split.
-void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
-/// What the choices have of buffers that the log may lack.
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices);
-/// The ids of buffers, as text: "0, 1".
-template <typename Buffer>
-std::string IdsText(const std::vector<Buffer>& buffers) {
-  std::vector<std::string> ids;
-  for (const Buffer& buffer : buffers) ids.push_back(std::to_string(Raw(buffer.id)));
-  return Joined(ids);
-}
-/// Warns of rules that moved nothing.
-void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<RetargetRule>& unused);
-
-/// The clone that the reader of a session selects, with the buffers that `splits` makes; nullopt:
-/// none is selected.
-std::optional<CloneView> CloneOf(const SessionReader& sessions,
-                                 const std::vector<RetargetRule>& splits);
-
-/// The listeners of a replay. Not owned.
+/// The listeners of ReplaySession. Not owned.
 struct ReplayFollowers {
-  Ledger* ledger = nullptr;                // comes before the others, and is checked at the end
-  std::vector<ReplayListener*> listeners;  // in this order
-  /// The ledger and the listeners hear the replay in a thread of their own, if there may be one:
-  /// none of them prints, or asks the session for more than a TapeRecorder's listeners may.
-  bool apart = false;
-  bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
-  std::optional<FoundReads>* found = nullptr;  // with --reads like=: gets what was found
+  Ledger* ledger = nullptr;
+  std::vector<ReplayListener*> listeners;
+  bool apart = false;  // has no effect
+  bool histograms = false;
+  std::optional<FoundReads>* found = nullptr;
 };
 
-/// Replays the session that `sessions` is at, to its end.
+/// Replays a session with a ReplayRun.
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices, const ReplayFollowers& followers);
 

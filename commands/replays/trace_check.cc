@@ -90,20 +90,18 @@ Result<ReplayedTrace> ReplayToTrace(Context& context, SessionReader& sessions,
                                     std::optional<uint64_t> only = {}) {
   RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
                       TemporaryFile::Create({.what = "the replayed trace"}));
-  TraceWriter trace(
+  ReplayRun run(context, sessions, choices);
+  auto& trace = run.Add<TraceWriter>(
       *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone),
       only);
-  std::optional<FoundReads> found;
-  StartedSessions started;
-  RS_ASSIGN_OR_RETURN(
-      ReplayOutcome outcome,
-      ReplaySession(context, sessions, choices,
-                    {.listeners = {&trace, &identities, &started}, .found = &found}));
+  run.AddListener(identities);
+  auto& started = run.Add<StartedSessions>();
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, run.ToEnd());
   RS_RETURN_IF_ERROR(trace.Finish());
   RS_ASSIGN_OR_RETURN(ReplayOutput output,
                       ReadTraceResults(OpenTemporary(file, "the replayed trace")));
   return ReplayedTrace{std::move(outcome), std::move(output), std::move(started.numbers),
-                       std::move(found)};
+                       run.found()};
 }
 
 }  // namespace
