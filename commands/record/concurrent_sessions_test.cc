@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "commands/testing/demo_recording.h"
+#include "commands/testing/live_recording.h"
 
 namespace ringscope::testing {
 namespace {
@@ -61,22 +61,22 @@ class Quiet {
   std::map<uint64_t, int> quiet_;
 };
 
-std::unique_ptr<demo::Producer> ConnectProducer(const std::string& socket, int number) {
-  demo::ProducerOptions options{.name = fmt::format("p{}", number)};
+std::unique_ptr<Producer> ConnectProducer(const std::string& socket, int number) {
+  ProducerOptions options{.name = fmt::format("p{}", number)};
   options.sources = {{.name = "often", .will_notify_on_stop = true},
                      {.name = "silent", .no_flush = true, .will_notify_on_stop = true}};
   if (number == kBusyProducers - 1)
     options.sources.push_back({.name = "rare", .will_notify_on_stop = true});
-  auto producer = demo::Producer::Connect(socket, options).value();
+  auto producer = Producer::Connect(socket, options).value();
   EXPECT_TRUE(
       producer->WaitForSources(static_cast<size_t>(kSessions) * (1 + options.sources.size())));
   return producer;
 }
 
 /// Writes to all data sources as fast as it can until they have stopped.
-void Produce(demo::Producer* producer, uint32_t seed, Quiet& quiet) {
-  std::multimap<uint64_t, demo::SharedMemoryWriter*> writers;  // by session
-  for (const demo::StartedSource& source : producer->started())
+void Produce(Producer* producer, uint32_t seed, Quiet& quiet) {
+  std::multimap<uint64_t, SharedMemoryWriter*> writers;  // by session
+  for (const StartedSource& source : producer->started())
     writers.emplace(source.session, producer->AddWriter(source.buffer).value());
   std::mt19937 random(seed);
   std::string packet;
@@ -95,7 +95,7 @@ void Produce(demo::Producer* producer, uint32_t seed, Quiet& quiet) {
     }
     for (uint64_t session = 1; session <= kSessions; ++session) {
       if (!writers.contains(session) ||
-          std::ranges::any_of(producer->started(), [&](const demo::StartedSource& source) {
+          std::ranges::any_of(producer->started(), [&](const StartedSource& source) {
             return source.session == session;
           }))
         continue;
@@ -115,17 +115,17 @@ struct SessionResults {
   std::vector<TraceContent> clones;
 };
 
-TraceContent ContentFrom(demo::Consumer& consumer, const std::string& trace) {
-  return demo::ContentOfTrace(trace, consumer.GetTraceStats().value()).value();
+TraceContent ContentFrom(Consumer& consumer, const std::string& trace) {
+  return ContentOfTrace(trace, consumer.GetTraceStats().value()).value();
 }
 
 /// Reads, flushes and clones a session while it is written to, and ends it.
-SessionResults Consume(const std::string& socket, int session, demo::Consumer& consumer,
+SessionResults Consume(const std::string& socket, int session, Consumer& consumer,
                        Quiet& quiet) {
   SessionResults results;
   std::string trace;
   for (int i = 0; i < kClonesOfASession; ++i) {
-    auto cloner = demo::Consumer::Connect(socket).value();
+    auto cloner = Consumer::Connect(socket).value();
     const uint64_t clone = cloner.StartClone(SessionName(session)).value();
     EXPECT_TRUE(cloner.WaitForClone(clone));
     std::string cloned;
@@ -148,10 +148,10 @@ SessionResults Consume(const std::string& socket, int session, demo::Consumer& c
 }
 
 void RunOnce(uint32_t seed) {
-  DemoRecording run;
-  std::vector<demo::Consumer> consumers;
+  LiveRecording run;
+  std::vector<Consumer> consumers;
   for (int i = 0; i < kSessions; ++i) {
-    consumers.push_back(demo::Consumer::Connect(run.consumer_listen()).value());
+    consumers.push_back(Consumer::Connect(run.consumer_listen()).value());
     ASSERT_TRUE(consumers.back().EnableTracing(ConfigOf(i)));
   }
   std::vector<SessionResults> results(kSessions);
@@ -159,7 +159,7 @@ void RunOnce(uint32_t seed) {
   std::vector<std::thread> threads;
   // One after the other: this service numbers producers when they connect, and V1 buffers are read
   // in the order of these numbers; the log has that of InitializeConnection.
-  std::vector<std::unique_ptr<demo::Producer>> producers;
+  std::vector<std::unique_ptr<Producer>> producers;
   for (int i = 0; i < kBusyProducers; ++i) producers.push_back(ConnectProducer(run.listen(), i));
   for (int i = 0; i < kBusyProducers; ++i) {
     threads.emplace_back([&, i] {

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "commands/demo/consumer.h"
-#include "commands/demo/producer.h"
-#include "commands/service/service.h"
+#include "commands/testing/consumer.h"
+#include "commands/testing/producer.h"
+#include "commands/testing/service.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
@@ -55,7 +55,7 @@ class DefaultSignals {
 class LiveRecord {
  public:
   explicit LiveRecord(const std::vector<std::string>& options) {
-    service_ = demo::Service::Start({.producer_socket = UniqueSocketName("service"),
+    service_ = Service::Start({.producer_socket = UniqueSocketName("service"),
                                      .consumer_socket = UniqueSocketName("service")})
                    .value();
     std::vector<std::string> args = {"-o",
@@ -96,7 +96,7 @@ class LiveRecord {
   const std::string log_ = folder_.File("cap.tblog");
   const std::string listen_ = UniqueSocketName("listen");
   const std::string consumer_listen_ = UniqueSocketName("consumer-listen");
-  std::unique_ptr<demo::Service> service_;
+  std::unique_ptr<Service> service_;
   Ran ran_;
   std::thread thread_;
 };
@@ -108,13 +108,13 @@ constexpr uint32_t kContentField = 900;
 class UserSession {
  public:
   explicit UserSession(const LiveRecord& live)
-      : consumer_(demo::Consumer::Connect(live.consumer_listen()).value()) {
+      : consumer_(Consumer::Connect(live.consumer_listen()).value()) {
     ipc::TraceConfig config;
     config.buffers = {{.size_kb = 64, .experimental_mode = ipc::kExperimentalModeV2}};
     config.data_sources = {{{.name = "source", .target_buffer = 0}}};
     EXPECT_TRUE(consumer_.EnableTracing(Encode(config)));
     producer_ =
-        demo::Producer::Connect(live.listen(), {.name = "p", .sources = {{.name = "source"}}})
+        Producer::Connect(live.listen(), {.name = "p", .sources = {{.name = "source"}}})
             .value();
     EXPECT_TRUE(producer_->WaitForSources(1));
     writer_ = producer_->AddWriter(producer_->started().front().buffer).value();
@@ -145,9 +145,9 @@ class UserSession {
   void End() { EXPECT_TRUE(consumer_.FreeBuffers()); }
 
  private:
-  demo::Consumer consumer_;
-  std::unique_ptr<demo::Producer> producer_;
-  demo::SharedMemoryWriter* writer_ = nullptr;
+  Consumer consumer_;
+  std::unique_ptr<Producer> producer_;
+  SharedMemoryWriter* writer_ = nullptr;
   uint64_t time_ = 0;
 };
 

@@ -11,14 +11,12 @@
 #include <random>
 #include <thread>
 
-#include "commands/testing/demo_recording.h"
+#include "commands/testing/live_recording.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope::testing {
 namespace {
 
-using demo::Consumer;
-using demo::Producer;
 
 constexpr int kStreamingProducers = 3;
 constexpr std::chrono::milliseconds kStreamedFor{1200};
@@ -45,8 +43,8 @@ std::string StreamedConfig(const StreamedCase& streamed) {
 /// Writes until its data sources are stopped. What it has written then is committed.
 void Stream(Producer* producer, uint32_t seed, const std::atomic<bool>& freed) {
   ASSERT_TRUE(producer->WaitForSources(2));
-  std::vector<demo::SharedMemoryWriter*> writers;
-  for (const demo::StartedSource& source : producer->started())
+  std::vector<SharedMemoryWriter*> writers;
+  for (const StartedSource& source : producer->started())
     writers.push_back(producer->AddWriter(source.buffer).value());
   std::mt19937 random(seed);
   std::string packet;
@@ -70,7 +68,7 @@ void Stream(Producer* producer, uint32_t seed, const std::atomic<bool>& freed) {
 
 /// @return whether the log is exact
 bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
-  DemoRecording run;
+  LiveRecording run;
   const TempFolder folder;
   const std::string path = folder.File("out.pftrace");
   const UniqueFd file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
@@ -111,7 +109,7 @@ bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
   for (const Inexact& mark : marks) EXPECT_EQ(mark.reason, InexactReason::kReads);
   const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
   EXPECT_GT(written.packets.size(), 1000u);
-  const TraceContent replayed = demo::ContentOfSessions(run.opener()).value().at(1);
+  const TraceContent replayed = ContentOfSessions(run.opener()).value().at(1);
   const std::string difference = TraceDifference(written, replayed);
   if (marks.empty()) {
     EXPECT_EQ(difference, "");

@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/testing/demo_recording.h"
+#include "commands/testing/live_recording.h"
 
 namespace ringscope::testing {
 namespace {
 
-using demo::Consumer;
-using demo::Producer;
 using ::testing::HasSubstr;
 
 std::string ConfigWithSource(const std::string& name) {
@@ -27,7 +25,7 @@ std::unique_ptr<Producer> Connected(const std::string& socket, const std::string
 }
 
 TEST(UnseenProducers, ThoseThatTakePart_AreMarked) {
-  DemoRecording run;
+  LiveRecording run;
   const auto seen = Connected(run.listen(), "app", "events");
   const auto unseen = Connected(run.service_socket(), "app", "events");
   const auto idle = Connected(run.service_socket(), "other", "something else");
@@ -45,7 +43,7 @@ TEST(UnseenProducers, ThoseThatTakePart_AreMarked) {
 }
 
 TEST(UnseenProducers, IfAllAreRecorded_NothingIsMarked) {
-  DemoRecording run;
+  LiveRecording run;
   const auto first = Connected(run.listen(), "app", "events");
   const auto second = Connected(run.listen(), "app", "events");
   Consumer consumer = Consumer::Connect(run.consumer_listen()).value();

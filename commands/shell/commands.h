@@ -9,7 +9,6 @@ namespace ringscope {
 
 Command AdviseCommand();
 Command CompletionsCommand();
-Command DemoSessionCommand();
 Command DiffCommand();
 Command DoctorCommand();
 Command DumpCommand();

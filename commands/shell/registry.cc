@@ -36,6 +36,8 @@ constexpr struct {
     {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
     {"merge", "'--format jsonl' of many runs is joined by cat or sqlite3: docs/batch.md"},
     {"repair", "use 'ringscope verify LOG --repair OUT'"},
+    {"demo-session",
+     "testdata/captures has recorded sessions, and 'ringscope record' records others"},
 };
 
 /// Commands that people do not type.
@@ -48,12 +50,11 @@ std::span<const Command> HiddenCommands() {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), SweepCommand(),       StatsCommand(),  DiffCommand(),
-      FuzzCommand(),   EnginesCommand(),     PluginCommand(), DoctorCommand(),
-      GapsCommand(),   AdviseCommand(),      GraphCommand(),  SmbCommand(),
-      ReportCommand(), TimelineCommand(),    ExportCommand(), ProtovmCommand(),
-      RecordCommand(), DemoSessionCommand(), ImportCommand(), InfoCommand(),
-      DumpCommand(),   VerifyCommand(),      HelpCommand(),   CompletionsCommand(),
+      ReplayCommand(),  SweepCommand(),  StatsCommand(),       DiffCommand(),     FuzzCommand(),
+      EnginesCommand(), PluginCommand(), DoctorCommand(),      GapsCommand(),     AdviseCommand(),
+      GraphCommand(),   SmbCommand(),    ReportCommand(),      TimelineCommand(), ExportCommand(),
+      ProtovmCommand(), RecordCommand(), ImportCommand(),      InfoCommand(),     DumpCommand(),
+      VerifyCommand(),  HelpCommand(),   CompletionsCommand(),
   };
   return commands;
 }

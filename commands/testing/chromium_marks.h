@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "commands/testing/chromium.h"
-#include "commands/testing/demo_recording.h"
+#include "commands/testing/live_recording.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
@@ -172,13 +172,13 @@ struct MarkFigures {
 class ChromiumMarks {
  public:
   /// @param memory of each producer
-  explicit ChromiumMarks(demo::MemorySizes memory) : memory_(memory) {}
+  explicit ChromiumMarks(MemorySizes memory) : memory_(memory) {}
 
   /// @return why it cannot be used; empty: it can
   std::string Start() {
     if (!record::ChildProcess::Check(Chromium::kProgram))
       return "chromium is not installed (scripts/setup installs it)";
-    consumer_.emplace(demo::Consumer::Connect(run_.consumer_listen()).value());
+    consumer_.emplace(Consumer::Connect(run_.consumer_listen()).value());
     auto chromium = Chromium::Start(run_.listen(), folder_.path());
     if (!chromium) return "Chromium cannot be used: " + chromium.error().message;
     chromium_ = std::move(*chromium);
@@ -201,7 +201,7 @@ class ChromiumMarks {
     ASSERT_TRUE(consumer_->ReadBuffers(trace));
     const std::string stats = consumer_->GetTraceStats().value();
     ASSERT_TRUE(consumer_->FreeBuffers());
-    received_[sessions_.size() + 1] = demo::ContentOfTrace(trace, stats).value();
+    received_[sessions_.size() + 1] = ContentOfTrace(trace, stats).value();
     sessions_.push_back({BufferId{static_cast<uint16_t>(sessions_.size() + 1)},
                          nlohmann::json::parse(*counts).get<std::vector<uint64_t>>()});
   }
@@ -336,13 +336,13 @@ class ChromiumMarks {
     figures.by_flag += without_gap;
   }
 
-  const demo::MemorySizes memory_;
+  const MemorySizes memory_;
   const TempFolder folder_;
   // Only its first process connects to a socket that is not a file.
-  DemoRecording run_{{.producer = {.listen = folder_.File("producers"), .connect = {}},
+  LiveRecording run_{{.producer = {.listen = folder_.File("producers"), .connect = {}},
                       .looks = record::LookLimits{}},
                      {.memory = memory_}};
-  std::optional<demo::Consumer> consumer_;
+  std::optional<Consumer> consumer_;
   std::unique_ptr<Chromium> chromium_;
   std::map<uint64_t, TraceContent> received_;
   std::vector<Session> sessions_;

@@ -9,7 +9,7 @@
 namespace ringscope::testing {
 namespace {
 
-constexpr uint64_t kServiceId = 1;
+constexpr uint64_t kFakeServiceId = 1;
 
 }  // namespace
 
@@ -157,7 +157,7 @@ void FakeService::End(uint64_t id) {
 void FakeService::Handle(Connection& connection, const ipc::Frame& frame) {
   if (options_.keep_effects) connection.traffic.received += wire::AsText(frame.whole);
   if (std::holds_alternative<ipc::BindService>(frame.body)) {
-    const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, ipc::kProducerMethods);
+    const ipc::BindServiceReply reply = ipc::BindReplyWith(kFakeServiceId, ipc::kProducerMethods);
     connection.methods.Learn(reply);
     std::string bytes;
     ipc::AppendBindReply(bytes, frame.request_id, reply);

@@ -1,0 +1,83 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_LIVE_RECORDING_H_
+#define RINGSCOPE_COMMANDS_TESTING_LIVE_RECORDING_H_
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/testing/consumer.h"
+#include "commands/testing/producer.h"
+#include "commands/testing/replay_check.h"
+#include "commands/testing/service.h"
+#include "commands/testing/ipc_peer.h"
+#include "commands/testing/recorder_run.h"
+#include "core/testing/ops_in_memory.h"
+
+namespace ringscope::testing {
+
+/// A recorder between the fake service and clients: the clients connect to `listen()` and
+/// `consumer_listen()`; the log is compared with what they received.
+class LiveRecording {
+ public:
+  /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
+  explicit LiveRecording(record::RecorderOptions options = {},
+                         TracingServiceOptions tracing = {})
+      : service_(Service::Start({.producer_socket = UniqueSocketName("service-producer"),
+                                       .consumer_socket = UniqueSocketName("service-consumer"),
+                                       .tracing = tracing})
+                     .value()),
+        options_(std::move(options)) {
+    if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");
+    options_.producer.connect = service_->options().producer_socket;
+    options_.consumer =
+        record::PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
+    recorder_.emplace(options_, log_);
+  }
+
+  const std::string& listen() const { return options_.producer.listen; }
+  const std::string& consumer_listen() const { return options_.consumer->listen; }
+  /// Where the service's own socket for producers is.
+  const std::string& service_socket() const { return service_->options().producer_socket; }
+  MemoryLog& log() { return log_; }
+  RecorderRun& recorder() { return *recorder_; }
+  /// Ends the service, as if it had crashed.
+  void StopService() { service_.reset(); }
+
+  LogOpener opener() const {
+    return [this]() -> Result<std::unique_ptr<OpSource>> {
+      return std::make_unique<OpsInMemory>(log_.ops());
+    };
+  }
+  /// Stops the recorder, and compares the log's sessions with what consumers received.
+  void ExpectSessions(const std::map<uint64_t, TraceContent>& received) {
+    recorder_->Stop();
+    const auto replayed = ContentOfSessions(opener()).value();
+    for (const auto& [session, content] : received) {
+      ASSERT_TRUE(replayed.contains(session)) << "session " << session;
+      EXPECT_EQ(TraceDifference(content, replayed.at(session)), "") << "session " << session;
+    }
+  }
+  void ExpectClones(const std::map<uint64_t, TraceContent>& received) {
+    recorder_->Stop();
+    const auto replayed = ContentOfClones(opener()).value();
+    for (const auto& [clone, content] : received) {
+      ASSERT_TRUE(replayed.contains(clone)) << "clone " << clone;
+      EXPECT_EQ(TraceDifference(content, replayed.at(clone)), "") << "clone " << clone;
+    }
+  }
+
+ private:
+  std::unique_ptr<Service> service_;
+  record::RecorderOptions options_;
+  MemoryLog log_;
+  std::optional<RecorderRun> recorder_;
+};
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_LIVE_RECORDING_H_
