@@ -138,7 +138,6 @@ TEST_P(OneNumber, SizeThatLosesNothing) {
   }
 }
 
-/// Losses that no size helps are losses: packets of the demo session are aborted and cut.
 TEST_P(OneNumber, SizesOfATrace) {
   const std::string trace =
       std::string(RS_TESTDATA) + "/captures/" + GetParam() + "/trace.pftrace.zst";
@@ -165,12 +164,9 @@ TEST_P(OneNumber, SizesOfATrace) {
   }
 }
 
+/// Losses that no size helps are losses: packets of this session are aborted and cut.
 TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
-  const TempFolder folder;
-  const std::string log = folder.File("demo.tblog");
-  MemoryRun demo;
-  const std::vector<std::string> make = {"demo-session", "-o", log};
-  ASSERT_EQ(RunApp(make, demo.streams), 0) << demo.err.text;
+  const std::string log = std::string(RS_TESTDATA) + "/inputs/recorded-losses.tblog";
   const nlohmann::json gaps = SessionOf({"gaps", log, "--limit", "0"});
   const Counts lost = By(gaps.at("buffers"), "buffer", At("/lost/packets"));
   const Counts of_sequences = By(gaps.at("sequences"), "sequence", At("/lost/packets"));

@@ -234,11 +234,11 @@ std::string Quoted(std::string_view text) {
 }  // namespace
 
 std::string SomeOf(const std::vector<std::string>& names) {
-  constexpr size_t kNamed = 6;
+  constexpr size_t kMostNamed = 6;
   std::vector<std::string> some(
-      names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(names.size(), kNamed)));
+      names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(names.size(), kMostNamed)));
   const std::string text = Printable(Joined(some));
-  return names.size() > kNamed ? fmt::format("{} and {} more", text, names.size() - kNamed) : text;
+  return names.size() > kMostNamed ? fmt::format("{} and {} more", text, names.size() - kMostNamed) : text;
 }
 
 std::string ConfigText(const AdviceReport& report) {
