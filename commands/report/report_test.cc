@@ -1,0 +1,76 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Document = nlohmann::ordered_json;
+
+std::string CaptureFile(const std::string& name) {
+  return std::string(RS_TESTDATA) + "/captures/" + name;
+}
+
+/// The documents that a page has in it.
+Document DataOf(const std::string& page) {
+  const std::string start = "<script type=\"application/json\" id=\"data\"";
+  const size_t begin = page.find('>', page.find(start)) + 1;
+  return Document::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+TEST(ReportPage, Log_HasTheDocumentsOfTheCommands) {
+  const std::string log = CaptureFile("two-buffers-v2/session.ops.jsonl.zst");
+  const Ran ran = RunCommand(ReportCommand(), {log});
+  ASSERT_EQ(ran.error, "");
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_THAT(ran.out, Not(HasSubstr("{{")));
+  const Document data = DataOf(ran.out);
+  EXPECT_TRUE(data.at("problems").empty()) << data.at("problems");
+  // The same as the command prints.
+  const Ran gaps = RunCommand(GapsCommand(), {log, "--format", "json", "--limit", "100"});
+  EXPECT_EQ(data.at("gaps"), Document::parse(gaps.out));
+  for (const char* name : {"doctor", "info", "sweep", "advise"})
+    EXPECT_TRUE(data.at(name).contains("schema")) << name;
+}
+
+TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
+  const Ran ran =
+      RunCommand(ReportCommand(), {CaptureFile("ring-v2/session.ops.jsonl.zst"), "--quick"});
+  const Document data = DataOf(ran.out);
+  const std::string body = ran.out.substr(0, ran.out.find("<script type="));
+  EXPECT_THAT(body, HasSubstr("96.2%"));
+  EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
+  EXPECT_FALSE(data.contains("sweep"));
+}
+
+TEST(ReportPage, Trace_HasNoDocumentsThatNeedALog) {
+  const Ran ran = RunCommand(ReportCommand(), {CaptureFile("ring-v2/trace.pftrace.zst")});
+  ASSERT_EQ(ran.error, "");
+  const Document data = DataOf(ran.out);
+  EXPECT_TRUE(data.contains("doctor"));
+  EXPECT_FALSE(data.contains("gaps"));
+}
+
+TEST(ReportPage, NamesOfTheInput_AreText) {
+  const TempFolder folder;
+  const std::string path = folder.File("a<b>\"&.ops.jsonl.zst");
+  std::filesystem::copy(CaptureFile("lossless-v2/session.ops.jsonl.zst"), path);
+  const Ran ran = RunCommand(ReportCommand(), {path, "--quick"});
+  ASSERT_EQ(ran.error, "");
+  EXPECT_THAT(ran.out, Not(HasSubstr("a<b>")));
+  EXPECT_EQ(DataOf(ran.out).at("input"), path);
+}
+
+TEST(ReportPage, MissingInput_IsAnError) {
+  const Ran ran = RunCommand(ReportCommand(), {"nothing.tblog"});
+  EXPECT_THAT(ran.error, HasSubstr("nothing.tblog"));
+}
+
+}  // namespace
+}  // namespace ringscope
