@@ -133,9 +133,6 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.descriptor));
   SessionSelection selection{.paths = {args.log}, .only = args.session};
-  // The time of day is that of the clock snapshots so far.
-  if (args.time != TimeBase::kWall)
-    selection.wanted = {args.filter.records, args.filter.from, args.filter.to};
   SessionReader sessions(context, std::move(selection), "reading");
   RecordFilter filter(args.filter);
   DumpPrinter printer(args, filter, descriptors.get(), context.console);
@@ -150,8 +147,6 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
     while (!is_past) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
       if (!op) break;
-      for (ProducerConnected& skipped : sessions.TakeSkippedProducers())
-        printer.Observe({std::nullopt, std::move(skipped)});
       printer.Observe(*op);
       any = true;
       if (filter.Keeps(*op, sessions.record_number())) {

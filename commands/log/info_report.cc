@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "commands/log/story_report.h"
+#include "commands/log/session_events.h"
 #include "commands/replays/damage_report.h"
 #include "commands/replays/log_words.h"
 #include "commands/replays/verdict_words.h"
@@ -22,25 +22,17 @@ uint64_t Duration(const SessionSummary& session) {
              : 0;
 }
 
-std::string EndingText(RecordingEnding ending) {
-  switch (ending) {
-    case RecordingEnding::kUnknown:
-      return "for an unknown reason";
-    case RecordingEnding::kSignal:
-      return "when it was asked to (a signal)";
-    case RecordingEnding::kDuration:
-      return "after the time that was asked for";
-    case RecordingEnding::kProgram:
-      return "when the recorded program ended";
-    case RecordingEnding::kFailure:
-      return "because it could not be continued";
-    case RecordingEnding::kNextPart:
-      return "here, and continues in the next part";
-    case RecordingEnding::kCutOff:
-      return "unknown: the log was not closed, and this is a copy of it";
-  }
-  return {};
-}
+/// The words for why a recording ended, by RecordingEnding.
+constexpr std::array kEndingWords = {
+    "for an unknown reason",
+    "when it was asked to (a signal)",
+    "after the time that was asked for",
+    "when the recorded program ended",
+    "because it could not be continued",
+    "here, and continues in the next part",
+    "unknown: the log was not closed, and this is a copy of it",
+};
+static_assert(kEndingWords.size() == kEnumNames<RecordingEnding>.size());
 
 /// The recorder's last record: why it ended. And how exact the recording is, by all its records.
 void ReportEnd(Report& report, const SessionSummary& session) {
@@ -52,7 +44,7 @@ void ReportEnd(Report& report, const SessionSummary& session) {
                                    : Json());
   AddInexact(report, session.verdicts);
   if (!end) return;
-  report.Fact("ended", EndingText(end->ending));
+  report.Fact("ended", kEndingWords[static_cast<size_t>(end->ending)]);
   // Of a recording without its end it is not known.
   if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
     report.Fact("verdict", VerdictSentence(session.verdicts));
@@ -133,13 +125,20 @@ void ReportProducers(Report& report, const std::vector<ProducerConnected>& produ
                {"name", Align::kLeft, "name"},
                {"uid", Align::kRight, "uid"},
                {"pid", Align::kRight, "pid"},
-               {"sdk", Align::kLeft, "sdk"}});
+               {"sdk", Align::kLeft, "sdk"},
+               {"shared memory", Align::kRight, "shared_memory_bytes"},
+               {"pages", Align::kRight, "page_bytes"}});
+  const auto bytes = [](const std::optional<uint64_t>& size) {
+    return size ? BytesCell(*size) : Cell("-", Json());
+  };
   for (const ProducerConnected& producer : producers) {
     table.AddRow({NumberCell(Raw(producer.producer)),
                   NameCell(producer.name),
                   {std::to_string(producer.uid), producer.uid},
                   {std::to_string(producer.pid), producer.pid},
-                  NameCell(producer.sdk)});
+                  NameCell(producer.sdk),
+                  bytes(producer.smb_size),
+                  bytes(producer.page_size)});
   }
   report.Add("producers", table, kInfoIndent);
 }
@@ -184,16 +183,14 @@ void ReportSequences(Report& report, const SessionSummary& session) {
         "  There are more sequences than can be listed; the totals above include all of them.\n");
 }
 
-Status ReportSession(Report& report, uint64_t number, const SessionSummary& session,
-                     const MoreOfSession& more) {
+void ReportSession(Report& report, uint64_t number, const SessionSummary& session) {
   report.Heading(fmt::format("session {}", number));
   report.Data("session", number);
   ReportFacts(report, session);
   ReportBuffers(report, session.buffers);
   ReportProducers(report, session.producers);
-  ReportStory(report, session);
+  ReportEvents(report, session);
   ReportSequences(report, session);
-  return more(session, number);
 }
 
 std::string IntegrityText(const LogInfo& info) {
@@ -210,19 +207,10 @@ std::string IntegrityText(const LogInfo& info) {
                              : "no damage found, but no index for the whole file";
 }
 
-const char* FormatName(LogFormat format) {
-  switch (format) {
-    case LogFormat::kCommitLog:
-      return "commit log";
-    case LogFormat::kOps:
-      return "operations";
-    case LogFormat::kZstdOps:
-      return "operations, zstd-compressed";
-    case LogFormat::kGzipOps:
-      return "operations, gzip-compressed";
-  }
-  return "log";
-}
+/// The words for a log's format, by LogFormat.
+constexpr std::array kFormatWords = {"commit log", "operations", "operations, zstd-compressed",
+                                     "operations, gzip-compressed"};
+static_assert(kFormatWords.size() == kEnumNames<LogFormat>.size());
 
 }  // namespace
 
@@ -267,11 +255,10 @@ bool StartIsMissing(const LogInfo& info) {
                              [](const SessionSummary& session) { return session.header.part > 0; });
 }
 
-Status ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                  const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace,
-                  const MoreOfSession& more) {
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
+                const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace) {
   if (trace == ImportedTrace::kNone) {
-    report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
+    report.Title(Printable(path), fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
     report.Paragraph(IntegrityText(info));
   } else {
     report.Title(Printable(path), "a trace, read as a log of its packets: " + ExtentText(info));
@@ -292,10 +279,8 @@ Status ReportInfo(Report& report, const std::string& path, const LogParts& parts
   report.Data("sessions", Json::array());
   for (size_t i = 0; i < info.sessions.size(); ++i) {
     if (only && *only != i + 1) continue;
-    RS_RETURN_IF_ERROR(report.AddItem(
-        "sessions", [&] { return ReportSession(report, i + 1, info.sessions[i], more); }));
+    report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
   }
-  return {};
 }
 
 }  // namespace ringscope

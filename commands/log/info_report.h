@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_LOG_INFO_REPORT_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,15 +12,11 @@
 
 namespace ringscope {
 
-/// Reports more of the session with this number, from 1.
-using MoreOfSession = std::function<Status(const SessionSummary& session, uint64_t number)>;
 /// What a log holds. @param only a session's number, from 1; absent: all
 /// @param path that was asked for; @param parts the files that `info` is of
 /// @param trace whether it is a trace, imported as a log
-/// @param more is called for the sessions in their order
-Status ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                  const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace,
-                  const MoreOfSession& more);
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
+                  const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace);
 /// What a log is as a whole, as data: format, extent, damage.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
 

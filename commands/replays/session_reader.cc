@@ -199,10 +199,7 @@ Status SessionReader::OpenNext() {
                     path_));
   if (imported == ImportedTrace::kDamaged)
     problems_.push_back(path_ + ": not all of the trace could be read");
-  RS_ASSIGN_OR_RETURN(is_excerpt_, OpenExcerpt(source));
-  if (!is_excerpt_) {
-    RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
-  }
+  RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
   damage_.emplace("damage in the log");
   if (!activity_.empty()) {
     if (next_file_ == 1) context_.console.BeginStep();
@@ -211,22 +208,6 @@ Status SessionReader::OpenNext() {
   }
   bounds_.StartFile();
   return {};
-}
-
-/// Opens only what is wanted of the log, if its index allows that.
-Result<bool> SessionReader::OpenExcerpt(std::unique_ptr<ByteSource>& source) {
-  if (files_->size() > 1 || selection_.clone || selection_.view) return false;
-  RS_ASSIGN_OR_RETURN(std::optional<LogExcerpt> excerpt, OpenLogExcerpt(source, selection_.wanted));
-  if (!excerpt) return false;
-  source_ = std::move(excerpt->log);
-  skipped_producers_ = std::move(excerpt->skipped_producers);
-  return true;
-}
-
-std::vector<ProducerConnected> SessionReader::TakeSkippedProducers() {
-  const bool follows = record_number_ == next_number_;
-  next_number_ = record_number_ + 1;
-  return follows ? std::vector<ProducerConnected>() : std::exchange(skipped_producers_, {});
 }
 
 Result<std::optional<Op>> SessionReader::Pull() {
@@ -325,7 +306,6 @@ void SessionReader::Warn(const std::string& problem) {
 
 /// Of the session that ends: from when on its buffers are exact, if its start is missing.
 void SessionReader::ReportRefills() {
-  if (is_excerpt_) return;  // it takes all records
   if (const std::string text = RefillText(refills_, first_time_ns_); !text.empty()) Warn(text);
   refills_ = {};
 }

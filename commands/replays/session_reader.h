@@ -18,7 +18,6 @@
 #include "core/log/verdict.h"
 #include "core/reads/refill.h"
 #include "formats/inputs/damage_gaps.h"
-#include "formats/inputs/log_excerpt.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -32,8 +31,6 @@ struct SessionSelection {
   bool quiet = false;             // no warnings of damage: another reader printed them
   /// The same as `clone`, where it was looked for before; of `only`.
   std::optional<CloneView> view = {};
-  /// Records beside these need not be read, where the log's index shows where these are.
-  WantedRecords wanted = {};
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
@@ -68,9 +65,6 @@ class SessionReader : public OpSource {
   uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
-  /// Producers that connected in records that were not read, see SessionSelection::wanted; once
-  /// the first record after these was returned. Empty from the second call on.
-  std::vector<ProducerConnected> TakeSkippedProducers();
   /// What is in this session's packets is left out of its log.
   bool without_payload() const { return without_payload_; }
   /// Number in its file of the record that Next returned last; of damage, its first lost record.
@@ -104,7 +98,6 @@ class SessionReader : public OpSource {
   std::optional<Op> TakeQueued();
   void FindParts();
   Status OpenNext();
-  Result<bool> OpenExcerpt(std::unique_ptr<ByteSource>& source);
   void Note(const Op& op);
   void Warn(const std::string& problem);
   void ReportRefills();
@@ -141,9 +134,6 @@ class SessionReader : public OpSource {
   SessionBounds bounds_;
   uint64_t session_ = 0;
   bool without_payload_ = false;
-  bool is_excerpt_ = false;  // not all records are read
-  std::vector<ProducerConnected> skipped_producers_;
-  uint64_t next_number_ = 0;               // of the file
   bool reported_programs_ = false;         // of sessions without payloads
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record

@@ -21,19 +21,17 @@ bool HasLife(const SessionSummary& session) {
 }  // namespace
 
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
-  RS_ASSIGN_OR_RETURN(std::optional<LogIndex> index, LogIndex::Open(source));
+  RS_ASSIGN_OR_RETURN(std::optional<commit_log::Index> index, ReadIndex(source));
   if (!index) return std::nullopt;
   LogInfo info;
-  auto sessions = index->Sessions();
-  if (!sessions && sessions.error().code == ErrorCode::kCorrupt) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(info.sessions, std::move(sessions));
+  info.sessions = std::move(index->sessions);
   for (const SessionSummary& session : info.sessions)
     if (!session.has_life && HasLife(session)) return std::nullopt;
 
   info.format = LogFormat::kCommitLog;
   info.file_bytes = *source.size();
-  info.raw_bytes = index->content_size();
-  info.data_frames = index->frames();
+  for (const commit_log::IndexEntry& frame : index->frames) info.raw_bytes += frame.content_size;
+  info.data_frames = index->frames.size();
   info.from_index = true;
   info.closed = true;
   info.cleanly_closed = true;

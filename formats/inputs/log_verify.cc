@@ -10,7 +10,6 @@
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
-#include "formats/log/index_directory.h"
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
@@ -160,7 +159,6 @@ class FileChecker : public CommitLogObserver {
     const bool damaged = IsDamaged();
     CheckEntries(*index, frame.offset, damaged);
     if (damaged) return;
-    CheckDirectory(frame);
     if (index->records != next_number_) {
       Find(frame.offset,
            fmt::format("the index has {} records, the file has {}", index->records, next_number_));
@@ -175,17 +173,6 @@ class FileChecker : public CommitLogObserver {
     const bool left_out = index->sessions.empty() && !commit_log::SummariesFit(sessions);
     if (index->sessions != sessions && !left_out) {
       Find(frame.offset, "the index's summary does not match the records");
-    }
-  }
-
-  /// Compares the index's directory with the rest of it. (Older versions wrote none.)
-  void CheckDirectory(const ZstdFrame& frame) {
-    const auto fields = commit_log::SplitIndex(*commit_log::IndexMessage(frame.content));
-    if (fields && fields->directory.empty()) return;
-    const auto made =
-        fields ? commit_log::MakeDirectory(*fields, frame.offset - file_offset_) : std::nullopt;
-    if (!made || commit_log::DecodeDirectory(fields->directory) != made) {
-      Find(frame.offset, "the index's directory does not match it");
     }
   }
 

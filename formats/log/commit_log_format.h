@@ -40,11 +40,6 @@ inline constexpr size_t kSeekTableEntrySize = 12;
 inline constexpr size_t kSeekTableFooterSize = 9;
 inline constexpr size_t kIndexChecksumSize = 8;
 
-// The directory of a long index: see commit_log.md.
-inline constexpr size_t kFramesPerBlock = 1024;
-inline constexpr uint32_t kDirectoryMagic = 0x58444E49;
-inline constexpr size_t kDirectoryFooterSize = 16;  // u64 XXH64, u32 size, u32 magic
-
 // Limits: what a reader accepts, so that a hostile file costs it bounded memory.
 inline constexpr size_t kMaxFrameContent = size_t{64} << 20;  // raw bytes of a data frame
 inline constexpr size_t kMaxIndexBytes = size_t{256} << 20;   // content of the index frame

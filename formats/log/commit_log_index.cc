@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "formats/log/commit_log_format.h"
-#include "formats/log/index_directory.h"
 #include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {
@@ -66,15 +65,12 @@ std::optional<Bytes> IndexMessage(Bytes content) {
 }
 
 void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {
-  bytes_ += frame_bytes;
   AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(frame_bytes),
                           .content_size = 0,
                           .content_checksum = ContentChecksum({})});
 }
 
 void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checksum) {
-  bytes_ += entry.compressed_size;
-  ++data_frames_;
   MessageEncoder{entries_}(kIndexFrame, entry);
   AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(entry.compressed_size),
                           .content_size = static_cast<uint32_t>(entry.content_size),
@@ -85,15 +81,6 @@ std::vector<std::string> IndexBuilder::Finish(uint64_t records,
                                               const std::vector<SessionSummary>& sessions) {
   std::string head, tail = EncodeSessions(sessions).value_or("");
   MessageEncoder{head}(kIndexRecords, records);
-  if (data_frames_ > kFramesPerBlock) {
-    const auto directory = MakeDirectory({.records = records,
-                                          .entries_offset = head.size(),
-                                          .entries = wire::AsBytes(entries_),
-                                          .sessions = wire::AsBytes(tail),
-                                          .directory = {}},
-                                         bytes_);
-    if (directory) tail += EncodeDirectory(*directory);
-  }
   const size_t size = kIndexChecksumSize + head.size() + entries_.size() + tail.size();
   std::string start;
   AppendSkippableHeader(start, kIndexFrameMagic, size);

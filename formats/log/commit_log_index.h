@@ -72,6 +72,9 @@ inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Ha
 /// Whether the summaries are small enough to be kept in an index.
 bool SummariesFit(const std::vector<SessionSummary>& sessions);
 
+/// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.
+enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
+
 /// Builds the frames that end a file: index and seek table. Memory: about 55 bytes per data frame.
 class IndexBuilder {
  public:
@@ -85,8 +88,6 @@ class IndexBuilder {
  private:
   std::string entries_;  // encoded IndexEntry fields
   std::string seek_;     // encoded SeekEntry
-  uint64_t bytes_ = 0;   // of the frames
-  uint64_t data_frames_ = 0;
 };
 
 /// The Index message of an index frame's content, if the checksum before it is right.

@@ -32,43 +32,12 @@ std::optional<Bytes> FirstRecord(Bytes content) {
   return field->bytes;
 }
 
-/// The bytes of an excerpt of a file, one after the other.
-class ExcerptSource : public ByteSource {
- public:
-  ExcerptSource(std::unique_ptr<ByteSource> file, const CommitLogExcerpt& excerpt)
-      : file_(std::move(file)), excerpt_(excerpt) {}
-
-  Result<size_t> Read(std::span<uint8_t> into) override {
-    if (at_ == excerpt_.head_end) at_ = std::max(at_, excerpt_.begin);
-    const uint64_t end = at_ < excerpt_.head_end ? excerpt_.head_end : excerpt_.end;
-    const uint64_t left = at_ < end ? end - at_ : 0;
-    into = into.first(static_cast<size_t>(std::min<uint64_t>(into.size(), left)));
-    if (into.empty()) return size_t{0};
-    RS_ASSIGN_OR_RETURN(const size_t got, file_->ReadAt(at_, into));
-    at_ += got;
-    return got;
-  }
-  const std::string& path() const override { return file_->path(); }
-  std::optional<uint64_t> size() const override {
-    return excerpt_.head_end + (excerpt_.end - excerpt_.begin);
-  }
-
- private:
-  const std::unique_ptr<ByteSource> file_;
-  const CommitLogExcerpt excerpt_;
-  uint64_t at_ = 0;  // in the file
-};
-
 class Reader : public LogSource {
  public:
-  Reader(std::unique_ptr<ByteSource> source, CommitLogObserver* observer,
-         std::optional<CommitLogExcerpt> excerpt = {})
-      : excerpt_(excerpt),
-        frames_(std::make_unique<ZstdFrameReader>(
-                    excerpt ? std::make_unique<ExcerptSource>(std::move(source), *excerpt)
-                            : std::move(source),
-                    kLimits, commit_log::IsOwnFrame),
-                /*keep_whole=*/observer != nullptr),
+  Reader(std::unique_ptr<ByteSource> source, CommitLogObserver* observer)
+      : frames_(
+            std::make_unique<ZstdFrameReader>(std::move(source), kLimits, commit_log::IsOwnFrame),
+            /*keep_whole=*/observer != nullptr),
         observer_(observer) {}
 
   Result<std::optional<Op>> Next() override {
@@ -95,7 +64,7 @@ class Reader : public LogSource {
   const std::string& path() const override { return frames_.source().path(); }
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
-  bool closed() const override { return excerpt_ || (others_closed_ && has_index_); }
+  bool closed() const override { return others_closed_ && has_index_; }
   uint64_t record_number() const override { return record_number_; }
   uint64_t position() const override { return frames_.position(); }
   std::optional<uint64_t> size() const override { return frames_.source().size(); }
@@ -148,7 +117,7 @@ class Reader : public LogSource {
 
   void TakeBadRange(const BadRange& bad) {
     at_start_seen_ = true;
-    Damage damage{InFile(bad.offset), bad.bytes, {}, {}, bad.what};
+    Damage damage{bad.offset, bad.bytes, {}, {}, bad.what};
     // Frames without records are recognized by their magic numbers.
     has_index_ = has_index_ || bad.magic == kIndexFrameMagic;  // a damaged end is an end
     if (bad.magic == kIndexFrameMagic || bad.magic == kSeekTableFrameMagic) damage.records = 0;
@@ -195,18 +164,8 @@ class Reader : public LogSource {
     gap_.reset();
   }
 
-  /// The place in the file of what the frames' source has at an offset.
-  uint64_t InFile(uint64_t offset) const {
-    return !excerpt_ || offset < excerpt_->head_end ? offset
-                                                    : offset - excerpt_->head_end + excerpt_->begin;
-  }
-
   void TakeData(const ZstdFrame& frame) {
-    frame_offset_ = InFile(frame.offset);
-    if (excerpt_ && frame_offset_ >= excerpt_->begin && next_number_ < excerpt_->first_record) {
-      next_number_ = excerpt_->first_record;
-      gap_.reset();
-    }
+    frame_offset_ = frame.offset;
     const std::optional<Bytes> first = FirstRecord(frame.content);
     const std::optional<uint64_t> number = first ? commit_log::RecordNumber(*first) : std::nullopt;
     if (number == 0 && next_number_ > 0) StartFile();  // its first frame was lost
@@ -254,7 +213,6 @@ class Reader : public LogSource {
     if (!gap_) gap_ = damage_count_ - 1;
   }
 
-  const std::optional<CommitLogExcerpt> excerpt_;
   FramesAhead frames_;
   CommitLogObserver* observer_;
   wire::FieldReader records_{Bytes{}};  // of the current frame
@@ -277,11 +235,6 @@ class Reader : public LogSource {
 std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
                                                CommitLogObserver* observer) {
   return std::make_unique<Reader>(std::move(source), observer);
-}
-
-std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
-                                               const CommitLogExcerpt& excerpt) {
-  return std::make_unique<Reader>(std::move(source), nullptr, excerpt);
 }
 
 namespace commit_log {

@@ -21,24 +21,11 @@ class CommitLogObserver {
   virtual void OnRecord(const Op* op, Bytes encoded) = 0;
 };
 
-/// An excerpt of one file: its first frames, and others after them. The index shows where these
-/// are.
-struct CommitLogExcerpt {
-  uint64_t head_end = 0;  // of the first frames: bytes from the file's start
-  uint64_t begin = 0;     // of the others
-  uint64_t end = 0;
-  uint64_t first_record = 0;  // number of their first one
-};
-
 /// Reads a `.tblog` record by record; commits point into the decompressed frame. Damage costs the
 /// frame that has it, and is noted; concatenated logs read as one.
 /// @param observer must outlive the reader; may be null
 std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
                                                CommitLogObserver* observer = nullptr);
-/// Reads an excerpt of a log that is closed. What is between its two places is no damage.
-/// @param source that can be read at any place
-std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
-                                               const CommitLogExcerpt& excerpt);
 
 namespace commit_log {
 

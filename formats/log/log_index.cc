@@ -1,6 +1,6 @@
 #include "formats/log/log_index.h"
 
-#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -10,9 +10,6 @@
 namespace ringscope {
 namespace {
 
-using commit_log::IndexDirectory;
-using commit_log::IndexEntry;
-using commit_log::kFramesPerBlock;
 using commit_log::kSkippableHeaderSize;
 
 /// A part of a file; shorter if the file ends before.
@@ -73,142 +70,29 @@ Result<std::optional<Place>> FindIndex(ByteSource& source, uint64_t file_size) {
   return index;
 }
 
-/// The directory that an index frame ends with.
-Result<std::optional<IndexDirectory>> ReadDirectory(ByteSource& source, const Place& index) {
-  constexpr size_t kFooter = commit_log::kDirectoryFooterSize;
-  if (index.data_frames <= kFramesPerBlock || index.size < kFooter) return std::nullopt;
-  const uint64_t end = index.offset + index.size;
-  RS_ASSIGN_OR_RETURN(const std::string footer, ReadPiece(source, end - kFooter, kFooter));
-  const std::optional<size_t> size = commit_log::DirectorySize(wire::AsBytes(footer));
-  if (!size || *size > index.size - kFooter) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(const std::string content,
-                      ReadPiece(source, end - kFooter - *size, *size + kFooter));
-  return commit_log::DecodeDirectory(wire::AsBytes(content));
-}
-
 }  // namespace
 
-LogIndex::LogIndex(ByteSource& source, IndexDirectory directory, uint64_t message_offset,
-                   std::string message)
-    : source_(&source),
-      directory_(std::move(directory)),
-      message_offset_(message_offset),
-      message_(std::move(message)) {
-  for (const commit_log::IndexBlock& block : directory_.blocks) {
-    frames_ += block.frames;
-    content_size_ += block.sum.content_size;
-  }
-}
-
-Result<std::optional<LogIndex>> LogIndex::Open(ByteSource& source) {
+Result<std::optional<commit_log::Index>> ReadIndex(ByteSource& source) {
   const std::optional<uint64_t> size = source.size();
   if (!size || !source.CanReadAt()) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(const std::optional<Place> index, FindIndex(source, *size));
-  if (!index) return std::nullopt;
-
-  std::string message;
-  RS_ASSIGN_OR_RETURN(std::optional<IndexDirectory> directory, ReadDirectory(source, *index));
-  const uint64_t message_offset =
-      index->offset + kSkippableHeaderSize + commit_log::kIndexChecksumSize;
-  if (!directory) {
-    RS_ASSIGN_OR_RETURN(message, ReadPiece(source, index->offset + kSkippableHeaderSize,
-                                           index->size - kSkippableHeaderSize));
-    if (!commit_log::IndexMessage(wire::AsBytes(message))) return std::nullopt;
-    message.erase(0, commit_log::kIndexChecksumSize);
-    const auto fields = commit_log::SplitIndex(wire::AsBytes(message));
-    if (fields) directory = commit_log::MakeDirectory(*fields, index->offset);
-    if (!directory) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(const std::optional<Place> place, FindIndex(source, *size));
+  if (!place) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(
+      const std::string content,
+      ReadPiece(source, place->offset + kSkippableHeaderSize, place->size - kSkippableHeaderSize));
+  Result<commit_log::Index> index = commit_log::DecodeIndex(wire::AsBytes(content));
+  if (!index || index->frames.size() != place->data_frames) return std::nullopt;
+  if (index->records > 0 && index->sessions.empty()) return std::nullopt;
+  // The frames lead from the file's start to the index: the file is not several ones in a row.
+  uint64_t offset = commit_log::kStartFrameSize, records = 0;
+  for (const commit_log::IndexEntry& frame : index->frames) {
+    if (frame.first_record != records || frame.compressed_size > place->offset - offset)
+      return std::nullopt;
+    offset += frame.compressed_size;
+    records += frame.records;
   }
-  if (directory->index_offset != index->offset) return std::nullopt;
-  if (directory->records > 0 && directory->sessions_size == 0) return std::nullopt;
-  LogIndex opened(source, *std::move(directory), message_offset, std::move(message));
-  if (opened.frames() != index->data_frames) return std::nullopt;
-  return opened;
-}
-
-Result<std::string> LogIndex::ReadPart(uint64_t offset, uint64_t size, uint64_t hash) {
-  std::string part;
-  if (size > commit_log::kMaxIndexBytes || offset > commit_log::kMaxIndexBytes) {
-    return Fail(ErrorCode::kCorrupt, "the index's directory does not match it");
-  }
-  if (message_.empty()) {
-    RS_ASSIGN_OR_RETURN(part, ReadPiece(*source_, message_offset_ + offset, size));
-  } else {
-    part = message_.substr(static_cast<size_t>(offset), static_cast<size_t>(size));
-  }
-  if (part.size() != size || commit_log::Hash(wire::AsBytes(part)) != hash) {
-    return Fail(ErrorCode::kCorrupt, "a part of the index does not match its checksum");
-  }
-  return part;
-}
-
-Result<std::vector<SessionSummary>> LogIndex::Sessions() {
-  uint64_t offset = directory_.entries_offset;
-  for (const commit_log::IndexBlock& block : directory_.blocks) offset += block.entries_size;
-  RS_ASSIGN_OR_RETURN(const std::string part,
-                      ReadPart(offset, directory_.sessions_size, directory_.sessions_hash));
-  commit_log::Index index;
-  RS_RETURN_IF_ERROR(DecodeMessage(wire::AsBytes(part), index));
-  return std::move(index.sessions);
-}
-
-Status LogIndex::Load(size_t block) {
-  if (std::exchange(loaded_, block) == block) return {};
-  loaded_ = kNone;
-  uint64_t entries_offset = directory_.entries_offset, frame_offset = commit_log::kStartFrameSize;
-  for (size_t i = 0; i < block; ++i) {
-    entries_offset += directory_.blocks[i].entries_size;
-    frame_offset += directory_.blocks[i].sum.compressed_size;
-  }
-  const commit_log::IndexBlock& wanted = directory_.blocks[block];
-  RS_ASSIGN_OR_RETURN(const std::string part,
-                      ReadPart(entries_offset, wanted.entries_size, wanted.sum.frame_hash));
-  commit_log::Index index;
-  RS_RETURN_IF_ERROR(DecodeMessage(wire::AsBytes(part), index));
-  if (index.frames.size() != wanted.frames) {
-    return Fail(ErrorCode::kCorrupt, "the index's directory does not match it");
-  }
-  block_.clear();
-  for (const IndexEntry& entry : index.frames) {
-    block_.push_back({entry, frame_offset});
-    frame_offset += entry.compressed_size;
-  }
-  loaded_ = block;
-  return {};
-}
-
-Result<LogIndex::Frame> LogIndex::At(uint64_t number) {
-  RS_RETURN_IF_ERROR(Load(static_cast<size_t>(number / kFramesPerBlock)));
-  return block_[static_cast<size_t>(number % kFramesPerBlock)];
-}
-
-Result<uint64_t> LogIndex::FindFirst(uint64_t first, const Predicate& is_wanted) {
-  for (uint64_t at = first; at < frames_;) {
-    const auto block = static_cast<size_t>(at / kFramesPerBlock);
-    const uint64_t end = std::min<uint64_t>(frames_, (block + 1) * kFramesPerBlock);
-    if (is_wanted(directory_.blocks[block].sum)) {
-      RS_RETURN_IF_ERROR(Load(block));
-      for (; at < end; ++at)
-        if (is_wanted(block_[static_cast<size_t>(at % kFramesPerBlock)].entry)) return at;
-    }
-    at = end;
-  }
-  return frames_;
-}
-
-Result<std::optional<uint64_t>> LogIndex::FindLast(uint64_t end, const Predicate& is_wanted) {
-  while (end > 0) {
-    const auto block = static_cast<size_t>((end - 1) / kFramesPerBlock);
-    const uint64_t begin = block * kFramesPerBlock;
-    if (is_wanted(directory_.blocks[block].sum)) {
-      RS_RETURN_IF_ERROR(Load(block));
-      for (; end > begin; --end)
-        if (is_wanted(block_[static_cast<size_t>((end - 1) % kFramesPerBlock)].entry))
-          return std::optional(end - 1);
-    }
-    end = begin;
-  }
-  return std::optional<uint64_t>();
+  if (offset != place->offset || records != index->records) return std::nullopt;
+  return *std::move(index);
 }
 
 }  // namespace ringscope
