@@ -10,7 +10,7 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
-#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {

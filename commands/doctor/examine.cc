@@ -23,9 +23,7 @@
 #include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/sweep/kept_batches.h"
-#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/inputs/trace_members.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
 

@@ -26,21 +26,6 @@ std::string DecodedSuffix(const OpBody& body) {
   return reason.empty() ? reason : fmt::format(" ({})", reason);
 }
 
-/// The state in which a look showed a chunk.
-const char* SeenState(smb::ChunkState state) {
-  switch (state) {
-    case smb::ChunkState::kFree:
-      return "seen free";
-    case smb::ChunkState::kBeingWritten:
-      return "seen being written";
-    case smb::ChunkState::kBeingRead:
-      return "seen being read";
-    case smb::ChunkState::kComplete:
-      return "seen complete";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string RecordText::DecodedText(const OpBody& body) const {
@@ -97,42 +82,8 @@ void RecordText::Line(std::string_view kind, const std::string& what) {
   margin_.assign(margin_.size(), ' ');
 }
 
-std::string RecordText::PlaceText(ProducerId producer, const ChunkToMove& chunk) const {
-  if (!chunk.page) return "";
-  const size_t index = static_cast<size_t>(chunk.index.value_or(0));
-  // Without its bytes the chunk is described by its place already.
-  std::string text = chunk.data ? fmt::format(", page {} index {}", *chunk.page, index) : "";
-  const smb::MemoryFollower* const memory = looks_.Of(producer);
-  if (memory == nullptr || !memory->seen() || *chunk.page >= memory->picture().pages().size())
-    return text;
-  const smb::MemoryPicture::Page& page =
-      memory->picture().pages()[static_cast<size_t>(*chunk.page)];
-  const smb::PageBitmap bitmap = page.bitmap();
-  if (bitmap.is_undivided()) return text + ", " + SeenState(smb::ChunkState::kFree);
-  if (index >= bitmap.chunks()) return text + ", no chunk of the page as it was seen";
-  text += std::string(", ") + SeenState(bitmap.StateOf(index));
-  const auto header = chunk.header();
-  const smb::ChunkHolder seen = page.holders[index];
-  if (header && bitmap.HasHeader(index) && seen != smb::ChunkHolder{} &&
-      seen != smb::ChunkHolder{header->writer, header->chunk})
-    text += fmt::format(" as chunk {} of writer {}", Raw(seen.chunk), Raw(seen.writer));
-  return text;
-}
-
-std::string RecordText::LookText(const SharedMemoryLook& look) const {
-  const smb::MemoryFollower* const memory = looks_.Of(look.producer);
-  if (memory == nullptr) return ": the log has no memory of this producer";
-  if (!memory->seen()) return ": needs an earlier look, which was not read";
-  const smb::SeenMemory& seen = *memory->seen();
-  return fmt::format(": {} free, {} being written by {}, {} held back, {} waiting for the service",
-                     Count(seen.counts.free, "chunk"), seen.counts.being_written,
-                     Count(seen.writers, "writer"), seen.held_back(),
-                     seen.committed + seen.counts.being_read);
-}
-
 void RecordText::Observe(const Op& op) {
   clock_.AddRecord(op);
-  looks_.Add(op);
   if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
     identities_[producer->producer] = {producer->uid, producer->pid};
 }
@@ -151,8 +102,6 @@ const std::vector<std::string>& RecordText::Format(const Op& op, uint64_t number
   margin_ = fmt::format("{:>7}  {:>14}  ", number, time);
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
     FormatCommit(*commit);
-  } else if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
-    Line(OpKindName(op.body.index()), DescribeRecord(op.body) + LookText(*look));
   } else {
     Line(OpKindName(op.body.index()), DescribeRecord(op.body) + DecodedSuffix(op.body));
     Block(DecodedText(op.body));
@@ -190,8 +139,13 @@ void RecordText::FormatCommit(const Commit& commit) {
         header ? fmt::format("{} chunk {}", ToString(SequenceKey{commit.producer, header->writer}),
                              Raw(header->chunk))
                : fmt::format("producer {}", Raw(commit.producer));
+    // Without its bytes the chunk is described by its place.
+    const std::string place =
+        chunk.page && chunk.data
+            ? fmt::format(", page {} index {}", *chunk.page, chunk.index.value_or(0))
+            : "";
     line("commit", fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
-                               DescribeChunk(chunk), PlaceText(commit.producer, chunk)));
+                               DescribeChunk(chunk), place));
     AddContent(commit.producer, chunk);
   }
   for (const ChunkToPatch& patch : parser_.patches()) {

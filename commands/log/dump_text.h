@@ -10,7 +10,6 @@
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/commit_request.h"
 #include "core/session/session_clock.h"
-#include "core/smb/memory_story.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
@@ -40,7 +39,6 @@ class RecordText {
   void StartSession() {
     identities_.clear();
     clock_ = SessionClock(clock_.base());
-    looks_ = smb::MemoryStory();
   }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op);
@@ -54,14 +52,9 @@ class RecordText {
   /// Adds the lines of a text below the record's.
   void Block(std::string_view text);
   void FormatCommit(const Commit& commit);
-  /// What the look, which was observed last, shows.
-  std::string LookText(const SharedMemoryLook& look) const;
   std::string CommitSuffix(const Commit& commit);
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const;
-  /// Where a chunk was in the shared memory, as far as the line does not say so already, and how
-  /// the last look showed it.
-  std::string PlaceText(ProducerId producer, const ChunkToMove& chunk) const;
   /// Adds what a chunk has in it, as `detail` asks for.
   void AddContent(ProducerId producer, const ChunkToMove& chunk);
   /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
@@ -73,7 +66,6 @@ class RecordText {
   SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
-  smb::MemoryStory looks_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers
   std::string margin_;                         // number and time of the current record
   std::vector<std::string> lines_;

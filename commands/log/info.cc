@@ -28,7 +28,7 @@ void SetUp(CLI::App& app, InfoArgs& args) {
 }
 
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
-  const LogParts parts = FindLogParts({args.log}, *context.folders);
+  const LogParts parts = FindLogParts({args.log});
   std::optional<LogInfo> info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));

@@ -86,7 +86,7 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
                 "name a file");
   }
-  const LogParts parts = FindLogParts({log}, *context.folders);
+  const LogParts parts = FindLogParts({log});
   Console& console = context.console;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.repaired, kLogOutput, args.force));
@@ -138,7 +138,7 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   if (!args.repaired.empty()) return RepairOne(args, context);
   Report report(context.console, args.format, "verify");
-  const LogParts parts = FindLogParts(args.logs, *context.folders);
+  const LogParts parts = FindLogParts(args.logs);
   bool notice = !parts.problems.empty();
   for (const std::string& path : parts.paths) {
     std::optional<LogInfo> info;

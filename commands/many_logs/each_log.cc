@@ -13,7 +13,7 @@
 
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "formats/inputs/trace_members.h"
+#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {
@@ -43,7 +43,7 @@ Done RunOne(size_t index, const std::string& path, const LogTask& task, unsigned
   {
     Console console(streams);
     console.Configure({.color = ColorMode::kNever, .quiet = all.console.options().quiet});
-    Context context{console, threads, all.folders};
+    Context context{console, threads};
     try {
       code = task(index, path, context);
     } catch (const std::exception& error) {  // out of memory, mostly

@@ -8,10 +8,9 @@
 
 #include "commands/shell/input.h"
 #include "commands/shell/values.h"
-#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
-#include "formats/inputs/trace_members.h"
 #include "formats/io/line_reader.h"
 #include "formats/io/log_source.h"
 

@@ -16,7 +16,7 @@ class MutedContext {
   explicit MutedContext(Context& context, Progress progress = Progress::kHidden)
       : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
         console_(streams_),
-        context_{console_, context.threads, context.folders, context.imported, context.files} {
+        context_{console_, context.threads, context.imported, context.files} {
     if (progress == Progress::kShown) console_.ShowProgressOn(context.console);
   }
 

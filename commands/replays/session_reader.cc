@@ -170,7 +170,7 @@ void SessionReader::NotePrograms(const Op& op) {
 }
 
 void SessionReader::FindParts() {
-  LogParts parts = FindLogParts(selection_.paths, *context_.folders);
+  LogParts parts = FindLogParts(selection_.paths);
   files_ = std::move(parts.paths);
   problems_ = parts.problems;
   if (selection_.quiet) return;

@@ -17,7 +17,7 @@
 #include "core/log/session_bounds.h"
 #include "core/log/verdict.h"
 #include "core/reads/refill.h"
-#include "formats/inputs/damage_gaps.h"
+#include "formats/inputs/log_check.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {

@@ -12,7 +12,6 @@
 #include "commands/shell/text.h"
 #include "core/reads/look_ahead.h"
 #include "core/reads/read_finder.h"
-#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/written_file_reader.h"
 

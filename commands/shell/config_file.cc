@@ -9,7 +9,7 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "commands/shell/console.h"
-#include "formats/inputs/folder_names.h"
 #include "formats/inputs/imported_traces.h"
 #include "formats/io/run_files.h"
 
@@ -15,9 +14,7 @@ namespace ringscope {
 struct Context {
   Console& console;
   unsigned threads = 0;  // that it may use; 0: as many as there are cores
-  /// The folders of its inputs, listed once for all logs of a run.
-  std::shared_ptr<FolderNames> folders = std::make_shared<FolderNames>();
-  /// The traces among them that are read as logs.
+  /// The traces among its inputs that are read as logs.
   std::shared_ptr<ImportedTraces> imported = std::make_shared<ImportedTraces>();
   /// What it reads and replaces, which must not be the same.
   std::shared_ptr<RunFiles> files = RunFiles::Join();

@@ -1,4 +1,4 @@
-#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/zip_archive.h"
 
 namespace ringscope {
 
@@ -42,6 +45,31 @@ struct KnownInput {
 };
 /// Looks at an input's first bytes.
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source);
+
+/// What a file of a well-known format is: "a PNG image", "a text file". Compressed ones are what
+/// they are once decompressed. Empty: the format is not known.
+/// @param start of the file; up to kKindBytes
+std::string ContentWords(std::string_view start);
+
+/// The error for a file that is not what a command needs: names what it is, as far as that is
+/// known.
+/// @param needed "a log"
+/// @param expected which formats that has, for the hint
+Error WrongContent(std::string_view start, const std::string& path, std::string_view needed,
+                   std::string expected);
+
+/// Reads a text to its end; what is no text is an error as above, more than `max_bytes` is, too.
+Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_view needed,
+                             std::string expected);
+
+/// Whether a file has a name that traces have: .pftrace, .perfetto-trace or .perfetto, perhaps
+/// followed by .gz or .zst.
+bool IsTraceName(std::string_view name);
+
+/// The traces in a zip archive, such as a bug report: members that have a trace's name, or begin
+/// with a trace's packet, plain or compressed. Archives inside the archive are not searched.
+/// Members that cannot be read are traces if they have a name of one.
+std::vector<ZipMember> FindTraces(ZipArchive& archive);
 
 }  // namespace ringscope
 

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/log/summary.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
+#include "formats/log/commit_log_reader.h"
 
 namespace ringscope {
 
@@ -48,6 +52,58 @@ Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& 
 /// the copy as recorder_gap records. @return what was read, with its damage
 Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
                           const ProgressFn& progress = {});
+
+// Parts of these checks.
+
+/// Follows the structure of a commit log while it is read: what LogInfo has about frames.
+class FrameCounter : public CommitLogObserver {
+ public:
+  void OnDataFrame(const ZstdFrame& frame) override;
+  void OnSkippableFrame(const ZstdFrame& frame) override;
+  void OnRecord(const Op* op, Bytes encoded) override;
+
+  uint64_t unknown_records() const { return unknown_records_; }
+  /// Puts what was counted into `info`.
+  void Fill(LogInfo& info) const;
+
+ private:
+  enum class Stage { kRecords, kIndex, kClosed };
+
+  uint64_t data_frames_ = 0;
+  uint64_t raw_bytes_ = 0;
+  uint64_t unknown_records_ = 0;
+  uint64_t file_offset_ = 0;       // of the current one of several concatenated files
+  Stage stage_ = Stage::kRecords;  // the part of that file that is being read
+  bool others_closed_ = true;      // the files before it
+};
+
+/// Reads a log to its end, with a call for each record and progress now and then.
+Status ScanLog(LogSource& log, const ProgressFn& progress,
+               const std::function<Status(const Op&)>& each);
+
+/// What is known of a log when it has been read to its end, besides the sessions.
+LogInfo InfoOf(const LogSource& log, const FrameCounter& frames);
+
+/// Follows a log that is being read and states its damage as gaps of the recording, so that nobody
+/// takes what cannot be read for something that did not happen.
+class DamageGaps {
+ public:
+  /// @param where begins each gap's reason: "damage in the log"; the damage itself follows
+  explicit DamageGaps(std::string where) : where_(std::move(where)) {}
+
+  /// Whether the log has met damage since Take was called last.
+  bool Has(const LogSource& log) const { return log.damage_count() > seen_; }
+  struct Gap {
+    RecorderGap gap;                       // without times
+    std::optional<uint64_t> first_record;  // that is missing, where it is known
+  };
+  /// The places since the last call at which records are missing, or may be.
+  std::vector<Gap> Take(const LogSource& log);
+
+ private:
+  const std::string where_;
+  uint64_t seen_ = 0;
+};
 
 }  // namespace ringscope
 

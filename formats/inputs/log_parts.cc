@@ -44,16 +44,21 @@ PartName TakeApart(const std::string& path, uint32_t part) {
 }
 
 /// The files of the folder that are named as parts of a recording with numbers. Sorted.
-std::vector<std::string> NamedAlike(const PartName& name, FolderNames& folders) {
+std::vector<std::string> NamedAlike(const PartName& name) {
   std::vector<std::string> found;
   const std::string start = name.stem + ".";
-  for (const std::string& file : folders.StartingWith(name.folder, start)) {
-    if (file.size() <= start.size() + name.extension.size() || !file.ends_with(name.extension))
+  std::error_code error;
+  fs::directory_iterator entry(name.folder.empty() ? "." : name.folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string file = entry->path().filename().string();
+    if (file.size() <= start.size() + name.extension.size() || !file.starts_with(start) ||
+        !file.ends_with(name.extension))
       continue;
     std::string_view middle = std::string_view(file).substr(start.size());
     middle.remove_suffix(name.extension.size());
     if (IsDigits(middle)) found.push_back((name.folder / file).string());
   }
+  std::ranges::sort(found);
   return found;
 }
 
@@ -88,9 +93,9 @@ class Recording {
 
   /// Adds the parts beside those that were named.
   /// @param named by the user, also those of other recordings
-  void AddOthers(const std::set<std::string>& named, FolderNames& folders, LogParts& result) {
+  void AddOthers(const std::set<std::string>& named, LogParts& result) {
     if (uuid().empty()) return;
-    for (const std::string& path : Candidates(folders)) {
+    for (const std::string& path : Candidates()) {
       std::optional<LogHeader> header = ReadHeaderOf(path);
       if (header && CanTake(*header)) {
         result.added.push_back(path);
@@ -142,7 +147,7 @@ class Recording {
   const std::string& uuid() const { return first().header.uuid; }
 
   /// The other files that have names of parts. A file that was renamed has none beside it.
-  std::set<std::string> Candidates(FolderNames& folders) const {
+  std::set<std::string> Candidates() const {
     std::set<std::string> found;
     for (const auto& [number, part] : parts_) {
       if (!IsRegular(part.path)) continue;
@@ -151,7 +156,7 @@ class Recording {
       const std::string whole = (name.folder / (name.stem + name.extension)).string();
       const std::optional<LogHeader> header = ReadHeaderOf(whole);
       if (header && header->uuid == uuid()) found.insert(whole);
-      for (std::string& path : NamedAlike(name, folders)) found.insert(std::move(path));
+      for (std::string& path : NamedAlike(name)) found.insert(std::move(path));
     }
     for (const auto& [number, part] : parts_) {
       std::error_code ignored;
@@ -224,9 +229,7 @@ std::string PartPath(const std::string& path, uint32_t part) {
 
 std::vector<std::string> FilesNamedAsParts(const std::string& path) {
   const fs::path whole(path);
-  FolderNames folders;
-  return NamedAlike({whole.parent_path(), whole.stem().string(), whole.extension().string(), false},
-                    folders);
+  return NamedAlike({whole.parent_path(), whole.stem().string(), whole.extension().string()});
 }
 
 std::optional<LogHeader> ReadHeaderOf(const std::string& path) {
@@ -239,7 +242,7 @@ std::optional<LogHeader> ReadHeaderOf(const std::string& path) {
   return header == nullptr ? std::nullopt : std::optional(std::move(*header));
 }
 
-LogParts FindLogParts(const std::vector<std::string>& named, FolderNames& folders) {
+LogParts FindLogParts(const std::vector<std::string>& named) {
   LogParts result;
   // Either a recording or a path alone, in the order in which they are first named.
   std::vector<std::pair<std::string, std::optional<Recording>>> inputs;
@@ -261,7 +264,7 @@ LogParts FindLogParts(const std::vector<std::string>& named, FolderNames& folder
       result.paths.push_back(path);
       continue;
     }
-    recording->AddOthers({named.begin(), named.end()}, folders, result);
+    recording->AddOthers({named.begin(), named.end()}, result);
     recording->FindMissing(result);
     recording->AppendPaths(result);
   }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/log/op.h"
-#include "formats/inputs/folder_names.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
@@ -37,8 +36,7 @@ struct LogParts {
 };
 /// Puts the parts of each recording in order, and adds those that are in the same folder under the
 /// names that a recorder gives. "-" and files that are not commit logs stay where they are.
-/// @param folders with the names in them
-LogParts FindLogParts(const std::vector<std::string>& named, FolderNames& folders);
+LogParts FindLogParts(const std::vector<std::string>& named);
 
 /// Of the parts of each recording only the first one that is listed, as the others are found.
 std::vector<std::string> OnePathPerRecording(const std::vector<std::string>& paths);

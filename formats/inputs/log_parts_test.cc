@@ -55,8 +55,7 @@ class LogPartsFound : public ::testing::Test {
   LogParts Find(const std::vector<std::string>& names) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(Path(name));
-    FolderNames folders;
-    LogParts parts = FindLogParts(paths, folders);
+    LogParts parts = FindLogParts(paths);
     for (std::vector<std::string>* list : {&parts.paths, &parts.added})
       for (std::string& path : *list) path = fs::path(path).filename().string();
     return parts;
@@ -167,20 +166,9 @@ TEST_F(LogPartsFound, TwoRecordings_StayApart) {
             (std::vector<std::string>{Path("b.0001.tblog"), Path("a.tblog"), Path("nothing")}));
 }
 
-TEST_F(LogPartsFound, OfManyLogs_TheFolderIsListedOnce) {
-  WritePart("cap.tblog", 0);
-  FolderNames folders;
-  EXPECT_THAT(FindLogParts({Path("cap.tblog")}, folders).added, IsEmpty());
-  WritePart("cap.0001.tblog", 1);
-  EXPECT_THAT(FindLogParts({Path("cap.tblog")}, folders).added, IsEmpty());
-  FolderNames again;
-  EXPECT_THAT(FindLogParts({Path("cap.tblog")}, again).added, ElementsAre(Path("cap.0001.tblog")));
-}
-
 TEST_F(LogPartsFound, Together_TheyAreReadAndRepairedAsOneLog) {
   WriteThree();
-  FolderNames folders;
-  const LogParts parts = FindLogParts({Path("cap.0001.tblog")}, folders);
+  const LogParts parts = FindLogParts({Path("cap.0001.tblog")});
   const LogInfo info = ReadLogInfo(OpenJoined(parts.paths, "cap").value()).value();
   ASSERT_EQ(info.sessions.size(), 1u);
   EXPECT_TRUE(info.closed);

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include "formats/inputs/damage_gaps.h"
 #include "formats/inputs/log_check.h"
-#include "formats/inputs/log_scan.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
 

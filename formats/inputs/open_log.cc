@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"

@@ -1,7 +1,7 @@
 // Zip archives of any bytes, and the traces in them: no crash, bounded memory.
 
 #include "core/base/wire.h"
-#include "formats/inputs/trace_members.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/trace/trace_file_scan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

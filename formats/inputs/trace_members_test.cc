@@ -1,4 +1,4 @@
-#include "formats/inputs/trace_members.h"
+#include "formats/inputs/input_kind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

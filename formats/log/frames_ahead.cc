@@ -7,16 +7,6 @@
 #include "formats/io/read_ahead.h"
 
 namespace ringscope {
-namespace {
-
-/// Threads that decompress beside the one that reads. What is done with the frames takes about as
-/// long as decompressing them, so more would wait.
-unsigned DecompressionThreads() {
-  return std::clamp(std::thread::hardware_concurrency(), 1U, 4U) - 1;
-}
-
-}  // namespace
-
 FramesAhead::FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whole)
     : reader_(std::move(reader)), keep_whole_(keep_whole) {
   if (PaysToReadAhead(reader_->source().size())) Start();
@@ -24,7 +14,6 @@ FramesAhead::FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whol
 
 void FramesAhead::Start() {
   try {
-    reader_->DecompressAhead(DecompressionThreads());
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error&) {
     // The system has no thread for this: frames are read when they are asked for.

@@ -15,13 +15,12 @@
 
 namespace ringscope {
 
-/// The frames of a ZstdFrameReader, read and decompressed in threads of its own while those before
+/// The frames of a ZstdFrameReader, read and decompressed in a thread of its own while those before
 /// are being used: of files, that is. Of other inputs, where a read may never end, and of small
 /// files each is read when it is asked for.
 ///
 /// Memory: as long as frames of kAheadBytes or more wait or are in use, no further one is begun. So
-/// that is what it takes besides the largest frame and what FrameDecompressor has ahead; and large
-/// frames come one at a time.
+/// that is what it takes besides the largest frame; and large frames come one at a time.
 class FramesAhead {
  public:
   using Item = std::variant<ZstdFrame, BadRange>;

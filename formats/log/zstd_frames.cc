@@ -71,7 +71,12 @@ ZstdFrameReader::ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limi
     : window_(std::move(source)),
       limits_(limits),
       max_frame_(ZSTD_compressBound(limits.content) + (size_t{64} << 10)),
-      is_own_(std::move(is_own)) {}
+      is_own_(std::move(is_own)),
+      context_(ZSTD_createDCtx()) {}
+
+void ZstdFrameReader::FreeContext::operator()(ZSTD_DCtx_s* context) const {
+  ZSTD_freeDCtx(context);
+}
 
 Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next() {
   using Item = std::variant<ZstdFrame, BadRange>;
@@ -84,7 +89,6 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
     RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(layout.problem)));
     return Item(std::move(bad));
   }
-  BeginAhead(layout.size);
   std::string problem = "the size of a skippable frame is wrong";
   const std::optional<ZstdFrame> frame = Open(layout, &problem);
   bool take = frame && (!frame->skippable() || is_own_(*frame));
@@ -196,24 +200,21 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::WalkBlocks(Layout layout) {
   return layout;
 }
 
-void ZstdFrameReader::BeginAhead(size_t size) {
-  size_t room = decompressor_.Room();
-  const uint64_t next = window_.offset() + size;
-  if (room == 0 || (is_stuck_ && next <= looked_to_)) return;
-  is_stuck_ = false;
-  looked_to_ = std::max(looked_to_, next);
-  while (room > 0) {
-    const auto layout = Inspect(static_cast<size_t>(looked_to_ - window_.offset()));
-    // What is wrong there is found again, and said, when it comes to the window's front.
-    is_stuck_ = !layout || !layout->problem.empty();
-    if (is_stuck_) return;
-    if (!IsSkippableMagic(layout->magic)) {
-      const Bytes frame = BytesOf(*layout, 0).first(layout->size);
-      if (!decompressor_.Begin(looked_to_, frame, layout->content)) return;
-      --room;
-    }
-    looked_to_ += layout->size;
+std::optional<Bytes> ZstdFrameReader::Decompress(Bytes frame, size_t content_size,
+                                                 std::string* problem) {
+  if (content_.capacity < content_size) {
+    content_.capacity = std::max(content_size, 2 * content_.capacity);
+    content_.bytes = std::make_unique_for_overwrite<uint8_t[]>(content_.capacity);
   }
+  const size_t got = ZSTD_decompressDCtx(context_.get(), content_.bytes.get(), content_size,
+                                         frame.data(), frame.size());
+  if (ZSTD_isError(got))
+    *problem = fmt::format("the frame does not decompress: {}", ZSTD_getErrorName(got));
+  else if (got != content_size)
+    *problem = fmt::format("the frame holds {} bytes, its header states {}", got, content_size);
+  else
+    return Bytes(content_.bytes.get(), content_size);
+  return std::nullopt;
 }
 
 std::optional<ZstdFrame> ZstdFrameReader::Open(const Layout& layout, std::string* problem) {
@@ -222,8 +223,7 @@ std::optional<ZstdFrame> ZstdFrameReader::Open(const Layout& layout, std::string
     frame.content = frame.whole.subspan(kSkippableHeaderSize);
     return frame;
   }
-  const std::optional<Bytes> content =
-      decompressor_.Run(frame.offset, frame.whole, layout.content, problem);
+  const std::optional<Bytes> content = Decompress(frame.whole, layout.content, problem);
   if (!content) return std::nullopt;
   frame.content = *content;
   return frame;

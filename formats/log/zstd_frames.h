@@ -6,13 +6,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "formats/io/byte_stream.h"
 #include "formats/io/byte_window.h"
-#include "formats/log/frame_decompressor.h"
+
+struct ZSTD_DCtx_s;
 
 namespace ringscope {
+
+/// Memory that a data frame is decompressed into.
+struct FrameContent {
+  std::unique_ptr<uint8_t[]> bytes;
+  size_t capacity = 0;
+};
 
 /// A zstd or skippable frame of an input.
 struct ZstdFrame {
@@ -37,7 +45,7 @@ struct BadRange {
 /// the start of another, else at the next magic number that begins a whole frame.
 ///
 /// Data frames must state their content's size and carry a checksum, as the commit log's do.
-/// Memory: one frame, compressed and decompressed, and the frames ahead. Time: linear in what the
+/// Memory: one frame, compressed and decompressed. Time: linear in what the
 /// frames decompress to; the search for a frame after damage is bounded against input made to
 /// prolong it.
 class ZstdFrameReader {
@@ -57,11 +65,7 @@ class ZstdFrameReader {
 
   /// Exchanges the memory that holds the content of the data frame returned last, which then stays
   /// valid, for other memory.
-  void SwapContent(FrameContent& content) { decompressor_.Swap(content); }
-
-  /// From here on frames are decompressed ahead of their turn, in that many threads. Everything
-  /// else stays as it is.
-  void DecompressAhead(unsigned threads) { decompressor_.Start(threads); }
+  void SwapContent(FrameContent& content) { std::swap(content_, content); }
 
   const ByteSource& source() const { return window_.source(); }
   /// Bytes of the input before the next frame.
@@ -79,8 +83,8 @@ class ZstdFrameReader {
   Result<bool> Has(const Layout& layout, size_t size);
   /// Those of them that are in the window, from the frame's byte `at` on.
   Bytes BytesOf(const Layout& layout, size_t at) const;
-  /// Begins the frames that follow the one at the window's front, which is of that size.
-  void BeginAhead(size_t size);
+  /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
+  std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);
 
   // These look at the window's front.
   std::optional<ZstdFrame> Open(const Layout& layout, std::string* problem);
@@ -93,9 +97,11 @@ class ZstdFrameReader {
   IsOwnFn is_own_;
   size_t skip_ = 0;  // bytes of the frame that was returned last, still in the window
 
-  FrameDecompressor decompressor_;
-  uint64_t looked_to_ = 0;  // how far into the input frames were begun ahead
-  bool is_stuck_ = false;   // at something there that is no frame
+  struct FreeContext {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  const std::unique_ptr<ZSTD_DCtx_s, FreeContext> context_;
+  FrameContent content_;
 };
 
 }  // namespace ringscope

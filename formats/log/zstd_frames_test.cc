@@ -20,9 +20,8 @@ using testing::SkippableFrame;
 bool IsOwn(const ZstdFrame& frame) { return wire::AsText(frame.content).starts_with("own"); }
 
 /// What a reader finds: "own a" for a frame's content, "bad 10+5" for a range.
-std::vector<std::string> ReadWith(unsigned threads, const std::string& input) {
+std::vector<std::string> Read(const std::string& input) {
   ZstdFrameReader reader(MakeMemorySource(input), {.content = 1000, .skippable = 100}, IsOwn);
-  if (threads > 0) reader.DecompressAhead(threads);
   std::vector<std::string> found;
   for (;;) {
     auto item = reader.Next();
@@ -36,12 +35,6 @@ std::vector<std::string> ReadWith(unsigned threads, const std::string& input) {
     }
   }
   EXPECT_EQ(reader.position(), input.size());
-  return found;
-}
-
-std::vector<std::string> Read(const std::string& input) {
-  std::vector<std::string> found = ReadWith(0, input);
-  for (const unsigned threads : {1, 3}) EXPECT_EQ(ReadWith(threads, input), found) << threads;
   return found;
 }
 
@@ -112,44 +105,6 @@ TEST(ZstdFrames, Hostile_SearchEnds) {
     ++ranges;
   }
   EXPECT_EQ(ranges, 1u);
-}
-
-TEST(ZstdFrames, DamagedAnywhere_GivesTheSameInAnyNumberOfThreads) {
-  std::mt19937 random(1);
-  std::string intact;
-  for (int i = 0; i < 30; ++i) {
-    intact += DataFrame("own " + std::to_string(i) + std::string(random() % 900, 'x'));
-    if (i % 7 == 3) intact += SkippableFrame("own");
-  }
-  ASSERT_EQ(Read(intact).size(), 34u);
-  for (int i = 0; i < 300; ++i) {
-    std::string damaged = intact;
-    for (size_t n = random() % 4; n > 0; --n)
-      damaged[random() % damaged.size()] = static_cast<char>(random());
-    if (i % 3 == 0) damaged.erase(random() % damaged.size(), random() % 100);
-    if (i % 5 == 0) damaged.resize(random() % damaged.size());
-    Read(damaged);
-  }
-}
-
-/// Frames as large as what may be ahead come one by one.
-TEST(ZstdFrames, LargeOnes_AreNotAhead) {
-  std::vector<std::string> contents;
-  std::string input;
-  for (const size_t size : {FrameDecompressor::kAheadBytes, size_t{10}, size_t{10},
-                            FrameDecompressor::kAheadBytes + 1, size_t{10}}) {
-    contents.push_back("own " + std::string(size, static_cast<char>('a' + contents.size())));
-    input += DataFrame(contents.back());
-  }
-  ZstdFrameReader reader(MakeMemorySource(input), {.content = size_t{8} << 20, .skippable = 100},
-                         IsOwn);
-  reader.DecompressAhead(2);
-  for (const std::string& content : contents) {
-    const auto item = reader.Next();
-    ASSERT_TRUE(item && *item);
-    EXPECT_TRUE(wire::AsText(std::get<ZstdFrame>(**item).content) == content);
-  }
-  EXPECT_FALSE(*reader.Next());
 }
 
 }  // namespace
