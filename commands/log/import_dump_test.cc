@@ -133,6 +133,16 @@ TEST(Import, DamagedLine_IsLeftOutAndReported) {
   EXPECT_EQ(records[1]["op"], "recorder_gap");
 }
 
+TEST(Import, WithoutAGoodLine_MakesNothing) {
+  const TempFolder folder;
+  const std::string log = folder.File("bad.tblog");
+  const Ran ran =
+      RunCommand(ImportCommand(), {std::string(RS_TESTDATA) + "/inputs/bad.ops.jsonl", "-o", log});
+  EXPECT_THAT(ran.error, HasSubstr("no record of it can be read"));
+  EXPECT_EQ(ran.code, ExitCode::kFailed);
+  EXPECT_FALSE(fs::exists(log));
+}
+
 TEST(Repair, UnusableOutputs) {
   const TempFolder folder;
   const std::string log = folder.Write("a.ops.jsonl", "{\"op\":\"note\",\"text\":\"a\"}\n");
