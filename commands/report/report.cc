@@ -79,7 +79,7 @@ class OtherCommands {
     Streams streams{out, messages, context_.console.streams().open_input, true};
     Console console(streams);
     console.ShowProgressOn(context_.console);
-    Context inner{console, context_.threads, context_.folders, context_.imported, context_.files};
+    Context inner{console, context_.threads, context_.imported, context_.files};
     GlobalArgs globals;
     const BoundCommand command = BindCommand(*FindCommand(name), globals);
     command.app->parse(std::move(options));
