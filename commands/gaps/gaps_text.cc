@@ -203,7 +203,7 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t l
   else
     PrintHead(out, selection);
   PrintLossTables(out, selection, limit);
-  if (!selection.is_filtered) PrintPrograms(out, selection.outcome, selection.notes);
+  if (!selection.is_filtered) PrintPrograms(out, selection.outcome);
   PrintWaiting(out, selection, limit);
   if (selection.any_loss && !summary) PrintGapGroups(out, selection, limit);
   PrintReported(out, selection, limit);

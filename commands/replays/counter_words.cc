@@ -2,38 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 
+namespace {
+
+/// By CountReason; {found} and {counted} are numbers of fragments, {bits} loss bits.
+constexpr std::array<const char*, kEnumNames<CountReason>.size()> kReasonTexts = {
+    "the buffer does not report why",
+    "has {found}, but its header counts {counted}",
+    "a fragment has an impossible size",
+    "larger than the buffer allows",
+    "its re-commit has fewer fragments or flags than before, or does not fit in its place",
+    "a patch arrived while the chunk was not in the buffer",
+    "a patch is for bytes outside it",
+    "its writer aborted a packet",
+    "a packet is flagged {bits}",
+    "no packet that needs incremental state can be used",
+    "a producer did not acknowledge the flush in time"};
+
+}  // namespace
+
 std::string ReasonText(const CounterRise& rise) {
-  switch (rise.reason) {
-    case CountReason::kUnknown:
-      return "the buffer does not report why";
-    case CountReason::kFewerFragments:
-      return fmt::format("has {}, but its header counts {}", Count(rise.found, "fragment"),
-                         rise.fragments);
-    case CountReason::kBrokenSize:
-      return "a fragment has an impossible size";
-    case CountReason::kTooLarge:
-      return "larger than the buffer allows";
-    case CountReason::kBadRecommit:
-      return "its re-commit has fewer fragments or flags than before, or does not fit in its place";
-    case CountReason::kChunkGone:
-      return "a patch arrived while the chunk was not in the buffer";
-    case CountReason::kOutOfBounds:
-      return "a patch is for bytes outside it";
-    case CountReason::kAborted:
-      return "its writer aborted a packet";
-    case CountReason::kFlagged:
-      return fmt::format("a packet is flagged {}", LossBitsToString(rise.loss_bits));
-    case CountReason::kStateMissing:
-      return "no packet that needs incremental state can be used";
-    case CountReason::kFlushTimedOut:
-      return "a producer did not acknowledge the flush in time";
-  }
-  return "";
+  return fmt::format(fmt::runtime(kReasonTexts.at(static_cast<size_t>(rise.reason))),
+                     fmt::arg("found", Count(rise.found, "fragment")),
+                     fmt::arg("counted", rise.fragments),
+                     fmt::arg("bits", LossBitsToString(rise.loss_bits)));
 }
 
 std::string WhoText(const CounterRise& rise) {

@@ -2,76 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
 
-/// With {they}, {they_were}, {their} and {them}, as there can be one packet or several.
-const char* CauseWords(Cause cause) {
-  switch (cause) {
-    case Cause::kEvicted:
-      return "overwritten before {they_were} read";
-    case Cause::kNeverPatched:
-      return "overwritten while waiting for a patch that is not in the log";
-    case Cause::kBehindStall:
-      return "overwritten while an earlier packet of {their} sequence lacked a patch";
-    case Cause::kSealed:
-      return "discarded: the buffer was already full";
-    case Cause::kFull:
-      return "discarded: {they} did not fit into the buffer";
-    case Cause::kTooLarge:
-      return "discarded: {their} chunk is larger than the buffer";
-    case Cause::kAlreadyConsumed:
-      return "discarded: {their} chunk, or a newer one, left the buffer before {they_were} "
-             "committed";
-    case Cause::kBadRecommit:
-      return "discarded: the re-commit of {their} chunk breaks the rules";
-    case Cause::kNoSharedMemory:
-      return "refused by the service: committed before the shared memory was set up";
-    case Cause::kNoSuchPage:
-      return "refused by the service: {their} page is outside the shared memory";
-    case Cause::kNoSuchBuffer:
-      return "refused by the service: {their} buffer is not set up";
-    case Cause::kMayNotWrite:
-      return "refused by the service: the producer may not write to this buffer";
-    case Cause::kAborted:
-      return "aborted by {their} writer";
-    case Cause::kNeverCommitted:
-      return "not reassembled: one of {their} chunks was never committed";
-    case Cause::kNotInLog:
-      return "not reassembled: one of {their} chunks is not in the log, which is not complete "
-             "there";
-    case Cause::kNoBeginning:
-      return "not reassembled: the writer's first chunk continues a packet that does not exist";
-    case Cause::kBeforeLog:
-      return "not reassembled: {their} beginning was committed before the log begins, or never";
-    case Cause::kBrokenChain:
-      return "not reassembled: the next chunk does not continue {them}";
-    case Cause::kReadGap:
-      return "abandoned at a gap in the chunk ids";
-    case Cause::kGivenUp:
-      return "abandoned by the buffer";
-    case Cause::kBrokenSize:
-      return "corrupted: a fragment has an impossible size";
-    case Cause::kResent:
-      return "corrupted: {their} chunk was re-committed with other bytes";
-    case Cause::kRejected:
-      return "refused by the service's validation when {they_were} read";
-    case Cause::kTransferred:
-      return "not reassembled: a clone took {their} buffer over before {they_were} complete";
-    case Cause::kClearedForClone:
-      return "cleared for a clone: {their} buffer's config has clear_before_clone";
-    case Cause::kWrongPatch:
-      return "refused by the service's validation: a patch changed {them} after "
-             "{they_were} complete";
-    case Cause::kUnknown:
-      return "lost: the engine does not report why";
-    default:
-      return "lost, the cause is unknown";
-  }
-}
+/// By Cause, with {they}, {they_were}, {their} and {them}, as there can be one packet or several.
+/// Causes of packets that are not lost have no words.
+constexpr std::array<const char*, kEnumNames<Cause>.size()> kCauseWords = {
+    nullptr,
+    "overwritten before {they_were} read",
+    "overwritten while waiting for a patch that is not in the log",
+    "overwritten while an earlier packet of {their} sequence lacked a patch",
+    "discarded: the buffer was already full",
+    "discarded: {they} did not fit into the buffer",
+    "discarded: {their} chunk is larger than the buffer",
+    "discarded: {their} chunk, or a newer one, left the buffer before {they_were} committed",
+    "discarded: the re-commit of {their} chunk breaks the rules",
+    "refused by the service: committed before the shared memory was set up",
+    "refused by the service: {their} page is outside the shared memory",
+    "refused by the service: {their} buffer is not set up",
+    "refused by the service: the producer may not write to this buffer",
+    "aborted by {their} writer",
+    "not reassembled: one of {their} chunks was never committed",
+    "not reassembled: one of {their} chunks is not in the log, which is not complete there",
+    "not reassembled: the writer's first chunk continues a packet that does not exist",
+    "not reassembled: {their} beginning was committed before the log begins, or never",
+    "not reassembled: the next chunk does not continue {them}",
+    "abandoned at a gap in the chunk ids",
+    "abandoned by the buffer",
+    "corrupted: a fragment has an impossible size",
+    "corrupted: {their} chunk was re-committed with other bytes",
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    "refused by the service's validation when {they_were} read",
+    nullptr,
+    "not reassembled: a clone took {their} buffer over before {they_were} complete",
+    "cleared for a clone: {their} buffer's config has clear_before_clone",
+    "refused by the service's validation: a patch changed {them} after {they_were} complete",
+    "lost: the engine does not report why",
+};
 
 const char* OwnFaultWords(const CauseCount& cause) {
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
@@ -84,18 +60,6 @@ const char* OwnFaultWords(const CauseCount& cause) {
 }
 
 }  // namespace
-
-std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
-  return Printable(notes.ProducerOf(sequence));
-}
-
-std::string WriterText(const SessionNotes& notes, SequenceKey sequence) {
-  return notes.WriterOf(sequence);
-}
-
-std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
-  return notes.NameOf(sequence);
-}
 
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
   return time_ns ? notes.clock().Text(*time_ns) : "?";
@@ -118,11 +82,13 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
 
 std::string CauseText(const CauseCount& cause) {
   const bool is_one = cause.count.packets == 1;
-  std::string text = fmt::format(
-      fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : CauseWords(cause.cause)),
-      fmt::arg("they", is_one ? "it" : "they"),
-      fmt::arg("they_were", is_one ? "it was" : "they were"),
-      fmt::arg("their", is_one ? "its" : "their"), fmt::arg("them", is_one ? "it" : "them"));
+  const char* words = kCauseWords.at(static_cast<size_t>(cause.cause));
+  if (words == nullptr) words = "lost, the cause is unknown";
+  std::string text = fmt::format(fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : words),
+                                 fmt::arg("they", is_one ? "it" : "they"),
+                                 fmt::arg("they_were", is_one ? "it was" : "they were"),
+                                 fmt::arg("their", is_one ? "its" : "their"),
+                                 fmt::arg("them", is_one ? "it" : "them"));
   if (cause.own_fault) return text;
   if (cause.cause == Cause::kUnknown && cause.fate == Fate::kDiscarded)
     return "discarded: the engine does not report why";

@@ -7,7 +7,6 @@
 #include "commands/view/report.h"
 #include "core/base/packet_count.h"
 #include "core/session/replay_outcome.h"
-#include "core/session/session_notes.h"
 
 namespace ringscope {
 
@@ -17,7 +16,7 @@ namespace ringscope {
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
 
 /// The programs of a session's buffers, one by one, with what went wrong where in them.
-void PrintPrograms(Report& out, const ReplayOutcome& outcome, const SessionNotes& notes);
+void PrintPrograms(Report& out, const ReplayOutcome& outcome);
 /// The same for other programs: an array.
 Json ProgramsJson(const ReplayOutcome& outcome);
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 
 #include "commands/plugin/plugin.h"
 #include "commands/replays/muted_context.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
-#include "core/reads/look_ahead.h"
 #include "core/reads/read_finder.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/written_file_reader.h"
@@ -20,28 +18,6 @@ namespace {
 
 bool IsReadOnce(const SessionSelection& session) {
   return std::find(session.paths.begin(), session.paths.end(), "-") != session.paths.end();
-}
-
-/// Asks `ask` of the session's records, once.
-template <typename T>
-std::function<Result<T>()> AskOnce(Context& context, const SessionSelection& session,
-                                   Result<T> (*ask)(OpSource&)) {
-  struct Answer {
-    std::once_flag once;
-    Result<T> value = T{};
-  };
-  return [&context, session, ask, answer = std::make_shared<Answer>()] {
-    std::call_once(answer->once, [&] {
-      // Perhaps on another thread, and in the middle of another reading that shows its progress.
-      MutedContext muted(context);
-      auto ops = OpenSession(muted.context(), session, "looking ahead in");
-      if (!ops)
-        answer->value = tl::unexpected(std::move(ops).error());
-      else
-        answer->value = ask(**ops);
-    });
-    return answer->value;
-  };
 }
 
 /// "500 ms", "5 s"
@@ -72,8 +48,10 @@ std::string WhyText(UnexplainedPacket::Why why) {
 
 LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
   if (input == StandardInput::kReadOnce && IsReadOnce(session)) return {};
-  return {.has_reads = AskOnce(context, session, HasReads),
-          .finished_reads = AskOnce(context, session, FinishedReads)};
+  // This reading is in the middle of another one that shows its progress.
+  const auto muted = std::make_shared<MutedContext>(context);
+  return std::make_shared<LogReads>(
+      [muted, session] { return OpenSession(muted->context(), session, "looking ahead in"); });
 }
 
 Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
@@ -145,7 +123,7 @@ std::string ReadsNotes(const ReadsUsed& used) {
   if (used.added_passes > 0)
     add(fmt::format("Reads were continued by {}, until nothing was left, as the service does{}",
                     used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes",
-                    used.went_on_alone
+                    used.recorded_end_unknown
                         ? "; the log does not show that the recorded last read left nothing."
                         : ": the recorded ones left nothing, either."));
   if (used.empty_reads > 0)
@@ -174,7 +152,7 @@ Json ReadsJson(const ReadsUsed& used) {
     json.Set("period_ns", used.period_ns);
   if (used.mode == ReadsMode::kStreamed) json.Set("alignment_assumed", used.alignment_assumed);
   json.Set("added_passes", used.added_passes);
-  if (used.went_on_alone) json.Set("recorded_end_unknown", true);
+  if (used.recorded_end_unknown) json.Set("recorded_end_unknown", true);
   json.Set("empty_reads", used.empty_reads);
   if (used.seen_in_file > 0) json.Set("seen_in_file", used.seen_in_file);
   json.Set("left_out", used.left_out);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "commands/shell/text.h"
@@ -10,83 +11,51 @@
 namespace ringscope {
 namespace {
 
-std::string Were(uint64_t times, const char* noun) {
-  return Count(times, noun) + (times == 1 ? " was" : " were");
+/// What of a recording is not exact: a noun, and a clause in which {} is how often, counted in
+/// `counted`, and {was} is "was" or "were".
+struct ReasonWords {
+  const char* noun;
+  const char* clause;
+  const char* counted = "";
+};
+
+/// By InexactReason.
+constexpr std::array<ReasonWords, 14> kReasonWords = {{
+    {"the order of requests",
+     "requests of different clients are in the order in which they were forwarded, which may not "
+     "be the service's"},
+    {"the order of requests", "the service offers no way to confirm the order of requests ({})",
+     "client"},
+    {"the instants of clones", "the instant of {} is an estimate", "clone"},
+    {"which session some buffers belong to", "the session or buffer of {} is assumed",
+     "data source"},
+    {"requests at the end of connections",
+     "the service ended {}, perhaps before it had handled the last requests", "connection"},
+    {"what was scraped", "what the service scraped is an estimate ({})", "producer"},
+    {"buffers that are not known", "size and policy of {} are not known", "buffer"},
+    {"the reads",
+     "when the buffers were read is not known exactly (a replay with --reads like=TRACE finds it)"},
+    {"producers that it has not seen", "{} {was} not connected through the recorder", "producer"},
+    {"what happened before it", "what happened before it is missing"},
+    {"its gaps", "it has {}", "gap"},
+    {"what happened after it", "what happened after it is missing: {} had not ended", "session"},
+    {"what the buffers lost",
+     "the log was made from a trace, which lacks what the buffers lost, so a replay cannot show "
+     "what other sizes or reads would have kept"},
+    {"the times of packets without a timestamp",
+     "packets of the trace that have no timestamp are placed after the packet before them in their "
+     "sequence, so when they were written is not known"},
+}};
+
+const ReasonWords& WordsFor(InexactReason reason) {
+  return kReasonWords.at(static_cast<size_t>(reason));
 }
 
 /// @param times how often; for the kinds that are counted
-std::string WordsOf(InexactReason reason, uint64_t times) {
-  switch (reason) {
-    case InexactReason::kOrder:
-      return "requests of different clients are in the order in which they were forwarded, which "
-             "may not be the service's";
-    case InexactReason::kUnconfirmed:
-      return fmt::format("the service offers no way to confirm the order of requests ({})",
-                         Count(times, "client"));
-    case InexactReason::kClone:
-      return fmt::format("the instant of {} is an estimate", Count(times, "clone"));
-    case InexactReason::kSession:
-      return fmt::format("the session or buffer of {} is assumed", Count(times, "data source"));
-    case InexactReason::kUnhandled:
-      return fmt::format("the service ended {}, perhaps before it had handled the last requests",
-                         Count(times, "connection"));
-    case InexactReason::kScrapes:
-      return fmt::format("what the service scraped is an estimate ({})", Count(times, "producer"));
-    case InexactReason::kSetUp:
-      return fmt::format("size and policy of {} are not known", Count(times, "buffer"));
-    case InexactReason::kReads:
-      return "when the buffers were read is not known exactly (a replay with --reads like=TRACE "
-             "finds it)";
-    case InexactReason::kProducers:
-      return fmt::format("{} not connected through the recorder", Were(times, "producer"));
-    case InexactReason::kStart:
-      return "what happened before it is missing";
-    case InexactReason::kRecords:
-      return fmt::format("it has {}", Count(times, "gap"));
-    case InexactReason::kEnd:
-      return fmt::format("what happened after it is missing: {} not ended",
-                         times == 1 ? "1 session had" : Count(times, "session") + " had");
-    case InexactReason::kLosses:
-      return "the log was made from a trace, which lacks what the buffers lost, so a replay cannot "
-             "show what other sizes or reads would have kept";
-    case InexactReason::kTimes:
-      return "packets of the trace that have no timestamp are placed after the packet before them "
-             "in their sequence, so when they were written is not known";
-  }
-  return {};
-}
-
-const char* NounOf(InexactReason reason) {
-  switch (reason) {
-    case InexactReason::kOrder:
-    case InexactReason::kUnconfirmed:
-      return "the order of requests";
-    case InexactReason::kClone:
-      return "the instants of clones";
-    case InexactReason::kSession:
-      return "which session some buffers belong to";
-    case InexactReason::kUnhandled:
-      return "requests at the end of connections";
-    case InexactReason::kScrapes:
-      return "what was scraped";
-    case InexactReason::kSetUp:
-      return "buffers that are not known";
-    case InexactReason::kReads:
-      return "the reads";
-    case InexactReason::kProducers:
-      return "producers that it has not seen";
-    case InexactReason::kStart:
-      return "what happened before it";
-    case InexactReason::kRecords:
-      return "its gaps";
-    case InexactReason::kEnd:
-      return "what happened after it";
-    case InexactReason::kLosses:
-      return "what the buffers lost";
-    case InexactReason::kTimes:
-      return "the times of packets without a timestamp";
-  }
-  return "";
+std::string ClauseOf(InexactReason reason, uint64_t times) {
+  const ReasonWords& words = WordsFor(reason);
+  return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
+                     fmt::arg("was", Was(times)));
 }
 
 std::map<InexactReason, uint64_t> ByReason(const Verdicts& verdicts) {
@@ -101,7 +70,8 @@ std::string VerdictSentence(const Verdicts& verdicts) {
   if (verdicts.empty()) return "This recording is exact.";
   std::vector<std::string> nouns;
   for (const auto& [reason, times] : ByReason(verdicts))
-    if (nouns.empty() || nouns.back() != NounOf(reason)) nouns.emplace_back(NounOf(reason));
+    if (nouns.empty() || nouns.back() != WordsFor(reason).noun)
+      nouns.emplace_back(WordsFor(reason).noun);
   const std::string last = nouns.back();
   nouns.pop_back();
   return fmt::format("This recording is exact but for {}{}{}.", Joined(nouns),
@@ -113,7 +83,7 @@ std::string InexactText(const Verdicts& verdicts) {
   for (const auto& [reason, times] : ByReason(verdicts)) {
     if (reason == InexactReason::kRecords) continue;
     if (!text.empty()) text += "; ";
-    text += WordsOf(reason, times);
+    text += ClauseOf(reason, times);
     if (reason != InexactReason::kTimes) continue;
     text +=
         ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
@@ -126,7 +96,7 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
   for (const RecordingVerdict& verdict : verdicts) {
     const std::string text =
         fmt::format("{}{}{}", verdict.session ? fmt::format("session {}: ", *verdict.session) : "",
-                    WordsOf(verdict.reason, verdict.times),
+                    ClauseOf(verdict.reason, verdict.times),
                     verdict.detail.empty() ? "" : ": " + Printable(verdict.detail));
     lines += Wrap(text, std::string(indent, ' ') + "- ") + "\n";
   }

@@ -182,7 +182,7 @@ class LedgerSink {
   /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that are in it
   /// alone nothing more is reported, until a chunk is committed under its id again. Not called at
   /// the log's end.
-  virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t chunk) { static_cast<void>(chunk); }
+  virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
 };
 
 using FateCount = PacketCount;

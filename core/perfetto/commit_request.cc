@@ -84,9 +84,10 @@ std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove&
 ChunkPatches ToChunkPatches(ProducerId producer, const ChunkToPatch& patch,
                             std::vector<Patch>& storage) {
   storage.clear();
+  // The service keeps the lower 32 bits of an offset.
   for (const PatchSpan& span : patch.patches)
     if (span.data.size() == kPatchSize)
-      storage.push_back({.offset = span.offset, .data = span.data.data()});
+      storage.push_back({.offset = static_cast<uint32_t>(span.offset), .data = span.data.data()});
   const ChunkName name = patch.NameFor(producer);
   return {.sequence = name.sequence, .chunk = name.chunk, .patches = storage, .more = patch.more};
 }

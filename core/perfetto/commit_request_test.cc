@@ -55,7 +55,7 @@ TEST(CommitRequest, BuildAndParse) {
   EXPECT_FALSE(parser.Parse(wire::AsBytes(bytes).first(bytes.size() - 3)));
 }
 
-TEST(ToChunkPatches, TakesThoseOfFourBytes_AndCutsIdsAsTheServiceDoes) {
+TEST(ToChunkPatches, TakesThoseOfFourBytes_AndCutsIdsAndOffsetsAsTheServiceDoes) {
   ChunkToPatch entry{
       .target_buffer = {}, .writer = 0x10002, .chunk = 0x1'0000'0003, .patches = {}, .more = true};
   entry.patches.push_back({.offset = 1, .data = wire::AsBytes("abc")});
@@ -66,7 +66,7 @@ TEST(ToChunkPatches, TakesThoseOfFourBytes_AndCutsIdsAsTheServiceDoes) {
   EXPECT_EQ(patches.chunk, ChunkId{3});
   EXPECT_TRUE(patches.more);
   ASSERT_EQ(patches.patches.size(), 1u);
-  EXPECT_EQ(patches.patches[0].offset, UINT64_MAX);
+  EXPECT_EQ(patches.patches[0].offset, UINT32_MAX);
   EXPECT_EQ(wire::AsText(Bytes(patches.patches[0].data, kPatchSize)), "abcd");
 }
 

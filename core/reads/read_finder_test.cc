@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/perfetto/packet_facts.h"
-#include "core/reads/look_ahead.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
@@ -257,20 +256,22 @@ TEST(InsertedReads, MakeTheReplayEqualToTheFile) {
   EXPECT_EQ(again.file.stats, file.stats);
 }
 
-TEST(LookAhead, FindsReadsAndWhetherTheLastOneFinished) {
+TEST(LogReads, FindsReadsAndWhetherTheLastOneFinished) {
   StoredSession session = SomeReads();
-  EXPECT_TRUE(HasReads(*session.Open()).value());
-  EXPECT_FALSE(HasReads(*session.WithoutReads()().value()).value());
-  const std::vector<bool> finished = FinishedReads(*session.Open()).value();
-  EXPECT_EQ(std::count(finished.begin(), finished.end(), false), 0);
+  const auto open = [&]() -> Result<std::unique_ptr<OpSource>> { return session.Open(); };
+  LogReads reads(open);
+  EXPECT_TRUE(reads.HasAny().value());
+  EXPECT_FALSE(LogReads(session.WithoutReads()).HasAny().value());
+  EXPECT_FALSE(reads.IsFinished(0).value()) << "reads for a file have no limit";
   ReadPass one;
   one.max_bytes = 1;
   session.Commit(1, 30);
   session.Commit(1, 31);
   session.Add({.time_ns = {}, .body = one});
-  const std::vector<bool> more = FinishedReads(*session.Open()).value();
-  EXPECT_EQ(more.size(), finished.size() + 1);
-  EXPECT_FALSE(more.back());
+  session.Add({.time_ns = {}, .body = ReadPass()});
+  LogReads more(open);
+  EXPECT_FALSE(more.IsFinished(0).value()) << "it reached its limit";
+  EXPECT_TRUE(more.IsFinished(1).value());
 }
 
 }  // namespace

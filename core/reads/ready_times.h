@@ -9,12 +9,10 @@
 
 #include "core/log/op.h"
 #include "core/reads/written_file.h"
+#include "core/session/log_reads.h"
 #include "core/session/session.h"
 
 namespace ringscope {
-
-/// Opens a session's records, from the first one; called again where they are needed again.
-using OpenOps = std::function<Result<std::unique_ptr<OpSource>>()>;
 
 /// Where a read may have been that returned the file's packets up to a border, and none of those
 /// after it. Records are counted from 1.

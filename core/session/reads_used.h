@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/enum_names.h"
 
@@ -29,13 +30,16 @@ struct ReadsUsed {
   uint64_t period_ns = 0;                 // of kEvery and kStreamed
   bool alignment_assumed = false;  // of kStreamed: no clock snapshot shows where the periods begin
   uint64_t added_passes = 0;       // that continued recorded reads, in other buffers than recorded
-  bool went_on_alone = false;  // one of them is not known to have left nothing when it was recorded
-  uint64_t empty_reads = 0;    // of a consumer, which the service answers with nothing
-  uint64_t seen_in_file = 0;   // recorded because the service's file had grown
-  uint64_t left_out = 0;       // of the log's own, after an assumed read had been made
-  std::string like;            // the trace whose reads these are; empty: none
-  uint64_t like_packets = 0;   // in that trace, without the service's own
-  uint64_t like_explained = 0;  // of these, returned in their place, from the first one on
+  bool recorded_end_unknown = false;  // one of them is not known to have left nothing
+  uint64_t empty_reads = 0;           // of a consumer, which the service answers with nothing
+  uint64_t seen_in_file = 0;          // recorded because the service's file had grown
+  uint64_t left_out = 0;              // of the log's own, after an assumed read had been made
+  std::string like;                   // the trace whose reads these are; empty: none
+  uint64_t like_packets = 0;          // in that trace, without the service's own
+  uint64_t like_explained = 0;        // of these, returned in their place, from the first one on
+  /// Of each recorded pass over all buffers, in order: true if it ended before its limit, so that
+  /// it left nothing.
+  std::vector<bool> finished;
 };
 
 }  // namespace ringscope

@@ -3,40 +3,29 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/log/op.h"
-#include "core/session/reads_used.h"
-#include "core/session/service_reads.h"
-#include "core/session/session.h"
+#include "core/session/read_policy.h"
 
 namespace ringscope {
 
+/// The user's choice of reads.
 struct ReadsChoice {
   ReadsMode mode = ReadsMode::kAuto;
-  uint64_t every_ns = 0;  // for kEvery; for kStreamed in place of the config's period (0: that)
+  /// Period of kEvery, ns. For kStreamed it replaces the config's period; 0 keeps that.
+  uint64_t every_ns = 0;
   std::string like = {};  // a trace whose reads are to be found first, see FindReads; empty: none
 
   friend bool operator==(const ReadsChoice&, const ReadsChoice&) = default;
 };
 
-/// What only a look at the whole session shows. Each is asked at most once by a replay, and only
-/// where it matters.
-struct LookAhead {
-  /// Whether the log has reads of its own, as HasReads. Absent: those so far decide.
-  std::function<Result<bool>()> has_reads = {};
-  /// Which of the log's passes over all buffers, in order, left nothing in the recorded buffers, as
-  /// FinishedReads. Absent: only the last one before the buffers are freed, or the log ends.
-  std::function<Result<std::vector<bool>>()> finished_reads = {};
-};
-
 struct ReplayOptions {
   Session::Options session;
   ReadsChoice reads;
-  std::optional<uint64_t> pass_bytes;  // bytes per pass; absent: unlimited or as recorded
+  std::optional<uint64_t> pass_bytes;  // bytes per pass; absent: as recorded, else unlimited
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;
@@ -50,12 +39,16 @@ class Replay {
  public:
   Replay(ReplayOptions options, ReplayListeners listeners);
 
-  /// @param number of the record, as listeners get it; absent: the session's own count,
-  /// from 1
+  /// @param number of the record, as listeners get it; absent: the session's own count, from 1
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
   /// A record of this time is about to be applied to the buffers by other means than Apply.
-  Status Advance(std::optional<uint64_t> time_ns);
-  /// The reads at the end, if the mode asks for them; then OnLogEnd.
+  Status Advance(std::optional<uint64_t> time_ns) {
+    if (time_ns) RS_RETURN_IF_ERROR(AdvanceTo(*time_ns));
+    ++records_;
+    return {};
+  }
+  bool reads_for_file() const { return reader_.service().streams(); }
+  /// The reads at the end, if the policy asks for them; then OnLogEnd.
   Status Finish();
   /// After Finish, and once the buffers' counters were looked at; see Session::Drain.
   Status Drain() { return session_.Drain(); }
@@ -63,16 +56,9 @@ class Replay {
   Session& session() { return session_; }
   const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
-  uint64_t read_passes() const { return read_passes_; }
+  uint64_t read_passes() const { return reader_.passes(); }
   /// After Finish.
   ReadsUsed reads_used() const;
-  /// Whether reads for a file are made, or may be.
-  bool reads_for_file() const {
-    return service_.streams() && IsAsServiceReads() && streamed_.value_or(true);
-  }
-  /// Of each recorded pass over all buffers, in order: whether it ended before its limit, so that
-  /// it left nothing.
-  const std::vector<bool>& finished_reads() const { return finished_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
   /// The latest time of a record, also where time goes back.
   std::optional<uint64_t> last_time_ns() const {
@@ -80,47 +66,20 @@ class Replay {
   }
 
  private:
-  bool IsAsRecorded() const {
-    return options_.reads.mode == ReadsMode::kRecorded || options_.reads.mode == ReadsMode::kAuto;
-  }
-  bool IsAsServiceReads() const {
-    return options_.reads.mode == ReadsMode::kStreamed || options_.reads.mode == ReadsMode::kAuto;
-  }
+  Status AdvanceTo(uint64_t time_ns);
   Status ApplyRead(const ReadPass& read);
-  Status ReadAsRecorded(const ReadPass& read);
-  Status ReadCloneOf(const CloneView& clone);
-  Status ReadBufferUntilEmpty(BufferId buffer);
-  Status ReadUntilEmpty(std::optional<uint64_t> pass_bytes, Session::Reach reach,
-                        std::optional<uint64_t> session = {});
-  Status ReadIfDue(uint64_t now_ns);
-  Status ReadForFile(Session::Reach reach);
-  Result<bool> IsStreamed();
-  Result<bool> FinishedInLog(size_t pass);
-  bool ReadsOtherBuffers() const;
-  Status Continue(const ReadPass& read);
-  Status FinishLastReads(std::optional<BufferId> freed);
+  std::unique_ptr<ReadPolicy> MakePolicy();
 
-  ReplayOptions options_;
+  const ReplayOptions options_;
   Session session_;
+  ReplayReader reader_;
+  const std::unique_ptr<ReadPolicy> policy_;
   uint64_t records_ = 0;
-  uint64_t read_passes_ = 0;
-  bool has_recorded_reads_ = false;
   bool is_plain_ = true;
-  ServiceReads service_;
-  std::optional<bool> streamed_;  // once it matters: whether reads are made as for a file
-  std::vector<bool> finished_;    // see finished_reads
-  std::optional<std::vector<bool>> finished_in_log_;  // once it matters
-  std::vector<ReadPass> limited_;  // of each reader the last pass, if at its limit: in other
-                                   // buffers than recorded the read has to go on
-  uint64_t added_passes_ = 0;
-  bool went_on_alone_ = false;  // a read that the log does not show to have left nothing
   uint64_t empty_reads_ = 0;
-  uint64_t seen_in_file_ = 0;
-  uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;  // of the last record that has one
   uint64_t latest_ns_ = 0;                // before time went back
-  uint64_t periods_read_ = 0;             // for kEvery
 };
 
 }  // namespace ringscope

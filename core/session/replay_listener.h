@@ -65,7 +65,7 @@ class ReplayListener {
   virtual void OnChunk(BufferId, const ChunkCommit&, std::optional<Refusal>) {}
   /// The buffer has taken (or discarded) the chunk that OnChunk announced.
   virtual void OnChunkDone(BufferId, const ChunkCommit&) {}
-  virtual void OnPatch(BufferId, bool ok) { static_cast<void>(ok); }
+  virtual void OnPatch(BufferId, bool /*ok*/) {}
   /// The states of the session's programs, at the beginning of its first pass.
   virtual Status OnProtoVms(const ProtoVmsRead&) { return {}; }
   /// The record asks for the states of the buffer's programs.
@@ -77,14 +77,12 @@ class ReplayListener {
   virtual void OnTakenPacket(const SessionPacket&) {}
   /// The read stops at its limit: more may be left. OnReadDone follows.
   virtual void OnReadLimited(BufferId) {}
-  virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
+  virtual void OnReadDone(BufferId, uint64_t /*packets*/) {}
   /// A clone of the buffer is about to be read; what it has of the buffer's programs are their
   /// states of now.
   virtual void OnCloneBegun(const SessionBuffer&) {}
   virtual void OnClonePacket(const SessionPacket&) {}
-  virtual void OnCloneDone(BufferId, uint64_t packets, const BufferStats&) {
-    static_cast<void>(packets);
-  }
+  virtual void OnCloneDone(BufferId, uint64_t /*packets*/, const BufferStats&) {}
   /// Something happened inside a buffer, because of a record of the log or a read.
   virtual void OnBufferEvent(const BufferEvent&) {}
 

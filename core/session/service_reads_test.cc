@@ -191,7 +191,7 @@ TEST_F(ServiceReadsTest, ATriggerStartsThePeriods) {
 }
 
 TEST_F(ServiceReadsTest, ReadsOfTheLogAreStronger) {
-  Start({.ahead = {.has_reads = [] { return true; }}});
+  Start({.ahead = std::make_shared<LogReads>(true, std::vector<bool>())});
   At(0, ConfigOp({.period_ms = 100}));
   CommitAt(50);
   CommitAt(150);
@@ -311,7 +311,7 @@ TEST_F(LastReadTest, StaysAsRecordedInTheRecordedBuffer) {
 
 TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
   ReplayOptions options = Larger();
-  options.ahead.finished_reads = [] { return std::vector<bool>{false, false}; };
+  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{false, false});
   EXPECT_THAT(ReplayInto(std::move(options), ReadReason::kUnknown), ElementsAre("1", "1"));
 }
 
@@ -319,17 +319,17 @@ TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
 // or cut off need not show that.
 TEST_F(LastReadTest, OfAConsumerGoesOnEvenSo) {
   ReplayOptions options = Larger();
-  options.ahead.finished_reads = [] { return std::vector<bool>{false, false}; };
+  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{false, false});
   EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0"));
-  EXPECT_TRUE(replay_->reads_used().went_on_alone);
+  EXPECT_TRUE(replay_->reads_used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnAtOnceWhereTheRecordedOneFinished) {
   ReplayOptions options = Larger();
-  options.ahead.finished_reads = [] { return std::vector<bool>{true, true}; };
+  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{true, true});
   EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0", "0"))
       << "the first of two reads takes everything";
-  EXPECT_FALSE(replay_->reads_used().went_on_alone);
+  EXPECT_FALSE(replay_->reads_used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnInAnotherEngine) {

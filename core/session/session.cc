@@ -285,7 +285,6 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
     if (!out_of_view) listeners_.Call(&ReplayListener::OnPatch, id, false);
     return {};
   }
-  for (Patch& each : patches_) each.offset = static_cast<uint32_t>(each.offset);
   stats_.patches_discarded += patch.patches.size() - patches.patches.size();
   if (out_of_view) return {};
   const bool applied = buffer->engine->ApplyPatches(patches);
