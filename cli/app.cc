@@ -11,7 +11,7 @@
 
 #include "commands/shell/help_text.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {

@@ -13,10 +13,9 @@
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
-#include "commands/shell/descriptor_option.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "core/base/wire.h"
 

@@ -17,7 +17,6 @@
 #include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
 #include "commands/shell/input.h"
-#include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/gaps/gap_analysis.h"

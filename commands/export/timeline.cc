@@ -7,7 +7,7 @@
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/descriptor_option.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"

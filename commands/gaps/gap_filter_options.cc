@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "commands/shell/options.h"
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 
 namespace ringscope {

@@ -11,7 +11,7 @@
 #include "commands/protovm/program_text.h"
 #include "commands/protovm/vm_case.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/descriptor_option.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"

@@ -11,7 +11,7 @@
 
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
-#include "commands/shell/spooled_input.h"
+#include "commands/shell/input.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"

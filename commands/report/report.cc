@@ -13,10 +13,10 @@
 
 #include "commands/report/page_template.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/spooled_input.h"
 
 namespace ringscope {
 namespace {

@@ -1,11 +1,13 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_CONFIG_FILE_H_
 #define RINGSCOPE_COMMANDS_SHELL_CONFIG_FILE_H_
 
+#include <memory>
 #include <string>
 
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/context.h"
 #include "core/base/result.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
@@ -25,6 +27,21 @@ void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
 /// @param descriptor of the option --descriptor; empty: the built-in names
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
                                   const std::string& descriptor);
+
+/// The option --descriptor FILE. A command with --config has it by AddConfig.
+void AddDescriptor(CLI::App& app, std::string& path);
+
+/// The names of fields that a command writes packets with.
+class DescriptorChoice {
+ public:
+  /// @param path of --descriptor; empty: the built-in ones
+  static Result<DescriptorChoice> Open(Context& context, const std::string& path);
+
+  const Descriptors& get() const { return extended_ ? *extended_ : Descriptors::BuiltIn(); }
+
+ private:
+  std::unique_ptr<Descriptors> extended_;
+};
 
 }  // namespace ringscope
 

@@ -1,12 +1,14 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_INPUT_H_
 #define RINGSCOPE_COMMANDS_SHELL_INPUT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "commands/shell/context.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/temporary_file.h"
 
 namespace ringscope {
 
@@ -15,6 +17,25 @@ namespace ringscope {
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
 /// The same, and what kind of input it is.
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
+
+/// Standard input, kept in a temporary file so that it can be opened again and again. As long as
+/// this lives, the console's input is that file.
+class SpooledInput {
+ public:
+  /// Reads an input that has to be opened again and again to its end.
+  static Result<std::shared_ptr<TemporaryFile>> Copy(ByteSource& input);
+  /// Reads standard input to its end.
+  static Result<std::unique_ptr<SpooledInput>> Read(Context& context);
+  /// Takes a file in place of standard input.
+  SpooledInput(Context& context, std::shared_ptr<const TemporaryFile> file);
+  ~SpooledInput();
+  SpooledInput(const SpooledInput&) = delete;
+  SpooledInput& operator=(const SpooledInput&) = delete;
+
+ private:
+  Context& context_;
+  const std::function<Result<std::unique_ptr<ByteSource>>()> before_;
+};
 
 }  // namespace ringscope
 

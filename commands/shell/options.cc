@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 
 namespace ringscope {

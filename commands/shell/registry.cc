@@ -6,7 +6,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {
@@ -49,13 +49,22 @@ std::span<const Command> HiddenCommands() {
 }  // namespace
 
 std::span<const Command> Commands() {
-  static const std::vector<Command> commands = {
-      ReplayCommand(),  SweepCommand(),  StatsCommand(),       DiffCommand(),     FuzzCommand(),
-      EnginesCommand(), PluginCommand(), DoctorCommand(),      GapsCommand(),     AdviseCommand(),
-      GraphCommand(),   SmbCommand(),    ReportCommand(),      TimelineCommand(), ExportCommand(),
-      ProtovmCommand(), RecordCommand(), ImportCommand(),      InfoCommand(),     DumpCommand(),
-      VerifyCommand(),  HelpCommand(),   CompletionsCommand(),
-  };
+  static const std::vector<Command> commands = [] {
+    std::vector<Command> all;
+    const auto add = [&all](const char* group, std::vector<Command> of_group) {
+      for (Command& command : of_group) {
+        command.group = group;
+        all.push_back(std::move(command));
+      }
+    };
+    add("Explain", {DoctorCommand(), GapsCommand(), AdviseCommand(), ReportCommand()});
+    add("Look", {GraphCommand(), SmbCommand(), TimelineCommand(), ExportCommand(), StatsCommand()});
+    add("Try", {ReplayCommand(), SweepCommand(), DiffCommand()});
+    add("Logs", {RecordCommand(), ImportCommand(), InfoCommand(), DumpCommand(), VerifyCommand()});
+    add("Buffer authors", {EnginesCommand(), PluginCommand(), FuzzCommand(), ProtovmCommand()});
+    add("Help", {HelpCommand(), CompletionsCommand()});
+    return all;
+  }();
   return commands;
 }
 

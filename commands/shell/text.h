@@ -2,6 +2,8 @@
 #define RINGSCOPE_COMMANDS_SHELL_TEXT_H_
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,13 @@ namespace ringscope {
 std::string Shortened(std::string_view text, size_t columns);
 /// A word of a shell's command line: quoted if it has other characters than most file names.
 std::string ShellWord(std::string_view text);
+
+/// The candidate that a mistyped or shortened word most likely means; nullopt if none is near.
+std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// "did you mean 'NEAREST'?", or `otherwise` if no candidate is near.
+std::string DidYouMean(std::string_view word, std::span<const std::string> candidates,
+                       std::string otherwise);
 
 }  // namespace ringscope
 

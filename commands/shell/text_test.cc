@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "commands/shell/suggest.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "commands/shell/suggest.h"
+#include "commands/shell/text.h"
 #include "core/base/text.h"
 
 namespace ringscope {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "commands/many_logs/log_list.h"
-#include "commands/sizes/sweep_logs.h"
 #include "commands/plugin/plugin.h"
 #include "commands/plugin/plugin_run.h"
 #include "commands/replays/replay_run.h"
@@ -18,10 +17,11 @@
 #include "commands/replays/verdict_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/sizes/sweep_logs.h"
 #include "commands/sizes/sweep_report.h"
 #include "commands/sizes/sweep_values.h"
 #include "commands/threads/listener_thread.h"
