@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replay/stats_report.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/readers.h"
 #include "commands/replays/replay_run.h"
@@ -34,7 +33,6 @@ struct ReplayArgs {
   std::optional<uint64_t> lost_limit;  // bytes of that trace
   bool force = false;
   ReplayChoices choices;
-  bool stats = false;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -61,7 +59,6 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
           "Write the events of the replay (.events.jsonl); - for standard output, which "
           "then contains nothing else");
   AddForce(app, args.force);
-  AddFlag(app, "--stats", args.stats, "Add all counters and histograms to the summary");
   AddFormat(app, args.format, {"text", "json"});
 }
 
@@ -81,10 +78,6 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
   if (args.output == "-" && args.events == "-") {
     return Fail(ErrorCode::kUsage, "--output and --events cannot both go to standard output", {},
                 "give one of them a file");
-  }
-  if (args.stats && (args.output == "-" || args.events == "-")) {
-    return Fail(ErrorCode::kUsage, "--stats cannot be combined with --output - or --events -", {},
-                "write the trace or the events to a file");
   }
   if (args.lost == "-") {
     return Fail(ErrorCode::kUsage, "--lost cannot go to standard output", {},
@@ -164,7 +157,6 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   ReplayChoices choices = args.choices;
   choices.plain_streams_as_recorded = files.events != nullptr;
   ReplayRun run(context, sessions, choices);
-  if (args.stats) run.KeepHistograms();
   TraceWriter* trace = nullptr;
   if (files.trace) {
     trace = &run.Add<TraceWriter>(*files.trace, args.clone);
@@ -262,7 +254,6 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
       report.Print(
           "\nWhat was lost is not counted while a trace is written: see 'ringscope gaps'.\n");
     if (found) ReportFoundReads(report, *found, sessions.first_record());
-    if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
     RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices,
                                      accounts.empty() ? nullptr : &accounts));
     return code;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "commands/replay/buffer_table.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
@@ -11,14 +13,6 @@
 
 namespace ringscope {
 namespace {
-
-constexpr size_t kBuffersPerTable = 5;
-
-using Shown = BufferTable::Shown;
-
-BufferTable::Value Stat(uint64_t BufferStats::*field) {
-  return [field](const BufferOutcome& buffer) { return buffer.stats.*field; };
-}
 
 /// What the service kept from the buffers, or from the trace.
 std::string RefusalsText(const ServiceStats& service) {
@@ -36,140 +30,99 @@ std::string RefusalsText(const ServiceStats& service) {
   return fmt::format("\nThe service itself refused {}.\n", Joined(refused));
 }
 
-/// What became of the packets that were written: the rows add up.
-void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& accounts) {
+/// Rows of what became of the packets that were written: they add up.
+void AddAccountRows(std::vector<BufferRow>& rows,
+                    const std::map<BufferId, LedgerTotals>& accounts) {
+  using Buffer = const BufferOutcome&;
   if (accounts.empty()) {
-    table.AddCount("packets", "read", "packets.read",
-                   [](const BufferOutcome& buffer) { return buffer.read.packets; });
+    rows.push_back(
+        CountRow("packets", "read", "packets.read", [](Buffer b) { return b.read.packets; }));
     return;
   }
-  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> BufferTable::Value {
-    return [&accounts, part](const BufferOutcome& buffer) -> uint64_t {
-      const auto found = accounts.find(buffer.id);
+  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> BufferRow::Value {
+    return [&accounts, part](Buffer b) -> uint64_t {
+      const auto found = accounts.find(b.id);
       return found == accounts.end() ? 0 : part(found->second).packets;
     };
   };
-  const auto written = of([](const LedgerTotals& of_buffer) { return of_buffer.written; });
-  table.AddCount("packets", "written", "packets.written", written);
-  table.AddCount("", "read", "packets.read",
-                 of([](const LedgerTotals& of_buffer) { return of_buffer[Fate::kRead]; }));
-  table.AddPart("", "lost", "packets.lost",
-                of([](const LedgerTotals& of_buffer) { return of_buffer.lost(); }), written);
-  table.AddCount("", "folded", "packets.folded",
-                 of([](const LedgerTotals& of_buffer) { return of_buffer[Fate::kFolded]; }),
-                 Shown::kIfAny);
-  table.AddCount("", "left", "packets.left",
-                 of([](const LedgerTotals& of_buffer) { return of_buffer.left(); }));
-  table.AddCount("", "elsewhere", "packets.elsewhere",
-                 of([](const LedgerTotals& of_buffer) { return of_buffer.elsewhere(); }),
-                 Shown::kIfAny);
-  table.AddCount("", "read twice", "packets.duplicates",
-                 of([](const LedgerTotals& of_buffer) { return of_buffer.duplicates; }),
-                 Shown::kIfAny);
-  // What was folded after the states were written is lost.
-  table.AddCount(
-      "programs", "folded", "programs.folded",
-      [](const BufferOutcome& buffer) { return buffer.programs().folded; }, Shown::kIfAny);
-  table.AddCount(
-      "", "in the trace", "programs.in_trace",
-      [](const BufferOutcome& buffer) { return buffer.programs().in_trace; }, Shown::kIfAny);
-  table.AddCount(
-      "", "errors", "programs.errors",
-      [](const BufferOutcome& buffer) { return buffer.programs().errors; }, Shown::kIfAny);
-  table.AddCount(
-      "", "aborted", "programs.aborted",
-      [](const BufferOutcome& buffer) { return buffer.programs().aborted; }, Shown::kIfAny);
-  table.AddCount(
-      "", "at limit", "programs.at_limit",
-      [](const BufferOutcome& buffer) { return buffer.programs().at_limit; }, Shown::kIfAny);
+  using Totals = const LedgerTotals&;
+  const auto any = BufferRow::kIfAny;
+  const auto written = of([](Totals t) { return t.written; });
+  for (BufferRow& row : std::vector<BufferRow>{
+           CountRow("packets", "written", "packets.written", written),
+           CountRow("", "read", "packets.read", of([](Totals t) { return t[Fate::kRead]; })),
+           ShareRow("", "lost", "packets.lost", of([](Totals t) { return t.lost(); }), written),
+           CountRow("", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }),
+                    any),
+           CountRow("", "left", "packets.left", of([](Totals t) { return t.left(); })),
+           CountRow("", "elsewhere", "packets.elsewhere",
+                    of([](Totals t) { return t.elsewhere(); }), any),
+           CountRow("", "read twice", "packets.duplicates",
+                    of([](Totals t) { return t.duplicates; }), any),
+           // What was folded after the states were written is lost.
+           CountRow(
+               "programs", "folded", "programs.folded",
+               [](Buffer b) { return b.programs().folded; }, any),
+           CountRow(
+               "", "in the trace", "programs.in_trace",
+               [](Buffer b) { return b.programs().in_trace; }, any),
+           CountRow(
+               "", "errors", "programs.errors", [](Buffer b) { return b.programs().errors; }, any),
+           CountRow(
+               "", "aborted", "programs.aborted", [](Buffer b) { return b.programs().aborted; },
+               any),
+           CountRow(
+               "", "at limit", "programs.at_limit", [](Buffer b) { return b.programs().at_limit; },
+               any)})
+    rows.push_back(std::move(row));
+}
+
+void ReportService(Report& report, const ServiceStats& service) {
+  Table table({{"service"}, {"", Align::kRight}});
+  Json object = Json::object();
+  for (const ServiceField& field : kServiceFields) {
+    table.AddRow({field.name, WithCommas(service.*field.value)});
+    object[field.name] = service.*field.value;
+  }
+  report.Section("", table);
+  report.Data("service", std::move(object));
+}
+
+/// One row for each writer: how many of its commits had how many bytes of fragments.
+void ReportHistograms(Report& report, const std::vector<WriterOutcome>& writers) {
+  report.Data("histogram_limits", kHistogramLimits);
+  std::vector<Column> columns = {DataColumn("buffer"),      {"sequence", Align::kLeft, "sequence"},
+                                 {"buffer", Align::kRight}, {"bytes", Align::kRight},
+                                 DataColumn("counts"),      DataColumn("sums")};
+  // Sizes that no writer used are left out.
+  const auto shown = [&](size_t bucket) {
+    const auto is_used = [&](const WriterOutcome& writer) {
+      return writer.histogram.counts[bucket] > 0;
+    };
+    return std::any_of(writers.begin(), writers.end(), is_used) ? kInText : 0;
+  };
+  for (size_t i = 0; i < kHistogramLimits.size(); ++i)
+    columns.push_back({fmt::format("<={}", kHistogramLimits[i]), Align::kRight, "", shown(i)});
+  columns.push_back({"more", Align::kRight, "", shown(kHistogramLimits.size())});
+  Table table(std::move(columns));
+  for (const WriterOutcome& writer : writers) {
+    const auto& sums = writer.histogram.sums;
+    std::vector<Cell> cells = {DataCell(Raw(writer.buffer)),
+                               NameCell(ToString(writer.sequence)),
+                               NumberCell(Raw(writer.buffer)),
+                               CountCell(std::accumulate(sums.begin(), sums.end(), uint64_t{0})),
+                               DataCell(writer.histogram.counts),
+                               DataCell(sums)};
+    for (const uint32_t count : writer.histogram.counts)
+      cells.push_back(count == 0 ? "." : WithCommas(count));
+    table.AddRow(std::move(cells));
+  }
+  report.Data("writers", table.ToJson());
+  if (!table.empty()) report.Print("\nCommits by bytes of their fragments\n");
+  report.Print(table);
 }
 
 }  // namespace
-
-void BufferTable::Add(std::string group, std::string title, std::string key, Show show,
-                      Shown shown) {
-  rows_.push_back({std::move(group), std::move(title), std::move(key), std::move(show), shown});
-}
-
-void BufferTable::AddCount(std::string group, std::string title, std::string key, Value value,
-                           Shown shown) {
-  Add(
-      std::move(group), std::move(title), std::move(key),
-      [value](const BufferOutcome& buffer) { return CountCell(value(buffer)); }, shown);
-}
-
-void BufferTable::AddBytes(std::string group, std::string title, std::string key, Value value,
-                           Shown shown) {
-  Add(
-      std::move(group), std::move(title), std::move(key),
-      [value](const BufferOutcome& buffer) { return BytesCell(value(buffer)); }, shown);
-}
-
-void BufferTable::AddPart(std::string group, std::string title, std::string key, Value part,
-                          Value whole) {
-  Add(std::move(group), std::move(title), std::move(key), [=](const BufferOutcome& buffer) {
-    Cell cell = CountCell(part(buffer));
-    if (part(buffer) > 0) cell.text += fmt::format(" ({})", Percent(part(buffer), whole(buffer)));
-    return cell;
-  });
-}
-
-void BufferTable::AddIdentity() {
-  Add(
-      "", "", "buffer", [](const BufferOutcome& buffer) { return NumberCell(Raw(buffer.id)); },
-      Shown::kNever);
-  AddCount(
-      "", "", "index", [](const BufferOutcome& buffer) { return buffer.index; }, Shown::kNever);
-  Add("engine", "", "engine", [](const BufferOutcome& buffer) {
-    // Of a plug-in's path the file.
-    return Cell(Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1)), buffer.engine);
-  });
-  AddBytes("size", "", "size", [](const BufferOutcome& buffer) { return buffer.size; });
-  Add("policy", "", "policy", [](const BufferOutcome& buffer) {
-    return Cell(fmt::format("{}{}", Name(buffer.policy), buffer.freed ? ", freed" : ""),
-                Name(buffer.policy));
-  });
-}
-
-bool BufferTable::IsShown(const Row& row) const {
-  if (row.shown != Shown::kIfAny) return row.shown == Shown::kAlways;
-  return std::any_of(outcome_.buffers.begin(), outcome_.buffers.end(),
-                     [&](const auto& buffer) { return row.show(buffer).value != Json(0); });
-}
-
-void BufferTable::AddTo(Report& report) const {
-  Json objects = Json::array();
-  for (const BufferOutcome& buffer : outcome_.buffers) {
-    Json object = Json::object();
-    for (const Row& row : rows_)
-      if (!row.key.empty()) object.Set(row.key, row.show(buffer).value);
-    objects.push_back(std::move(object));
-  }
-  report.Data("buffers", std::move(objects));
-  if (!report.is_text()) return;
-  for (size_t first = 0; first < outcome_.buffers.size(); first += kBuffersPerTable) {
-    const size_t last = std::min(first + kBuffersPerTable, outcome_.buffers.size());
-    std::vector<Column> columns = {{""}, {""}};
-    for (size_t i = first; i < last; ++i)
-      columns.push_back({fmt::format("buffer {}", Raw(outcome_.buffers[i].id)), Align::kRight});
-    Table table(std::move(columns));
-    for (const Row& row : rows_) {
-      if (!IsShown(row)) continue;
-      std::vector<Cell> cells = {row.group, row.title};
-      for (size_t i = first; i < last; ++i) cells.push_back(row.show(outcome_.buffers[i]));
-      table.AddRow(std::move(cells));
-    }
-    report.Section("", table);
-  }
-}
-
-void AddLossBits(BufferTable& table, const std::string& prefix) {
-  for (size_t bit = 0; bit < kLossBitNames.size(); ++bit) {
-    table.AddCount(
-        "", kLossBitNames[bit].name, prefix + kLossBitNames[bit].name,
-        [bit](const BufferOutcome& buffer) { return buffer.losses.by_bit[bit]; }, Shown::kIfAny);
-  }
-}
 
 void ReportReplay(Report& report, const ReplayOutcome& outcome,
                   const std::map<BufferId, LedgerTotals>& accounts) {
@@ -183,40 +136,51 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
                {"duration_ns", outcome.duration_ns()}});
   AddInexact(report, outcome.verdicts);
   using Buffer = const BufferOutcome&;
-  BufferTable table(outcome);
-  table.AddIdentity();
-  table.Add(
-      "", "", "freed", [](Buffer b) { return DataCell(b.freed); }, Shown::kNever);
-  AddAccounts(table, accounts);
-  table.AddCount("written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written));
-  table.AddBytes("", "bytes", "written.bytes", Stat(&BufferStats::bytes_written));
-  table.AddCount(
-      "", "", "read.packets", [](Buffer b) { return b.read.packets; }, Shown::kNever);
-  table.AddBytes("read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; });
-  table.AddCount(
-      "", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
-      Shown::kIfAny);
-  table.AddPart("overwritten", "chunks", "overwritten.chunks",
-                Stat(&BufferStats::chunks_overwritten), Stat(&BufferStats::chunks_written));
-  table.AddBytes("", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten));
-  table.AddPart("discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded),
-                [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; });
-  table.AddPart("patches", "failed", "", Stat(&BufferStats::patches_failed),
-                [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; });
-  table.AddCount("loss flags", "packets", "loss_flags.packets", FlaggedPackets);
-  AddLossBits(table, "loss_flags.by_cause.");
-  table.AddCount("unusable", "sequences", "loss_flags.incremental_sequences_dropped",
-                 SequencesDropped, Shown::kIfAny);
-  table.AddCount(
-      "still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
-      Shown::kIfAny);
-  table.AddBytes(
-      "", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, Shown::kIfAny);
-  table.AddBytes(
-      "incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; },
-      Shown::kIfAny);
-  table.AddTo(report);
+  const auto any = BufferRow::kIfAny;
+  std::vector<BufferRow> rows = IdentityRows();
+  rows.push_back({"", "", "freed", [](Buffer b) { return DataCell(b.freed); }, BufferRow::kNever});
+  AddAccountRows(rows, accounts);
+  for (BufferRow& row : std::vector<BufferRow>{
+           CountRow("written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)),
+           BytesRow("", "bytes", "written.bytes", Stat(&BufferStats::bytes_written)),
+           CountRow(
+               "", "", "read.packets", [](Buffer b) { return b.read.packets; }, BufferRow::kNever),
+           BytesRow("read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }),
+           CountRow(
+               "", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
+               any),
+           ShareRow("overwritten", "chunks", "overwritten.chunks",
+                    Stat(&BufferStats::chunks_overwritten), Stat(&BufferStats::chunks_written)),
+           BytesRow("", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten)),
+           ShareRow("discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded),
+                    [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }),
+           ShareRow("patches", "failed", "", Stat(&BufferStats::patches_failed),
+                    [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; })})
+    rows.push_back(std::move(row));
+  AddLossRows(rows, "loss_flags.packets", "loss_flags.by_cause.",
+              "loss_flags.incremental_sequences_dropped");
+  for (BufferRow& row : std::vector<BufferRow>{
+           CountRow(
+               "still unread", "packets", "unread.packets",
+               [](Buffer b) { return b.unread.packets; }, any),
+           BytesRow(
+               "", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, any),
+           BytesRow(
+               "incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; },
+               any)})
+    rows.push_back(std::move(row));
+  ReportBuffers(report, outcome, rows);
   if (report.is_text()) report.Print(RefusalsText(outcome.service));
+}
+
+void ReportStats(Report& report, const ReplayOutcome& outcome) {
+  std::vector<BufferRow> rows = IdentityRows();
+  for (const StatField& field : kStatFields)
+    rows.push_back(CountRow(field.name, "", std::string("stats.") + field.name, Stat(field.value)));
+  AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
+  ReportBuffers(report, outcome, rows);
+  ReportService(report, outcome.service);
+  ReportHistograms(report, outcome.writers);
 }
 
 }  // namespace ringscope

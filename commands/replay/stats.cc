@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/replay/stats_report.h"
+#include "commands/replay/replay_report.h"
 #include "commands/replays/counter_words.h"
 #include "commands/replays/readers.h"
 #include "commands/replays/replay_run.h"
