@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "commands/plugin/guard.h"
 #include "commands/shell/help_text.h"
 #include "commands/shell/registry.h"
 #include "commands/shell/text.h"
@@ -138,6 +139,47 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
   return true;
 }
 
+/// Prints the error of a run that failed. @return the exit status
+int StatusOf(const Result<ExitCode>& result, Console& console) {
+  if (result) return static_cast<int>(*result);
+  if (console.streams().out.reader_gone()) return static_cast<int>(ExitCode::kClean);
+  console.PrintError(result.error().ToString());
+  switch (result.error().code) {
+    case ErrorCode::kUsage:
+      return static_cast<int>(ExitCode::kUsage);
+    case ErrorCode::kDied:  // of a plug-in: a finding
+      return static_cast<int>(ExitCode::kNotice);
+    default:
+      return static_cast<int>(ExitCode::kFailed);
+  }
+}
+
+/// Runs `body` and writes out what it printed. Libraries may throw what no caller can foresee, such
+/// as being out of memory.
+template <typename Body>
+Result<ExitCode> RunCatching(const Body& body, Console& console) {
+  try {
+    RS_ASSIGN_OR_RETURN(const ExitCode code, body());
+    RS_RETURN_IF_ERROR(console.Flush());
+    return code;
+  } catch (const std::exception& error) {
+    return Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", error.what()));
+  }
+}
+
+/// Runs a command in a child process if it uses plug-ins.
+Result<ExitCode> RunBody(const BoundCommand& bound, Console& console) {
+  Context context{console};
+  const auto body = [&] { return bound.run(context); };
+  const std::vector<std::string> plugins = PluginsOf(*bound.app);
+  if (plugins.empty() || !console.streams().of_process) return body();
+  RS_ASSIGN_OR_RETURN(const PluginLimits limits, PluginLimits::FromEnvironment());
+  if (limits.time_ns == 0) return body();
+  const auto child = [&] { return StatusOf(RunCatching(body, console), console); };
+  RS_ASSIGN_OR_RETURN(const int status, RunGuarded(limits, plugins, child));
+  return static_cast<ExitCode>(status);
+}
+
 Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
   if (line.globals.version) {
     console.Print(ToolVersion() + "\n");
@@ -165,43 +207,19 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
     console.Print(CommandHelp(*command, console));
     return ExitCode::kClean;
   }
-  Context context{console};
-  return bound.run(context);
-}
-
-Result<ExitCode> Run(std::span<const std::string> args, Console& console) {
-  RS_ASSIGN_OR_RETURN(CommandLine line, ParseGlobals(args));
-  console.Configure(line.globals.console);
-  RS_ASSIGN_OR_RETURN(const ExitCode code, RunCommand(line, console));
-  RS_RETURN_IF_ERROR(console.Flush());
-  return code;
-}
-
-/// Libraries may throw what no caller can foresee, such as being out of memory.
-Result<ExitCode> RunCatching(std::span<const std::string> args, Console& console) {
-  try {
-    return Run(args, console);
-  } catch (const std::exception& error) {
-    return Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", error.what()));
-  }
+  return RunBody(bound, console);
 }
 
 }  // namespace
 
 int RunApp(std::span<const std::string> args, Streams& streams) {
   Console console(streams);
-  const Result<ExitCode> result = RunCatching(args, console);
-  if (result) return static_cast<int>(*result);
-  if (streams.out.reader_gone()) return static_cast<int>(ExitCode::kClean);
-  console.PrintError(result.error().ToString());
-  switch (result.error().code) {
-    case ErrorCode::kUsage:
-      return static_cast<int>(ExitCode::kUsage);
-    case ErrorCode::kDied:  // of a plug-in: that is what there is to know
-      return static_cast<int>(ExitCode::kNotice);
-    default:
-      return static_cast<int>(ExitCode::kFailed);
-  }
+  const auto run = [&]() -> Result<ExitCode> {
+    RS_ASSIGN_OR_RETURN(CommandLine line, ParseGlobals(args));
+    console.Configure(line.globals.console);
+    return RunCommand(line, console);
+  };
+  return StatusOf(RunCatching(run, console), console);
 }
 
 }  // namespace ringscope

@@ -190,7 +190,6 @@ TEST(Layers, IncludesAreWhatTheMapAllows) {
       }
       // Until these are moved.
       if (source.path.ends_with("shell/completion.cc") && target == "commands/gaps") continue;
-      if (room == "commands/plugin" && target == "commands/record") continue;
       const std::set<std::string>& allowed = may_include[room];
       const bool is_testing = target.ends_with("/testing");
       EXPECT_TRUE(target == room || allowed.contains(target) ||

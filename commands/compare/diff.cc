@@ -23,17 +23,13 @@ void SetUp(CLI::App& app, DiffArgs& args) {
              "files, which are compared as they are: .events.jsonl or .pftrace");
   AddSession(app, args.session);
   AddClone(app, args.clone);
-  const auto plugins = std::make_shared<PluginRun>();
-  AddReplayOptions(
-      app, args.sides.a,
-      {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false, .plugins = plugins});
-  AddReplayOptions(
-      app, args.sides.b,
-      {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false, .plugins = plugins});
+  AddReplayOptions(app, args.sides.a,
+                   {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false});
+  AddReplayOptions(app, args.sides.b,
+                   {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false});
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
   Require(app, "--descriptor", "--config");
   InGroup(app, kInputGroup);
-  AddPluginOptions(app, *plugins);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--limit", args.limit,

@@ -59,7 +59,6 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
       "What does not count: the difference that a rule of a release makes, like v2@58:relocates; "
       "what shows a known difference of V1, like v1:keeps_whole; a kind of difference, like "
       "loss_bits; a counter, like chunks_read. May be repeated");
-  AddPluginOptions(app, *args.plugins);
   InGroup(app, "Streams");
   AddParsedList(app, "--mode", args.kinds, ParseStreamKind, "MODE",
                 "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits, "
@@ -178,7 +177,7 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
 
 Result<FuzzPlan> PlanOf(const FuzzArgs& args, Context& context) {
   FuzzPlan plan;
-  const EngineLookup find = EnginesAndPlugins(args.plugins);
+  const EngineLookup find = EnginesAndPlugins();
   for (const Side side : kSides) {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const engine, find(args.engines[side]));
     plan.sides[side] = SideOf(*engine);

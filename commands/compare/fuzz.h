@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "commands/compare/campaign.h"
-#include "commands/plugin/plugin_run.h"
 #include "commands/shell/command.h"
 #include "formats/ops/test_case.h"
 
@@ -17,7 +16,6 @@ namespace ringscope {
 /// What streams are made of, what counts, and what is written.
 struct FuzzArgs {
   Both<std::string> engines;
-  std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   std::vector<StreamKind> kinds;  // empty: all, or mutated if there are logs
   std::vector<std::string> logs;  // to mutate
   std::vector<std::string> ignored;

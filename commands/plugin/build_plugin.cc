@@ -2,23 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include "commands/plugin/adapter_sources.h"
 #include "commands/plugin/checkout.h"
-#include "commands/plugin/work_folder.h"
-#include "commands/record/child_process.h"
-#include "commands/record/program_runs.h"
+#include "commands/plugin/programs.h"
+#include "formats/io/temporary_file.h"
 
 namespace ringscope::adapter {
 namespace {
 
 namespace fs = std::filesystem;
-using record::ProgramRuns;
-using Command = ProgramRuns::Command;
+using Command = Programs::Command;
 
 Command Words(const std::string& text) {
   std::istringstream stream(text);
@@ -32,32 +34,75 @@ std::string Trimmed(std::string text) {
   return text;
 }
 
+/// A folder for a command's own files, removed with them.
+class WorkFolder {
+ public:
+  static Result<WorkFolder> Create();
+  ~WorkFolder();
+  WorkFolder(WorkFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  WorkFolder& operator=(WorkFolder&&) = delete;
+
+  std::string Path(std::string_view name) const { return path_ + "/" + std::string(name); }
+  /// Writes a file, and the folders that its name has.
+  Status Write(std::string_view name, std::string_view content) const;
+
+ private:
+  explicit WorkFolder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+Result<WorkFolder> WorkFolder::Create() {
+  std::string name = TemporaryFolder("/tmp") + "/ringscope-build-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    return Fail(ErrorCode::kIo, fmt::format("cannot create a folder: {}", std::strerror(errno)),
+                {.path = TemporaryFolder("/tmp")}, "set TMPDIR to a folder with space");
+  }
+  return WorkFolder(std::move(name));
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+Status WorkFolder::Write(std::string_view name, std::string_view content) const {
+  const fs::path path = Path(name);
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  if (file.flush()) return {};
+  return Fail(ErrorCode::kIo, "cannot write the file", {.path = path.string()},
+              "set TMPDIR to a folder with space");
+}
+
 /// A commit of a checkout, in a folder of its own, for as long as this lives.
 class Worktree {
  public:
-  static Result<std::unique_ptr<Worktree>> Add(ProgramRuns& runs, const std::string& checkout,
+  static Result<std::unique_ptr<Worktree>> Add(Programs& runs, const std::string& checkout,
                                                const std::string& commit, std::string folder) {
     std::unique_ptr<Worktree> tree(new Worktree(runs, checkout, std::move(folder)));
-    RS_RETURN_IF_ERROR(runs.Run(
-        {"git", "-C", checkout, "worktree", "add", "--detach", "--force", tree->folder_, commit}));
+    RS_RETURN_IF_ERROR(runs.Run({{"git", "-C", checkout, "worktree", "add", "--detach", "--force",
+                                  tree->folder_, commit}}));
     return tree;
   }
   ~Worktree() {
-    runs_.RunAnyway({"git", "-C", checkout_, "worktree", "remove", "--force", folder_}, {});
+    runs_.RunAnyway({"git", "-C", checkout_, "worktree", "remove", "--force", folder_});
   }
 
  private:
-  Worktree(ProgramRuns& runs, std::string checkout, std::string folder)
+  Worktree(Programs& runs, std::string checkout, std::string folder)
       : runs_(runs), checkout_(std::move(checkout)), folder_(std::move(folder)) {}
 
-  ProgramRuns& runs_;
+  Programs& runs_;
   const std::string checkout_;
   const std::string folder_;
 };
 
 class PluginBuild {
  public:
-  PluginBuild(const PluginBuildOptions& options, ProgramRuns& runs, const WorkFolder& work)
+  PluginBuild(const PluginBuildOptions& options, Programs& runs, const WorkFolder& work)
       : options_(options), runs_(runs), work_(work) {}
 
   Result<BuiltPlugin> Run(const std::string& to) {
@@ -117,9 +162,9 @@ class PluginBuild {
 
   /// The program, if there is one: of the system, or of the checkout.
   std::optional<std::string> FindGn(const Checkout& main) const {
-    if (record::ChildProcess::Check("gn")) return "gn";
+    if (Programs::IsThere("gn")) return "gn";
     const std::string own = main.folder + "/tools/gn";
-    if (record::ChildProcess::Check(own)) return own;
+    if (Programs::IsThere(own)) return own;
     return std::nullopt;
   }
 
@@ -127,12 +172,12 @@ class PluginBuild {
   Status Generate(const std::string& gn, const Checkout& main) {
     const std::string out = work_.Path("out");
     RS_RETURN_IF_ERROR(runs_.Run(
-        {gn, "gen", out, "--root=" + checkout_.folder, fmt::format("--args={}", kGnArguments)},
+        {{gn, "gen", out, "--root=" + checkout_.folder, fmt::format("--args={}", kGnArguments)}}, 1,
         checkout_.folder));
     const std::string own = main.folder + "/tools/ninja";
-    Command ninja = {record::ChildProcess::Check("ninja") ? "ninja" : own, "-C", out};
+    Command ninja = {Programs::IsThere("ninja") ? "ninja" : own, "-C", out};
     for (const std::string& target : HeaderTargets(checkout_)) ninja.push_back(target);
-    RS_RETURN_IF_ERROR(runs_.Run(ninja, checkout_.folder));
+    RS_RETURN_IF_ERROR(runs_.Run({ninja}, 1, checkout_.folder));
     RS_ASSIGN_OR_RETURN(build_, BuildFolder::Find(checkout_, out));
     build_.to_link.clear();
     return {};
@@ -186,14 +231,15 @@ class PluginBuild {
     built_.from = !links                       ? fmt::format("{} sources", commands.size() - 1)
                   : build_.to_link.size() == 1 ? build_.to_link.front()
                                                : "the objects in " + build_.folder;
-    return runs_.RunAll(commands, options_.at_once);
+    RS_RETURN_IF_ERROR(runs_.Run(commands, options_.at_once));
+    return {};
   }
 
   /// What git calls the sources; empty: they are not in git.
   std::string Version(const Checkout& main) const {
     Command command = {"git", "-C", main.folder, "describe", "--tags", "--always"};
     command.push_back(options_.commit.empty() ? "--dirty" : options_.commit);
-    const auto version = runs_.Run(command);
+    const auto version = runs_.Run({command});
     if (!version) return {};
     std::string text = Trimmed(*version);
     const bool is_plain = text.find_first_not_of(
@@ -213,7 +259,7 @@ class PluginBuild {
     command.insert(command.end(), {"-Wl,--gc-sections", "-Wl,-Bsymbolic"});
     command.insert(command.end(), build_.to_link.begin(), build_.to_link.end());
     command.emplace_back("-lpthread");
-    auto linked = runs_.Run(command);
+    auto linked = runs_.Run({command});
     if (linked) return {};
     linked.error().hint = fmt::format(
         "if symbols are missing, 'ninja -C {} libperfetto_client_experimental' makes "
@@ -223,7 +269,7 @@ class PluginBuild {
   }
 
   const PluginBuildOptions& options_;
-  ProgramRuns& runs_;
+  Programs& runs_;
   const WorkFolder& work_;
   Checkout checkout_;
   BuildFolder build_;
@@ -235,9 +281,9 @@ class PluginBuild {
 }  // namespace
 
 Result<BuiltPlugin> BuildPlugin(const PluginBuildOptions& options, const std::string& to) {
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ProgramRuns> runs, ProgramRuns::Create());
+  Programs runs;
   RS_ASSIGN_OR_RETURN(const WorkFolder work, WorkFolder::Create());
-  return PluginBuild(options, *runs, work).Run(to);
+  return PluginBuild(options, runs, work).Run(to);
 }
 
 }  // namespace ringscope::adapter

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "commands/plugin/plugin.h"
-#include "commands/record/program_runs.h"
+#include "commands/plugin/programs.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/replay_events.h"
@@ -20,7 +20,7 @@ namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
-using record::ProgramRuns;
+using adapter::Programs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -89,10 +89,10 @@ class PluginBuildTest : public ::testing::Test {
     return names;
   }
   std::string Git(std::vector<std::string> more) const {
-    ProgramRuns::Command git = {"git",         "-C", Path("perfetto"),          "-c",
-                                "user.name=t", "-c", "user.email=t@example.com"};
+    Programs::Command git = {"git",         "-C", Path("perfetto"),          "-c",
+                             "user.name=t", "-c", "user.email=t@example.com"};
     git.insert(git.end(), more.begin(), more.end());
-    const auto output = ProgramRuns::Create().value()->Run(git);
+    const auto output = Programs().Run({git});
     EXPECT_TRUE(output) << output.error().ToString();
     return output.value_or("");
   }
@@ -119,7 +119,7 @@ TEST_F(PluginBuildTest, Sources_AreCompiledWhereNothingCanBeLinked) {
 TEST_F(PluginBuildTest, ObjectsOrAnArchive_AreLinked) {
   MakeCheckout(56);
   MakeBuildFolder();
-  const auto runs = ProgramRuns::Create().value();
+  Programs runs;
   const std::pair<const char*, const char*> objects[] = {
       {"src/tracing/service/trace_buffer_v1.cc", "src/tracing/service/service.trace_buffer_v1.o"},
       {"src/tracing/service/trace_buffer_v2.cc", "src/tracing/service/service.trace_buffer_v2.o"},
@@ -127,20 +127,20 @@ TEST_F(PluginBuildTest, ObjectsOrAnArchive_AreLinked) {
       {"src/base/utils.cc", "src/base/base.utils.o"},
       {"gen/protos/perfetto/common/trace_stats.gen.cc",
        "protos/perfetto/common/cpp.trace_stats.gen.o"}};
-  ProgramRuns::Command archive = {"ar", "rcs",
-                                  Path("perfetto/out/x/libperfetto_client_experimental.a")};
+  Programs::Command archive = {"ar", "rcs",
+                               Path("perfetto/out/x/libperfetto_client_experimental.a")};
   for (const auto& [source, object] : objects) {
     const std::string path = Path("perfetto/out/x/obj/") + object;
     fs::create_directories(fs::path(path).parent_path());
-    const auto compiled = runs->Run(
-        {"c++", "-std=c++17", "-fPIC", "-Iinclude", "-I.", "-Igen", "-c", source, "-o", path},
+    const auto compiled = runs.Run(
+        {{"c++", "-std=c++17", "-fPIC", "-Iinclude", "-I.", "-Igen", "-c", source, "-o", path}}, 1,
         Path("perfetto"));
     ASSERT_TRUE(compiled) << compiled.error().ToString();
     archive.push_back(path);
   }
   EXPECT_THAT(WithoutLineBreaks(Build().out), HasSubstr("from the objects in"));
   EXPECT_THAT(Names(), ElementsAre("v2", "v1"));
-  ASSERT_TRUE(runs->Run(archive));
+  ASSERT_TRUE(runs.Run({archive}));
   const Ran linked = Build({"--buffer", "v2"});
   EXPECT_THAT(WithoutLineBreaks(linked.out), HasSubstr("libperfetto_client_experimental.a"));
   EXPECT_THAT(Names(), ElementsAre("v2"));

@@ -19,7 +19,6 @@ struct EnginesArgs {
   std::string format;
   std::string explain;               // an engine to explain; empty: none
   std::vector<std::string> plugins;  // to show in the catalogue's place
-  PluginRun run;
 };
 
 constexpr size_t kTextIndent = 6;
@@ -27,7 +26,6 @@ constexpr size_t kTextIndent = 6;
 void SetUp(CLI::App& app, EnginesArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "PLUGIN", args.plugins, "PLUGIN", "Plug-ins (shared objects) to load and describe");
-  AddPluginOptions(app, args.run);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--explain", args.explain,
@@ -57,6 +55,7 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
 /// What a plug-in can do, and what follows from what it cannot.
 void ReportAbilities(Report& report, const Plugin& plugin) {
   const PluginFacts& facts = plugin.facts();
+  const ringscope_plugin& has = plugin.functions();
   const std::vector<std::string> events = plugin.ReportedEvents();
   const std::vector<std::string> missing = plugin.UnreportedEvents();
   const bool some = !events.empty() && !missing.empty();
@@ -70,11 +69,11 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
        : some          ? "reports all events (without them, causes are shown as unknown)"
                        : "reports events (without them, causes are shown as unknown)"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
-      {"can_clone", facts.clones, "can be cloned"},
-      {"has_writer_statistics", facts.visits_writers, "has statistics of writers"},
-      {"checks_itself", facts.checks, "checks its own structures"},
-      {"reports_chunks", facts.visits_chunks, "reports the chunks that it holds"},
-      {"runs_programs", facts.runs_programs, "runs the programs of data sources (ProtoVM)"},
+      {"can_clone", has.clone != nullptr, "can be cloned"},
+      {"has_writer_statistics", has.visit_writers != nullptr, "has statistics of writers"},
+      {"checks_itself", has.check != nullptr, "checks its own structures"},
+      {"reports_chunks", has.visit_chunks != nullptr, "reports the chunks that it holds"},
+      {"runs_programs", plugin.runs_programs(), "runs the programs of data sources (ProtoVM)"},
   };
   Json json = {
       {"name", facts.name}, {"version", facts.version}, {"abi_version", facts.abi_version}};
@@ -90,8 +89,8 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
   report.Data("plugin", std::move(json));
 }
 
-Status ReportPlugins(Report& report, const std::string& path, const PluginRun& run) {
-  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path, run));
+Status ReportPlugins(Report& report, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path));
   for (const auto& plugin : plugins) {
     report.AddItem("engines", [&] {
       ReportEngine(report, PluginEngineInfo(plugin),
@@ -214,7 +213,7 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
       if (!IsPluginPath(name) && built_in)
         report.AddItem("engines", [&] { ReportEngine(report, **built_in); });
       else
-        RS_RETURN_IF_ERROR(ReportPlugins(report, name, args.run));
+        RS_RETURN_IF_ERROR(ReportPlugins(report, name));
     }
   } else {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));

@@ -1,16 +1,108 @@
 #include "commands/plugin/plugin.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
 
+#include "commands/plugin/guard.h"
 #include "commands/plugin/plugin_engine.h"
-#include "commands/plugin/plugin_library.h"
-#include "commands/plugin/plugin_process.h"
-#include "core/plugin/place_finder.h"
+#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {
+
+constexpr const char* kBuildHint =
+    "build the plug-in against this ringscope's ringscope/plugin_abi.h";
+
+/// dlopen without a '/' in its argument looks elsewhere.
+std::string LoadablePath(const std::string& path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+/// The error of dlopen, without the path that it begins with.
+std::string LoaderError(const std::string& path) {
+  const char* const error = dlerror();
+  std::string text = error != nullptr ? error : "unknown reason";
+  if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
+  return text;
+}
+
+/// How many plug-ins one shared object may have: more is a list without an end.
+constexpr size_t kMostPlugins = 64;
+
+/// What the mandatory part of the struct takes.
+constexpr size_t kMandatorySize =
+    offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
+
+/// The first mandatory function that is null, or nullptr.
+const char* MissingFunction(const ringscope_plugin& f) {
+  const std::pair<const char*, bool> functions[] = {
+      {"create", f.create != nullptr},         {"destroy", f.destroy != nullptr},
+      {"commit", f.commit != nullptr},         {"patch", f.patch != nullptr},
+      {"begin_read", f.begin_read != nullptr}, {"next_packet", f.next_packet != nullptr},
+      {"stats", f.stats != nullptr},
+  };
+  for (const auto& [name, is_there] : functions)
+    if (!is_there) return name;
+  return nullptr;
+}
+
+std::string TextOrNothing(const char* text) { return text == nullptr ? "" : Printable(text); }
+
+/// Reads what a plug-in reports about itself, and checks it.
+/// @param is_named whether its path has its name, too
+Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool is_named,
+                                                 const std::shared_ptr<void>& library,
+                                                 const ringscope_plugin& given,
+                                                 const ringscope_plugin*& next) {
+  const auto fail = [&path](std::string found, std::string hint) {
+    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path}, std::move(hint));
+  };
+  if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION) {
+    return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected 1 to {}",
+                            given.abi_version, RINGSCOPE_ABI_VERSION),
+                kBuildHint);
+  }
+  if (given.struct_size < kMandatorySize) {
+    return fail(
+        fmt::format("the plug-in's struct_size is {} bytes, expected at least {}: mandatory "
+                    "functions are missing",
+                    given.struct_size, kMandatorySize),
+        "set it to sizeof(ringscope_plugin)");
+  }
+  ringscope_plugin functions{};
+  // An older plug-in's struct is shorter, a newer one's longer.
+  std::memcpy(&functions, &given, std::min<size_t>(given.struct_size, sizeof(functions)));
+  if (given.abi_version < 2) {  // what may follow its struct is not ours
+    functions.next = nullptr;
+    functions.set_up_vm = nullptr;
+    functions.visit_vms = nullptr;
+    functions.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
+  }
+  if (const char* const missing = MissingFunction(functions)) {
+    return fail(
+        fmt::format("the plug-in's function '{}' is null, expected one", missing),
+        "only clone, visit_writers, check, visit_chunks, set_up_vm and visit_vms are optional");
+  }
+  PluginFacts facts{.path = path,
+                    .name = TextOrNothing(functions.name),
+                    .version = TextOrNothing(functions.version),
+                    .description = TextOrNothing(functions.description),
+                    .abi_version = functions.abi_version,
+                    .tells = functions.tells};
+  if (facts.name.empty())
+    return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
+  if (is_named) facts.path += ":" + facts.name;
+  next = functions.next;
+  return std::make_shared<const Plugin>(std::move(facts), library, functions);
+}
 
 /// Owns the plug-ins that were asked for, by path.
 struct PluginShelf {
@@ -29,14 +121,69 @@ PluginName PluginName::Parse(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text, const PluginRun& run) {
-  RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text, run));
+Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text));
   return plugins.front();
 }
 
-Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text,
-                                                                   const PluginRun& run) {
-  return run.in_process ? LoadPluginLibrary(text) : LoadInProcess(text, run);
+Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text) {
+  const PluginName name = PluginName::Parse(text);
+  const std::string loadable = LoadablePath(name.file);
+  const auto fail = [&](std::string found, std::string hint) {
+    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
+  };
+  errno = 0;
+  if (!std::ifstream(loadable)) {
+    return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
+                {.path = text},
+                "an engine is a version such as v2@58, or the path of a shared object; 'ringscope "
+                "engines' lists the versions");
+  }
+  const PluginCall call(text, RINGSCOPE_ENTRY, nullptr);
+  void* const opened = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) {
+    return fail(fmt::format("expected a shared object that can be loaded, found: {}",
+                            LoaderError(loadable)),
+                "build the plug-in for this machine with -shared -fPIC");
+  }
+  const std::shared_ptr<void> library(opened, dlclose);
+  const auto get_plugin =
+      reinterpret_cast<ringscope_get_plugin_function>(dlsym(opened, RINGSCOPE_ENTRY));
+  if (get_plugin == nullptr) {
+    return fail("the shared object exports no function '" RINGSCOPE_ENTRY
+                "', so it is not a plug-in",
+                "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
+  }
+  const ringscope_plugin* given = nullptr;
+  for (uint32_t version = RINGSCOPE_ABI_VERSION; version > 0 && given == nullptr; --version)
+    given = get_plugin(version);
+  if (given == nullptr) {
+    return fail(fmt::format("the plug-in does not support version {} of the plug-in interface, or "
+                            "an earlier one: its '" RINGSCOPE_ENTRY "' returned nothing",
+                            RINGSCOPE_ABI_VERSION),
+                kBuildHint);
+  }
+  std::vector<std::shared_ptr<const Plugin>> found;
+  std::string names;
+  while (given != nullptr) {
+    if (found.size() == kMostPlugins) {
+      return fail(fmt::format("the shared object has more than {} plug-ins, expected a list that "
+                              "ends",
+                              kMostPlugins),
+                  "set ringscope_plugin.next to NULL in the last one");
+    }
+    const bool is_named = !found.empty() && name.plugin.empty();
+    const ringscope_plugin* next = nullptr;
+    RS_ASSIGN_OR_RETURN(const auto plugin, ReadPlugin(text, is_named, library, *given, next));
+    if (name.plugin == plugin->facts().name)
+      return std::vector<std::shared_ptr<const Plugin>>{plugin};
+    names += (names.empty() ? "" : ", ") + plugin->facts().name;
+    found.push_back(plugin);
+    given = next;
+  }
+  if (name.plugin.empty()) return found;
+  return fail(fmt::format("the shared object has no plug-in '{}', found: {}", name.plugin, names),
+              "give one of these names after the colon, or the file alone for the first");
 }
 
 EngineReports Plugin::reports() const {
@@ -86,21 +233,19 @@ EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   if (!facts.version.empty()) info.corresponds += " " + facts.version;
   info.difference = facts.description;
   info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
-  if (!plugin->reports_places()) info.create = WithPlaces(std::move(info.create));
   info.reports = plugin->reports();
   return info;
 }
 
-EngineLookup EnginesAndPlugins(std::shared_ptr<const PluginRun> run) {
-  return [run = std::move(run), shelf = std::make_shared<PluginShelf>()](
-             std::string_view name) -> Result<const EngineInfo*> {
+EngineLookup EnginesAndPlugins() {
+  return [shelf =
+              std::make_shared<PluginShelf>()](std::string_view name) -> Result<const EngineInfo*> {
     if (!IsPluginPath(name)) return FindEngine(name);
     const std::lock_guard lock(shelf->mutex);
     auto entry = shelf->loaded.find(name);
     if (entry == shelf->loaded.end()) {
       const std::string path(name);
-      RS_ASSIGN_OR_RETURN(const std::shared_ptr<const Plugin> plugin,
-                          Plugin::Load(path, run ? *run : PluginRun{}));
+      RS_ASSIGN_OR_RETURN(const std::shared_ptr<const Plugin> plugin, Plugin::Load(path));
       entry = shelf->loaded.emplace(path, PluginEngineInfo(plugin)).first;
     }
     return &entry->second;

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "commands/plugin/plugin_buffer.h"
-#include "commands/plugin/plugin_run.h"
 #include "core/base/result.h"
 #include "core/engine/catalogue.h"
+#include "core/plugin/plugin_abi.h"
 
 namespace ringscope {
 
@@ -32,38 +31,35 @@ struct PluginFacts {
   std::string description;  // may be empty
   uint32_t abi_version = 0;
   uint64_t tells = 0;  // as ringscope_plugin has it
-  // Optional functions that it has.
-  bool clones = false;
-  bool visits_writers = false;
-  bool checks = false;
-  bool visits_chunks = false;
-  bool runs_programs = false;  // set_up_vm and visit_vms
 };
 
-/// A plug-in that is loaded and checked, here or in a process of its own.
+/// A plug-in that is loaded and checked.
 class Plugin {
  public:
-  Plugin(PluginFacts facts, PluginBufferMaker make)
-      : facts_(std::move(facts)), make_(std::move(make)) {}
+  /// @param library of dlopen
+  Plugin(PluginFacts facts, std::shared_ptr<void> library, const ringscope_plugin& functions)
+      : facts_(std::move(facts)), library_(std::move(library)), functions_(functions) {}
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
   /// Loads a shared object and checks what it reports about itself. This runs code of the plug-in.
   /// Errors name the file, what was found and what was expected: kIo if it cannot be opened,
-  /// kUnsupported if it is no plug-in for this build, kDied if it ended its process.
+  /// kUnsupported if it is no plug-in for this build.
   /// @param text as PluginName has it
-  static Result<std::shared_ptr<const Plugin>> Load(const std::string& text,
-                                                    const PluginRun& run = {});
+  static Result<std::shared_ptr<const Plugin>> Load(const std::string& text);
   /// All plug-ins of a shared object, or the one that `text` names.
-  static Result<std::vector<std::shared_ptr<const Plugin>>> LoadAll(const std::string& text,
-                                                                    const PluginRun& run = {});
+  static Result<std::vector<std::shared_ptr<const Plugin>>> LoadAll(const std::string& text);
 
   const PluginFacts& facts() const { return facts_; }
-  const PluginBufferMaker& make_buffer() const { return make_; }
+  /// Its functions; those that it lacks are null.
+  const ringscope_plugin& functions() const { return functions_; }
   EngineReports reports() const;
   /// The observer's calls that it makes, and those that it does not make, by their names.
   std::vector<std::string> ReportedEvents() const { return EventNames(true); }
   std::vector<std::string> UnreportedEvents() const { return EventNames(false); }
+  bool runs_programs() const {
+    return functions_.set_up_vm != nullptr && functions_.visit_vms != nullptr;
+  }
   bool reports_places() const { return (facts_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
 
  private:
@@ -71,7 +67,8 @@ class Plugin {
   std::vector<std::string> EventNames(bool reported) const;
 
   PluginFacts facts_;
-  PluginBufferMaker make_;
+  std::shared_ptr<void> library_;
+  ringscope_plugin functions_;
 };
 
 /// Whether `--engine` means a plug-in by this: it has a '/', or a .so at its end or before a ':'.
@@ -81,12 +78,12 @@ bool IsPluginPath(std::string_view engine);
 /// at the file.
 Status CheckEngineName(std::string_view engine);
 
-/// A plug-in as one of the engines.
+/// A plug-in as one of the engines. It checks what the plug-in returns: an impossible packet, or a
+/// failure that the plug-in reports, becomes the engine's failure().
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin);
 
 /// A lookup that knows the catalogue and loads plug-ins, each once; for use on any thread.
-/// @param run read at the first use of a plug-in
-EngineLookup EnginesAndPlugins(std::shared_ptr<const PluginRun> run = nullptr);
+EngineLookup EnginesAndPlugins();
 
 }  // namespace ringscope
 

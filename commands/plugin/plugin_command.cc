@@ -41,7 +41,7 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   AddFlag(app, "--asan", args.build.asan, "Compile the buffers with AddressSanitizer");
   AddText(app, "--cxx", args.build.compiler, "COMMAND", "Compiler (default: $CXX, or c++)");
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType, "Plug-in to write (.so)", Need::kRequired);
+  AddText(app, "-o,--output", args.output, "PLUGIN", "Plug-in to write (.so)", Need::kRequired);
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }

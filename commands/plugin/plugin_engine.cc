@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "commands/plugin/guard.h"
 #include "commands/plugin/plugin_observer.h"
 #include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
-#include "core/engine/far_engine.h"
 #include "core/protovm/program_runner.h"
 
 namespace ringscope {
@@ -55,12 +55,15 @@ struct Host {
   }
 };
 
-class PluginEngine final : public Engine, public FarEngine, public ProgramRunner {
+class PluginEngine final : public Engine, public ProgramRunner {
  public:
   PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
       : plugin_(std::move(plugin)), host_(std::make_unique<Host>()), observer_(observer) {
     if (observer != nullptr && !plugin_->ReportedEvents().empty())
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
+  }
+  ~PluginEngine() override {
+    if (buffer_ != nullptr) Ask("destroy", [this] { functions().destroy(buffer_); });
   }
   /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
   template <typename Make>
@@ -74,7 +77,10 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                      .host = host_.get(),
                                      .observer = reports_ ? reports_->callbacks() : nullptr};
     config_ = config;
-    RS_ASSIGN_OR_RETURN(buffer_, make(theirs));
+    {
+      const PluginCall call(plugin_->facts().path, function, config.now);
+      buffer_ = make(&theirs);
+    }
     if (buffer_ != nullptr && !host_->failure) return {};
     return tl::unexpected(
         PluginError(fmt::format("the plug-in's {} failed: {}", function,
@@ -101,7 +107,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                      .machine = commit.machine,
                                      .reserved = 0};
     input_.under_way = &commit;
-    AtWork([&] { buffer_->Commit(theirs); });
+    AtWork("commit", [&] { functions().commit(buffer_, &theirs); });
     input_.under_way = nullptr;
     CheckFailure();
   }
@@ -121,14 +127,13 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
     bool applied = false;
-    AtWork([&] { applied = buffer_->Patch(theirs) != 0; });
+    AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; });
     return !CheckFailure() && applied;
   }
 
-  void ExpectWholePass() override { buffer_->ExpectWholePass(); }
   void BeginRead() override {
     if (failure() != nullptr) return;
-    AtWork([&] { buffer_->BeginRead(); });
+    AtWork("begin_read", [&] { functions().begin_read(buffer_); });
     CheckFailure();
   }
 
@@ -137,7 +142,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
     ringscope_packet theirs{};
     theirs.struct_size = sizeof(theirs);
     int answer = 0;
-    AtWork([&] { answer = buffer_->NextPacket(theirs); });
+    AtWork("next_packet", [&] { answer = functions().next_packet(buffer_, &theirs); });
     if (CheckFailure() || answer == 0) return nullptr;
     if (answer != 1) {
       SetFailure(
@@ -152,18 +157,16 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
 
   Result<std::unique_ptr<Engine>> Clone() const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (!plugin_->facts().clones) {
+    if (functions().clone == nullptr) {
       return tl::unexpected(
           PluginError("the plug-in cannot clone a buffer: it has no clone function",
                       "the log has a read of a clone; use another engine"));
     }
     auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
-    const auto make = [&](const ringscope_config& config) -> Result<std::unique_ptr<PluginBuffer>> {
-      auto made = buffer_->Clone(config);
-      if (CheckFailure()) return tl::unexpected(*failure());
-      return made;
-    };
-    RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, make));
+    RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, [&](const ringscope_config* config) {
+      return functions().clone(buffer_, config);
+    }));
+    if (CheckFailure()) return tl::unexpected(*failure());
     clone->SetInput(input_);
     return clone;
   }
@@ -173,14 +176,14 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
     if (failure() != nullptr || is_at_work_) return stats_;
     ringscope_stats theirs{};
     theirs.struct_size = sizeof(theirs);
-    buffer_->Stats(theirs);
+    Ask("stats", [&] { functions().stats(buffer_, &theirs); });
     if (CheckFailure()) return stats_;
     for (const StatPair& pair : kStatPairs) stats_.*pair.ours = theirs.*pair.theirs;
     return stats_;
   }
 
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    if (failure() != nullptr || !plugin_->facts().visits_writers) return;
+    if (failure() != nullptr || functions().visit_writers == nullptr) return;
     const auto hand_on = [](void* context, const ringscope_writer* given) {
       const auto writer = TakeStruct(given);
       if (!writer) return;
@@ -192,13 +195,16 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
       (*static_cast<const std::function<void(const WriterStats&)>*>(context))(
           {ToKey(writer->sequence), &histogram});
     };
-    buffer_->VisitWriters(hand_on, const_cast<void*>(static_cast<const void*>(&visit)));
+    Ask("visit_writers", [&] {
+      functions().visit_writers(buffer_, hand_on,
+                                const_cast<void*>(static_cast<const void*>(&visit)));
+    });
     CheckFailure();
   }
 
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (!plugin_->facts().visits_chunks) {
+    if (functions().visit_chunks == nullptr) {
       return tl::unexpected(
           PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
                       "use another engine"));
@@ -221,7 +227,8 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
       self.end = chunk->offset + chunk->outer_size;
       self.visit(*chunk);
     };
-    const uint64_t cursor = buffer_->VisitChunks(hand_on, &context);
+    uint64_t cursor = 0;
+    Ask("visit_chunks", [&] { cursor = functions().visit_chunks(buffer_, hand_on, &context); });
     if (CheckFailure()) return tl::unexpected(*failure());
     if (context.is_sound && cursor <= context.size) return cursor;
     return tl::unexpected(PluginError(
@@ -232,7 +239,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
   }
 
   bool SetUpProgram(const ProgramSetUp& setup) override {
-    if (failure() != nullptr || !plugin_->facts().runs_programs) return false;
+    if (failure() != nullptr || !plugin_->runs_programs()) return false;
     const Bytes name = wire::AsBytes(setup.data_source);
     const ringscope_vm_setup theirs = {.struct_size = sizeof(ringscope_vm_setup),
                                        .memory_limit_kb = setup.memory_limit_kb,
@@ -240,37 +247,37 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                        .program = {setup.program.data(), setup.program.size()},
                                        .producer = Raw(setup.producer),
                                        .reserved = {}};
-    const bool runs = buffer_->SetUpVm(theirs) == 1;
+    bool runs = false;
+    Ask("set_up_vm", [&] { runs = functions().set_up_vm(buffer_, &theirs) == 1; });
     return CheckFailure() || runs;
   }
 
   void VisitPrograms(const ProgramVisitor& visit) const override {
-    if (failure() != nullptr || !plugin_->facts().runs_programs) return;
+    if (failure() != nullptr || !plugin_->runs_programs()) return;
     struct Visit {
       const ProgramVisitor& visit;
       bool is_sound = true;
     };
     Visit context{visit};
-    buffer_->VisitVms(
-        [](void* to, const ringscope_vm* given) {
-          Visit& self = *static_cast<Visit*>(to);
-          const auto vm = TakeStruct(given);
-          self.is_sound = self.is_sound && vm && IsPossibleVm(*vm);
-          if (!self.is_sound) return;
-          std::vector<ProducerId> producers;
-          for (uint64_t i = 0; i < vm->producer_count; ++i)
-            producers.push_back(ProducerId{vm->producers[i]});
-          const auto bytes_of = [](const ringscope_slice& part) {
-            return Bytes(part.data, static_cast<size_t>(part.size));
-          };
-          self.visit({.data_source = wire::AsText(bytes_of(vm->data_source)),
-                      .program = bytes_of(vm->program),
-                      .memory_limit_kb = vm->memory_limit_kb,
-                      .producers = producers,
-                      .state = bytes_of(vm->state),
-                      .memory = vm->memory});
-        },
-        &context);
+    const auto hand_on = [](void* to, const ringscope_vm* given) {
+      Visit& self = *static_cast<Visit*>(to);
+      const auto vm = TakeStruct(given);
+      self.is_sound = self.is_sound && vm && IsPossibleVm(*vm);
+      if (!self.is_sound) return;
+      std::vector<ProducerId> producers;
+      for (uint64_t i = 0; i < vm->producer_count; ++i)
+        producers.push_back(ProducerId{vm->producers[i]});
+      const auto bytes_of = [](const ringscope_slice& part) {
+        return Bytes(part.data, static_cast<size_t>(part.size));
+      };
+      self.visit({.data_source = wire::AsText(bytes_of(vm->data_source)),
+                  .program = bytes_of(vm->program),
+                  .memory_limit_kb = vm->memory_limit_kb,
+                  .producers = producers,
+                  .state = bytes_of(vm->state),
+                  .memory = vm->memory});
+    };
+    Ask("visit_vms", [&] { functions().visit_vms(buffer_, hand_on, &context); });
     if (!CheckFailure() && !context.is_sound)
       SetFailure(
           PluginError("the plug-in's visit_vms has data at a null pointer, or more than 256 "
@@ -280,8 +287,9 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
 
   std::string CheckInvariants() const override {
     if (failure() != nullptr) return failure()->message;
-    if (!plugin_->facts().checks) return "";
-    const char* const wrong = buffer_->Check();
+    if (functions().check == nullptr) return "";
+    const char* wrong = nullptr;
+    Ask("check", [&] { wrong = functions().check(buffer_); });
     if (CheckFailure()) return failure()->message;
     return wrong == nullptr ? "" : Printable(wrong);
   }
@@ -291,11 +299,18 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
 
   /// A call of the plug-in that may report what it does.
   template <typename Call>
-  void AtWork(const Call& call) {
+  void AtWork(const char* function, const Call& call) {
     is_at_work_ = true;
-    call();
+    Ask(function, call);
     is_at_work_ = false;
   }
+  template <typename Call>
+  void Ask(const char* function, const Call& call) const {
+    const PluginCall guarded(plugin_->facts().path, function, config_.now);
+    call();
+  }
+
+  const ringscope_plugin& functions() const { return plugin_->functions(); }
 
   Error PluginError(std::string message, std::string hint) const {
     return {ErrorCode::kUnsupported,
@@ -306,9 +321,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
 
   /// @return whether the plug-in has failed
   bool CheckFailure() const {
-    if (const PluginDeath* const death = buffer_->death()) {
-      SetFailure(PluginDeathError(plugin_->facts().path, *death));
-    } else if (host_->failure) {
+    if (host_->failure) {
       SetFailure(PluginError(fmt::format("the plug-in cannot continue: {}", *host_->failure),
                              "correct the plug-in, or use another engine"));
     } else if (reports_ && !reports_->complaint().empty()) {
@@ -364,6 +377,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
     packet_.slices = slices_;
     packet_.identity = {theirs.uid, theirs.pid};
     packet_.dropped = theirs.dropped;
+    packet_.place = kUnknownPlace;
     if (plugin_->reports_places()) {
       packet_.place = ToPlace(theirs.place);
       if (!input_.CanHold(packet_.place)) {
@@ -382,7 +396,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
   PluginInput input_;
   std::unique_ptr<PluginObserver> reports_;  // if observed and the plug-in reports
   EngineConfig config_;
-  std::unique_ptr<PluginBuffer> buffer_;  // refers to what is above
+  void* buffer_ = nullptr;  // of the plug-in; refers to what is above
   mutable BufferStats stats_;
   bool is_at_work_ = false;
   std::vector<ringscope_patch> patches_;
@@ -392,22 +406,10 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
 
 }  // namespace
 
-Error PluginDeathError(const std::string& path, const PluginDeath& death) {
-  return {ErrorCode::kDied,
-          fmt::format("the plug-in's process {}", death.how),
-          {.path = path},
-          fmt::format("{}{}correct the plug-in; --in-process runs it inside ringscope, for a "
-                      "debugger",
-                      death.details, death.details.empty() ? "" : "; ")};
-}
-
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config) {
   auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
-  const auto make = [&](const ringscope_config& theirs) {
-    return plugin->make_buffer()(theirs, config.now);
-  };
-  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, make));
+  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
   return engine;
 }
 

@@ -14,10 +14,6 @@ namespace ringscope {
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config);
 
-/// The error of a plug-in whose process is dead.
-/// The message is the same for deaths of one kind; the hint has the rest.
-Error PluginDeathError(const std::string& path, const PluginDeath& death);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_ENGINE_H_

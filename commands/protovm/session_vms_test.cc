@@ -173,29 +173,23 @@ TEST(SessionVms, ABufferOfV1KeepsNoStates) {
 TEST(SessionVms, APluginRunsProgramsItself) {
   const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12");
   const std::string plugin = RS_PLUGINS "/test_plugin_PROGRAMS.so";
-  for (const bool in_process : {true, false}) {
-    std::vector<std::string> args = {"--engine", plugin};
-    if (in_process) args.emplace_back("--in-process");
-    const Ran ran = Replayed(log, args);
-    const Traced traced = ReadTrace(ran.out);
-    EXPECT_EQ(traced.vm_packets, 1u);
-    ASSERT_EQ(traced.vms.size(), 1u) << in_process;
-    EXPECT_EQ(traced.vms[0].limit_kb, kLimitKb);
-    EXPECT_THAT(traced.vms[0].producers, ElementsAre(1u));
-    args.insert(args.begin(), {"-", "--summary"});
-    EXPECT_THAT(WithoutLineBreaks(RunCommand(GapsCommand(), args, log.text()).out),
-                HasSubstr("source: buffer 1 runs it itself"));
-  }
+  const Ran ran = Replayed(log, {"--engine", plugin});
+  const Traced traced = ReadTrace(ran.out);
+  EXPECT_EQ(traced.vm_packets, 1u);
+  ASSERT_EQ(traced.vms.size(), 1u);
+  EXPECT_EQ(traced.vms[0].limit_kb, kLimitKb);
+  EXPECT_THAT(traced.vms[0].producers, ElementsAre(1u));
+  EXPECT_THAT(
+      WithoutLineBreaks(
+          RunCommand(GapsCommand(), {"-", "--summary", "--engine", plugin}, log.text()).out),
+      HasSubstr("source: buffer 1 runs it itself"));
 }
 
 TEST(SessionVms, ImpossibleProgramsOfAPluginAreItsFault) {
   const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12");
-  for (const bool in_process : {true, false}) {
-    std::vector<std::string> args = {"-", "--engine", RS_PLUGINS "/test_plugin_BAD_PROGRAM.so"};
-    if (in_process) args.emplace_back("--in-process");
-    const Ran ran = RunCommand(ReplayCommand(), args, log.text());
-    EXPECT_THAT(ran.error, HasSubstr("visit_vms has data at a null pointer")) << in_process;
-  }
+  const Ran ran = RunCommand(
+      ReplayCommand(), {"-", "--engine", RS_PLUGINS "/test_plugin_BAD_PROGRAM.so"}, log.text());
+  EXPECT_THAT(ran.error, HasSubstr("visit_vms has data at a null pointer"));
 }
 
 TEST(SessionVms, OnlyTheFirstPassWritesTheStates) {

@@ -35,8 +35,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
     AddTakenList(app, name, take, type, description);
   };
   InGroup(app, names.group);
-  const auto plugins = names.plugins ? names.plugins : std::make_shared<PluginRun>();
-  choices.session.find_engine = EnginesAndPlugins(plugins);
+  choices.session.find_engine = EnginesAndPlugins();
   add(names.engine, "[BUFFER=]ENGINE",
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
@@ -76,9 +75,6 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
   if (names.config) AddConfig(app, choices.config, choices.descriptor, kConfigOfUnrecorded);
-  if (names.plugins) return;
-  AddPluginOptions(app, *plugins);
-  InGroup(app, names.group);
 }
 
 Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/plugin/plugin_run.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/options.h"
@@ -32,16 +31,13 @@ struct ReplayOptionNames {
   std::string prefix = "--";         // of all others
   std::string group = kReplayGroup;  // their heading
   bool config = true;  // with --config and --descriptor, which are of the log, not of a side
-  /// How plug-ins run, if the command has options for that itself; nullptr: they are added, too.
-  std::shared_ptr<PluginRun> plugins = nullptr;
 };
 
 /// What --config is for, in all commands that replay.
 inline constexpr const char* kConfigOfUnrecorded =
     "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
     "recorded without the consumer";
-/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor and the options
-/// for plug-ins.
+/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);

@@ -10,7 +10,6 @@
 
 #include "commands/many_logs/log_list.h"
 #include "commands/plugin/plugin.h"
-#include "commands/plugin/plugin_run.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -41,7 +40,6 @@ constexpr size_t kTargetSteps = 6;
 struct SweepArgs {
   LogChoices logs;
   SweepChoices choices;
-  std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
@@ -84,7 +82,6 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
-  AddPluginOptions(app, *args.plugins);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--sequences", args.sequences,
           "Also list the sequences, those with the shortest history first");
@@ -149,7 +146,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       buffers.session.buffers[*list.buffer].size = list.sizes.front();
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
   SweepInput input;
-  input.find_engine = EnginesAndPlugins(args.plugins);
+  input.find_engine = EnginesAndPlugins();
   input.run_replays = SweepThreads(context);
   input.run_tape = ListenerThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);

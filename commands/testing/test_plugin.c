@@ -2,7 +2,6 @@
  * they came, and never wraps. Compiled several times, with RS_FAULT set to one of the faults below,
  * it is the plug-in that ringscope must refuse or survive. Also shows that plugin_abi.h is C11. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <ringscope/plugin_abi.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,14 +48,10 @@
 /* Ends of the plug-in's process, or reasons to end it. */
 #define FAULT_LOAD 40        /* a crash while it is loaded */
 #define FAULT_ABORT 41       /* a failed check in commit */
-#define FAULT_ABORT_EVERY 42 /* in each call that follows a commit of chunk 3 */
 #define FAULT_NULL_POINTER 43
 #define FAULT_HANG 44
 #define FAULT_MEMORY 45
 #define FAULT_EXIT 46
-#define FAULT_IDLE 47            /* between two calls */
-#define FAULT_NONSENSE 48        /* it overwrites all of the memory that it shares */
-#define FAULT_NONSENSE_ANSWER 49 /* it answers with bytes that are no answer */
 
 #define REPORTS (RS_FAULT >= FAULT_BAD_REPORT && RS_FAULT <= FAULT_FAR_GIVEN_UP)
 
@@ -66,6 +61,7 @@ typedef struct chunk {
   ringscope_sequence sequence;
   uint32_t uid;
   int32_t pid;
+  uint32_t number;
   uint8_t* bytes;
   uint64_t size;
 } chunk;
@@ -83,43 +79,8 @@ typedef struct buffer {
 __attribute__((constructor)) static void OnLoad(void) { abort(); }
 #endif
 
-#if RS_FAULT == FAULT_IDLE
-/* Set by a call that ends soon after. */
-static volatile int asked;
-static void* EndLater(void* unused) {
-  (void)unused;
-  while (!asked) usleep(100);
-  usleep(20000);
-  abort();
-}
-#endif
-
-#if RS_FAULT == FAULT_NONSENSE || RS_FAULT == FAULT_NONSENSE_ANSWER
-static void WriteNonsense(void) {
-  char line[512];
-  unsigned long begin = 0, end = 0;
-  FILE* maps = fopen("/proc/self/maps", "r");
-  while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
-    if (strstr(line, "memfd:ringscope-plugin") != NULL) sscanf(line, "%lx-%lx", &begin, &end);
-  if (begin == 0) return;
-  uint8_t* memory = (uint8_t*)begin;
-#if RS_FAULT == FAULT_NONSENSE
-  memset(memory, 0xee, end - begin);
-#else
-  /* The ring of answers is at the end, its count of bytes is at 192: see host_ring.h. */
-  memset(memory + 320 + (1 << 20), 0x77, 1 << 18);
-  __atomic_add_fetch((uint32_t*)(memory + 192), 64, __ATOMIC_SEQ_CST);
-#endif
-  while (1) pause();
-}
-#endif
-
 static void* Create(const ringscope_config* config) {
   buffer* self = NULL;
-#if RS_FAULT == FAULT_IDLE
-  pthread_t thread;
-  pthread_create(&thread, NULL, EndLater, NULL);
-#endif
   if (RS_FAULT == FAULT_CREATE) {
     config->fail(config->host, "no space for so many bytes");
     return NULL;
@@ -179,14 +140,10 @@ static void Commit(void* p, const ringscope_commit* commit) {
     fprintf(stderr, "first line\ncheck failed: size < limit\n");
     abort();
   }
-  if (RS_FAULT == FAULT_ABORT_EVERY && commit->chunk == 3) abort();
   while (RS_FAULT == FAULT_MEMORY) {
     char* more = malloc(1 << 20);
     if (more != NULL) memset(more, 1, 1 << 20);
   }
-#if RS_FAULT == FAULT_NONSENSE || RS_FAULT == FAULT_NONSENSE_ANSWER
-  WriteNonsense();
-#endif
   Report(self, commit);
   if (self->written == kMaxChunks || commit->payload.size == 0) return;
   chunk* to = &self->chunks[self->written];
@@ -197,6 +154,7 @@ static void Commit(void* p, const ringscope_commit* commit) {
   to->sequence = commit->sequence;
   to->uid = commit->uid;
   to->pid = commit->pid;
+  to->number = commit->chunk;
   ++self->written;
 }
 
@@ -238,7 +196,9 @@ static int NextPacket(void* p, ringscope_packet* packet) {
   packet->pid = from->pid;
   packet->slices = &self->slice;
   packet->slice_count = 1;
-  if (RS_FAULT == FAULT_FAR_PLACE) packet->place.first_chunk = 1; /* ends in chunk 0 */
+  packet->place.first_chunk = from->number;
+  packet->place.last_chunk = from->number;
+  if (RS_FAULT == FAULT_FAR_PLACE) ++packet->place.first_chunk; /* ends before it begins */
   if (RS_FAULT == FAULT_NULL_SLICE) self->slice.data = NULL;
   if (RS_FAULT == FAULT_NULL_SLICES) packet->slices = NULL;
   if (RS_FAULT == FAULT_HUGE_PACKET) self->slice.size = UINT64_MAX;
@@ -251,9 +211,6 @@ static void Stats(void* p, ringscope_stats* stats) {
   stats->buffer_size = self->config.size;
   stats->chunks_written = self->written;
   stats->chunks_read = self->read;
-#if RS_FAULT == FAULT_IDLE
-  asked = 1;
-#endif
 }
 
 #if RS_FAULT == FAULT_CLONE
@@ -339,13 +296,13 @@ static const ringscope_plugin kSecond = {
 #endif
 
 #if RS_FAULT == FAULT_PARTIAL
-#define TELLS (RINGSCOPE_TELLS_COMMITTED | RINGSCOPE_TELLS_DISCARDED)
+#define TELLS (RINGSCOPE_TELLS_PLACES | RINGSCOPE_TELLS_COMMITTED | RINGSCOPE_TELLS_DISCARDED)
 #elif RS_FAULT == FAULT_REWRITE
-#define TELLS RINGSCOPE_TELLS_CHUNKS
-#elif RS_FAULT == FAULT_FAR_PLACE
-#define TELLS RINGSCOPE_TELLS_PLACES
+#define TELLS (RINGSCOPE_TELLS_PLACES | RINGSCOPE_TELLS_CHUNKS)
+#elif RS_FAULT == FAULT_NONE
+#define TELLS 0
 #else
-#define TELLS (REPORTS ? RINGSCOPE_TELLS_EVENTS : 0)
+#define TELLS (RINGSCOPE_TELLS_PLACES | (REPORTS ? RINGSCOPE_TELLS_EVENTS : 0))
 #endif
 
 /* A later version's struct: what is known, and something after it. */

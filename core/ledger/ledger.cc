@@ -122,6 +122,13 @@ void Ledger::OnWrittenChunk(BufferId buffer, WrittenCommit& written,
 void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(*under_way_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
+  if (packet.packet->place == kUnknownPlace) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("buffer {}: the plug-in does not report the places of its packets, so "
+                            "that their fates are unknown",
+                            Raw(packet.buffer)),
+                {}, "'stats', 'diff' and 'replay -o' need no places");
+  }
   OnReadPacket(packet, FactsOfFirstSlice(*packet.packet));
   return {};
 }

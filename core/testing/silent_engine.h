@@ -7,35 +7,28 @@
 #include <utility>
 
 #include "core/engine/catalogue.h"
-#include "core/plugin/place_finder.h"
 
 namespace ringscope::testing {
 
-/// v2@58 as a plug-in that reports neither what happens in it nor the places of its packets.
+/// v2@58 as a plug-in that does not report what happens in it.
 class SilentEngine final : public Engine {
  public:
   explicit SilentEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
   static EngineInfo Info() {
     return {.name = "silent",
-            .create = WithPlaces([](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+            .create = [](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
               const EngineConfig unobserved{.size = config.size, .policy = config.policy};
               return std::make_unique<SilentEngine>(
                   FindEngine("v2@58").value()->create(unobserved).value());
-            }),
+            },
             .reports = EngineReports::Nothing()};
   }
 
   void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
   bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
   void BeginRead() override { engine_->BeginRead(); }
-  const Packet* NextPacket() override {
-    const Packet* packet = engine_->NextPacket();
-    if (packet == nullptr) return nullptr;
-    packet_ = *packet;
-    packet_.place = {};
-    return &packet_;
-  }
+  const Packet* NextPacket() override { return engine_->NextPacket(); }
   Result<std::unique_ptr<Engine>> Clone() const override {
     return std::make_unique<SilentEngine>(engine_->Clone().value());
   }
@@ -47,7 +40,6 @@ class SilentEngine final : public Engine {
 
  private:
   std::unique_ptr<Engine> engine_;
-  Packet packet_;
 };
 
 }  // namespace ringscope::testing

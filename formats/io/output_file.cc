@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -18,33 +20,47 @@
 
 namespace ringscope {
 
-/// The name of a temporary file. A signal's handler walks over all of them at any moment: they are
-/// only ever added, and stay until the process ends.
+/// The name of a temporary file.
 struct OutputName {
-  const std::string name;
-  std::atomic<bool> is_there = true;
-  OutputName* const next;
+  enum State : uint32_t { kFree, kNoted, kThere };
+
+  std::atomic<uint32_t> state = kFree;
+  char text[PATH_MAX] = {};
 };
 
 namespace {
 
-std::atomic<OutputName*> all_names = nullptr;
-static_assert(std::atomic<OutputName*>::is_always_lock_free);
+constexpr size_t kMostNames = 256;
+using OutputNames = std::array<OutputName, kMostNames>;
+
+/// All names, in memory that a child process shares: its parent removes what it leaves behind.
+OutputNames& AllNames() {
+  static OutputNames* const names = [] {
+    void* const memory = ::mmap(nullptr, sizeof(OutputNames), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    // Zeros are free names.
+    return memory == MAP_FAILED ? new OutputNames : static_cast<OutputNames*>(memory);
+  }();
+  return *names;
+}
 
 /// Notes a name before the file is made, so that no signal finds a file without it.
-OutputName* NoteName(std::string name) {
-  static std::atomic_flag adding;
-  while (adding.test_and_set(std::memory_order_acquire)) {
+/// @return nullptr if there are too many, or the name is too long
+OutputName* NoteName(const std::string& text) {
+  if (text.size() >= PATH_MAX) return nullptr;
+  for (OutputName& name : AllNames()) {
+    uint32_t state = OutputName::kFree;
+    if (!name.state.compare_exchange_strong(state, OutputName::kNoted)) continue;
+    text.copy(name.text, text.size());
+    name.text[text.size()] = '\0';
+    name.state = OutputName::kThere;
+    return &name;
   }
-  OutputName* const added = new OutputName{std::move(name), true, all_names.load()};
-  all_names.store(added);
-  adding.clear(std::memory_order_release);
-  return added;
+  return nullptr;
 }
 
 extern "C" void RemovePendingFilesAndEnd(int signal) {
-  for (const OutputName* name = all_names.load(); name != nullptr; name = name->next)
-    if (name->is_there.load()) ::unlink(name->name.c_str());
+  RemovePendingFiles();
   // The handler is reset: the signal takes its default course when this returns.
   ::raise(signal);
 }
@@ -136,8 +152,10 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   pending.target_ = ResolveLink(path);
   RS_RETURN_IF_ERROR(RunFiles::AddOutput(exists ? &info : nullptr, pending.target_, path));
   pending.temporary_ = NoteName(TemporaryName(pending.target_));
+  if (pending.temporary_ == nullptr)
+    return Fail(ErrorCode::kLimit, "too many files are written at once", {path, {}, {}});
   if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
-  const int fd = ::open(pending.temporary().c_str(),
+  const int fd = ::open(pending.temporary_->text,
                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode);
   if (fd < 0) {
     return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
@@ -148,7 +166,7 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   return pending;
 }
 
-const std::string& PendingFile::temporary() const { return temporary_->name; }
+std::string PendingFile::temporary() const { return temporary_->text; }
 
 PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
   if (this == &other) return *this;
@@ -161,9 +179,9 @@ PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
 
 Status PendingFile::Commit() {
   RS_RETURN_IF_ERROR(RunFiles::Check());
-  if (::rename(temporary().c_str(), target_.c_str()) != 0)
+  if (::rename(temporary_->text, target_.c_str()) != 0)
     return SystemError(fmt::format("cannot rename {} to its place", temporary()), errno, path_);
-  temporary_->is_there = false;
+  temporary_->state = OutputName::kFree;
   temporary_ = nullptr;
   RunFiles::DropOutput(target_);
   return {};
@@ -172,12 +190,18 @@ Status PendingFile::Commit() {
 void PendingFile::Discard() {
   if (temporary_ == nullptr) return;
   ::unlink(temporary().c_str());
-  temporary_->is_there = false;
+  temporary_->state = OutputName::kFree;
   temporary_ = nullptr;
   RunFiles::DropOutput(target_);
 }
 
+void RemovePendingFiles() {
+  for (const OutputName& name : AllNames())
+    if (name.state == OutputName::kThere) ::unlink(name.text);
+}
+
 void RemovePendingFilesOnSignals() {
+  AllNames();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;

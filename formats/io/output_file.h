@@ -38,7 +38,7 @@ class PendingFile {
   PendingFile& operator=(PendingFile&& other) noexcept;
 
   /// The name to write to.
-  const std::string& temporary() const;
+  std::string temporary() const;
   const std::string& path() const { return path_; }
   /// Puts what was written, and closed, in its place.
   Status Commit();
@@ -51,6 +51,10 @@ class PendingFile {
   std::string target_;               // where a symbolic link leads
   OutputName* temporary_ = nullptr;  // absent: nothing is pending
 };
+
+/// Removes the temporary files of all that is pending, here and in processes that were forked after
+/// RemovePendingFilesOnSignals. Callable in a signal's handler.
+void RemovePendingFiles();
 
 /// Lets SIGINT, SIGTERM and SIGHUP remove the temporary files of all that is pending before they
 /// end the process as they do by default. A signal that is ignored stays ignored. For main.
