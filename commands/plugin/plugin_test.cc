@@ -288,11 +288,19 @@ TEST(PluginLookup, NoLogCanHaveCodeLoaded) {
 }
 
 TEST(PluginFaults, Whole_IsReplayed) {
-  const auto events = Events(MakeMemorySource(kPluginLog), Broken("NONE"));
+  const auto events = Events(MakeMemorySource(kPluginLog), PluginPath("test_plugin_abi_1"));
   ASSERT_TRUE(events) << events.error().ToString();
   const auto expected = Events(MakeMemorySource(kPluginLog), "v2");
   EXPECT_EQ(events->substr(0, events->find("\"stats\"")),
             expected->substr(0, expected->find("\"stats\"")));
+}
+
+TEST(PluginFaults, WithoutPlaces_FatesAreUnknown) {
+  const auto events = Events(MakeMemorySource(kPluginLog), Broken("NONE"));
+  EXPECT_THAT(events.value(), HasSubstr("\"fnv1a64\":\"084db707b5028782\"}"));
+  EXPECT_EQ(RunCommand(StatsCommand(), {"-", "--engine", Broken("NONE")}, kPluginLog).error, "");
+  EXPECT_THAT(RunCommand(GapsCommand(), {"-", "--engine", Broken("NONE")}, kPluginLog).error,
+              HasSubstr("buffer 3: the plug-in does not report the places of its packets"));
 }
 
 struct FaultCase {

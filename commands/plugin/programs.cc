@@ -79,7 +79,7 @@ struct Programs::Running {
     ::close(ends[1]);
     if (error == 0) return running;
     ::close(ends[0]);
-    return SystemError(fmt::format("cannot start '{}'", command.front()), error, {},
+    return SystemError(fmt::format("cannot start {}", command.front()), error, {},
                        "install it, or make PATH name its folder");
   }
 
