@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "--around and --full cannot be used together"},
         UsageCase{"one_that_needs_another",
                   {"graph", "--at", "5", "x"},
-                  "--at needs --layout, --order or --smb (add one of them)"},
+                  "--at needs --layout or --order (add one of them)"},
         UsageCase{"option_without_the_one_it_needs",
                   {"replay", "--lost-limit", "1M", "x"},
                   "--lost-limit needs --lost (add --lost FILE; see 'ringscope help replay')"},

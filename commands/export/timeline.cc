@@ -22,17 +22,10 @@ struct TimelineArgs {
   std::string log;
   std::string output;  // .pftrace; "-": standard output
   bool force = false;
-  uint64_t lanes = 4096;
   ReplayChoices choices;
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
 };
-
-Result<uint64_t> ParseLanes(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t lanes, ParseNumber(text, 1'000'000));
-  if (lanes == 0) return Fail(ErrorCode::kUsage, "at least one lane is needed");
-  return lanes;
-}
 
 void SetUp(CLI::App& app, TimelineArgs& args) {
   AddLog(app, args.log);
@@ -43,10 +36,6 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "The trace to write (.pftrace); - for standard output", Need::kRequired);
   AddForce(app, args.force);
-  AddParsed(
-      app, "--lanes", args.lanes, ParseLanes, "N",
-      "Chunks of a sequence, and chunks in a producer's shared memory, that are shown side by "
-      "side; more than these have no slice (default: 4096)");
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
@@ -61,7 +50,7 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     DescribedKinds kinds(descriptors.get());
-    LifeTrace life(*file, static_cast<uint32_t>(args.lanes), &kinds);
+    LifeTrace life(*file, &kinds);
     Ledger ledger(life);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
@@ -78,16 +67,9 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
         "wrote {}: {}, {}, {}; buffers were read {}", file->path(), Count(counts.chunks, "chunk"),
         Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet"), reads));
   if (counts.chunks_left_out > 0)
-    context.console.Warn(
-        fmt::format("no slice was drawn for {}, as more than {} of a sequence were in the buffer "
-                    "at once; raise "
-                    "--lanes to see all",
-                    Count(counts.chunks_left_out, "chunk"), args.lanes));
-  if (counts.ways_left_out > 0)
     context.console.Warn(fmt::format(
-        "no slice was drawn for the way of {} through the shared memory, as more than {} of a "
-        "producer were in it at once; raise --lanes to see all",
-        Count(counts.ways_left_out, "chunk"), args.lanes));
+        "no slice was drawn for {}, as thousands of a sequence were in the buffer at once",
+        Count(counts.chunks_left_out, "chunk")));
   return sessions.Finish();
 }
 
@@ -101,9 +83,8 @@ Command TimelineCommand() {
           "the Perfetto UI and trace processor. Below each producer are its sequences, with a "
           "slice for each chunk from its commit until it is read or evicted, an arrow from the "
           "commit that evicted it, and the losses with their causes. Each buffer has counters of "
-          "its fill level and its unread bytes, read passes and wraps; there are also write rates "
-          "and flushes, and what looks at the producers' shared memory show: chunks free, being "
-          "written, held back and waiting for the service, and slices for the way of each chunk.",
+          "its fill level and its unread bytes, read passes and wraps; changes of the tracing "
+          "session, flushes and clones have a track of their own.",
           {{"ringscope timeline session.tblog -o life.pftrace", "Then open it in ui.perfetto.dev"},
            {"ringscope timeline --size 1MiB session.tblog -o life.pftrace",
             "The same for a buffer of another size"}},

@@ -214,10 +214,7 @@ TEST(Timeline, Tracks_FormATree) {
           buffer + " / buffer 1 unread", "app", "app / 1:1 (app) in buffer 1",
           // Tracks of one name are one for the UI.
           "app / 1:1 (app) in buffer 1 / 1:1 chunks", "app / 1:1 (app) in buffer 1 / 1:1 chunks",
-          "app / 1:1 (app) in buffer 1 / 1:1 write rate", "flushes", "flushes / flushes"));
-  const auto rate = std::ranges::find_if(
-      ran.trace.tracks, [](const auto& track) { return track.second.name == "1:1 write rate"; });
-  EXPECT_EQ(rate->second.unit_name, "B/s");
+          "tracing session"));
 }
 
 TEST(Timeline, Events_AreWhatHappened) {
@@ -230,127 +227,16 @@ TEST(Timeline, Events_AreWhatHappened) {
                     (event.type == 4 ? std::to_string(event.value) : event.name));
   }
   EXPECT_THAT(lines, ::testing::ElementsAre(
+                         "1000 instant tracing session producer",
                          "1100 counter buffer 1 fill 32", "1100 counter buffer 1 unread 32",
-                         "1100 begin 1:1 chunks read", "1150 begin flushes flush",
-                         "1200 counter 1:1 write rate 30", "1200 counter buffer 1 fill 64",
-                         "1200 counter buffer 1 unread 64", "1200 begin 1:1 chunks read",
-                         "1250 end flushes ", "1250 instant  acknowledges a flush",
+                         "1100 begin 1:1 chunks read", "1150 instant tracing session flush",
+                         "1200 counter buffer 1 fill 64", "1200 counter buffer 1 unread 64",
+                         "1200 begin 1:1 chunks read",
+                         "1250 instant tracing session flush_done",
                          "1250 begin buffer 1 reads read pass", "1250 end 1:1 chunks ",
                          "1250 end 1:1 chunks ", "1250 end buffer 1 reads ",
                          "1250 instant buffer 1 reads buffers were read at the end (assumed)",
-                         "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0",
-                         "1300 counter 1:1 write rate 30"));
-}
-
-TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
-  const Drawn ran =
-      Draw({"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
-  ASSERT_EQ(ran.error, "");
-  CheckForm(ran.trace);
-  std::vector<std::string> lines;
-  for (const Event& event : ran.trace.events) {
-    const std::string& name = ran.trace.tracks.at(event.track).name;
-    if (name.starts_with("shared memory: no chunk") || name.ends_with(": chunks free"))
-      lines.push_back(fmt::format("{} {} {}", event.time / 1'000'000, event.type, event.value));
-  }
-  // A counter's value is of type 4; the slice begins (1) at 1100 ms and ends (2) at 1112 ms.
-  EXPECT_THAT(lines,
-              ::testing::ElementsAre("1010 4 5", "1050 4 4", "1051 4 5", "1100 4 0", "1100 1 0",
-                                     "1112 4 6", "1112 2 0", "1120 4 5", "1121 4 6"));
-}
-
-// The looks show chunks as held back; from their commit on they wait for the service.
-TEST(Timeline, SharedMemory_CountersChangeWithACommit) {
-  const Drawn ran =
-      Draw({"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
-  ASSERT_EQ(ran.error, "");
-  std::vector<std::string> lines;
-  for (const Event& event : ran.trace.events) {
-    const std::string& name = ran.trace.tracks.at(event.track).name;
-    for (const char* const end : {"held back by the producer", "waiting for the service"})
-      if (event.type == 4 && name.ends_with(end))
-        lines.push_back(fmt::format("{} {:.4} {}", event.time / 1'000'000, end, event.value));
-  }
-  EXPECT_THAT(lines, ::testing::ElementsAre(
-                         "1010 held 0", "1010 wait 0", "1050 held 1", "1050 held 0", "1050 wait 1",
-                         "1051 wait 0", "1100 held 6", "1100 held 0", "1100 wait 6", "1112 wait 0",
-                         "1120 held 1", "1120 held 0", "1120 wait 1", "1121 wait 0"));
-}
-
-// The way of each chunk, by looks and commits; at most as many side by side as there are lanes.
-TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
-  const std::string log =
-      ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string());
-  const Drawn ran = Draw({"-"}, log);
-  ASSERT_EQ(ran.error, "");
-  std::map<uint64_t, std::pair<uint64_t, Event>> open;  // by track: begin
-  std::vector<std::string> ways;
-  for (const Event& event : ran.trace.events) {
-    if (ran.trace.tracks.at(event.track).name != "shared memory: chunks") continue;
-    if (event.type == 1) {
-      EXPECT_TRUE(open.try_emplace(event.track, event.time, event).second);
-    } else {
-      const auto [begin, first] = open.at(event.track);
-      ways.push_back(fmt::format("{}#{} {} {}-{}", first.args.at("writer"), first.args.at("chunk"),
-                                 first.name, begin / 1'000'000, event.time / 1'000'000));
-      open.erase(event.track);
-    }
-  }
-  EXPECT_TRUE(open.empty());
-  // Chunks 2 to 7 of writer 1 were taken and returned between two looks.
-  EXPECT_THAT(ways,
-              UnorderedElementsAre(
-                  "1#0 being written 1010-1050", "1#0 waiting for the service 1050-1051",
-                  "1#1 being written 1050-1100", "1#1 waiting for the service 1100-1112",
-                  "1#2 waiting for the service 1100-1112", "1#3 waiting for the service 1100-1112",
-                  "1#4 waiting for the service 1100-1112", "1#5 waiting for the service 1100-1112",
-                  "1#6 waiting for the service 1100-1112", "1#7 waiting for the service 1120-1121",
-                  "2#0 being written 1010-1140", "3#0 being written 1010-1140"));
-  const Drawn narrow = Draw({"--lanes", "1", "-"}, log);
-  EXPECT_THAT(narrow.err, HasSubstr("no slice was drawn for the way of "));
-}
-
-TEST(Timeline, Programs_HaveCounters) {
-  // Times in steps of 50 ms, so that what is folded falls into several windows.
-  std::string log;
-  uint64_t ns = 1'000'000'000;
-  const std::string plain =
-      ReadFile(testing::TestdataPath("protovm/two-producers.ops.jsonl").string());
-  for (size_t at = 0; at < plain.size(); ns += 50'000'000) {
-    const size_t end = plain.find('\n', at);
-    log += fmt::format(R"({{"ts":{},)", ns) + plain.substr(at + 1, end - at);
-    at = end + 1;
-  }
-  const Drawn ran = Draw({"-"}, log);
-  ASSERT_EQ(ran.error, "");
-  CheckForm(ran.trace);
-  uint64_t folded = 0, losses = 0;
-  double per_second = 0;
-  std::map<std::string, uint64_t> last;  // values of counters
-  for (const Event& event : ran.trace.events) {
-    const std::string& track = ran.trace.tracks.at(event.track).name;
-    folded += event.name == "folded" ? 1 : 0;
-    losses += event.type == 3 && event.name == "overwritten" ? 1 : 0;
-    if (event.type != 4) continue;
-    last[track] = event.value;
-    if (track == "buffer 0 program 0 of elements: folded")
-      per_second += static_cast<double>(event.value);
-  }
-  EXPECT_EQ(losses, 0u);
-  EXPECT_GT(folded, 0u);
-  EXPECT_EQ(per_second / 10, 5) << "windows are 100 ms";
-  EXPECT_EQ(last["buffer 0 program 0 of elements: memory"], 960u);
-  EXPECT_EQ(last["buffer 0 program 0 of elements: state"], 18u);
-  EXPECT_EQ(last["buffer 0 program 0 of elements: folded"], 0u);
-}
-
-TEST(Timeline, Lanes_AreLimited) {
-  const Drawn ran = Draw({"-", "--lanes", "1"}, kTwo);
-  CheckForm(ran.trace);
-  EXPECT_THAT(ran.err, HasSubstr("no slice was drawn for 1 chunk, as"));
-  size_t slices = 0;
-  for (const Event& event : ran.trace.events) slices += event.args.contains("taken") ? 1 : 0;
-  EXPECT_EQ(slices, 1u);
+                         "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0"));
 }
 
 TEST(Timeline, LogWithoutTimes_CountsRecords) {
@@ -426,30 +312,6 @@ TEST(Lanes, AreUsedAgain_LowestFirst) {
   EXPECT_EQ(lanes.Take(), 1u);
   EXPECT_EQ(lanes.Take(), 3u);
   EXPECT_EQ(lanes.size(), 4u);
-}
-
-TEST(Timeline, LifeOfTheSession_HasTracks) {
-  const Drawn ran = Draw({std::string(RS_SOURCE_DIR) + "/testdata/inputs/life.ops.jsonl"});
-  ASSERT_EQ(ran.error, "");
-  CheckForm(ran.trace);
-  std::vector<std::string> slices, instants;
-  for (const Event& event : ran.trace.events) {
-    const std::string text = ran.trace.PathOf(event.track) + ": " + event.name;
-    if (event.type == 1) slices.push_back(text);
-    if (event.type == 3) instants.push_back(text);
-  }
-  EXPECT_THAT(slices, ::testing::Contains("tracing session 1: tracing session 1 ci"));
-  EXPECT_THAT(slices, ::testing::Contains("app / data source track_event (1): track_event"));
-  EXPECT_THAT(instants, ::testing::Contains("app / data source track_event (1): reports its stop"));
-  EXPECT_THAT(instants, ::testing::Contains("app: trigger jank"));
-  EXPECT_THAT(instants, ::testing::Contains("app: clear incremental state"));
-  EXPECT_THAT(instants, ::testing::Contains("clones: clone 1 takes over a buffer"));
-  const auto late = std::ranges::find_if(ran.trace.events, [](const Event& event) {
-    return event.name == "acknowledges a flush" && event.args.at("flush") == "1" &&
-           event.args.at("producer") == "2";
-  });
-  ASSERT_NE(late, ran.trace.events.end());
-  EXPECT_EQ(late->args.at("latency_ns"), "12900000");
 }
 
 }  // namespace

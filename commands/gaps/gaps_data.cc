@@ -126,16 +126,14 @@ Json BlamedJson(const Gap& gap) {
   return blamed;
 }
 
-Json RemediesJson(const Gap& gap, const GapReport& report) {
+Json RemediesJson(const Gap& gap) {
   const GapRemedies& remedies = gap.remedies;
-  const smb::MemoryNeed* const memory = NeedOf(gap, report);
   return {{"buffer_size", remedies.buffer_size},
           {"read_period_ns", remedies.read_period_ns},
           {"separate_buffer_for",
            remedies.separate ? Json(ToString(remedies.separate->sequence)) : Json()},
           {"flush", remedies.flush},
           {"larger_shared_memory", remedies.larger_smb},
-          {"simulated_shared_memory", memory == nullptr ? Json() : Json(memory->enough)},
           {"no_buffer_size_helps", remedies.no_size_helps}};
 }
 
@@ -225,7 +223,7 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     gap.next ? FlaggedJson(*gap.next) : Json(),
                     BlamedJson(gap),
                     AbortJson(gap.abort),
-                    RemediesJson(gap, selection.report),
+                    RemediesJson(gap),
                     ReadsName(selection.outcome.reads),
                     CloneJson(selection.outcome.clone)});
 }

@@ -87,7 +87,7 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
         producer,
         fmt::format("Remedy for {}: {}",
                     ProducerText(producer, selection.notes.ProducerOf(sequence->sequence)),
-                    MoreMemoryText(NeedOf(producer, selection.report))));
+                    "more shared memory"));
     ++found;
     if (limit != 0 && shown == limit) continue;
     ++shown;

@@ -115,7 +115,7 @@ bool HasLimitedReads(const Gap& gap, const GapReport& report) {
 }
 
 /// By what the log shows of the moment alone.
-std::string ComputedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
+std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
   const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
   const AbortFacts facts = gap.abort.value_or(AbortFacts());
   if (facts.reason == AbortReason::kLargePacket)
@@ -155,31 +155,7 @@ std::string ComputedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
                      size ? fmt::format(" than {}", HumanSize(*size)) : "");
 }
 
-/// With its effect, where a simulation of the producer's demand shows it.
-std::string SharedMemoryRemedy(const Gap& gap, const ShownGaps& selection) {
-  const std::string computed = ComputedMemoryRemedy(gap, selection.notes);
-  const AbortReason reason = gap.abort.value_or(AbortFacts()).reason;
-  const smb::MemoryNeed* const need = NeedOf(gap, selection.report);
-  if (need == nullptr || reason == AbortReason::kLargePacket) return computed;
-  const std::string simulated = MoreMemoryText(need, computed);
-  if (!need->enough) return simulated;
-  if (reason == AbortReason::kHeldBack) return computed + ", or " + simulated;
-  if (reason == AbortReason::kHeldByWriters) return simulated + ", or fewer writers";
-  return simulated;
-}
-
 }  // namespace
-
-std::string MoreMemoryText(const smb::MemoryNeed* need, const std::string& unknown) {
-  if (need == nullptr) return unknown;
-  if (!need->enough)
-    return fmt::format("{} (simulated, no size up to {} is enough)", unknown,
-                       HumanSize(smb::kMaxMemoryBytes));
-  return fmt::format(
-      "shared memory of {} (simulated: if its writers had kept their pace, they would always have "
-      "found a free chunk)",
-      HumanSize(*need->enough));
-}
 
 std::string CausesText(const Gap& gap) {
   std::vector<CauseCount> causes;
@@ -325,7 +301,7 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
     parts.push_back(
         fmt::format("a separate buffer for {}", NameText(notes, remedies.separate->sequence)));
   if (remedies.flush) parts.emplace_back("a flush before the read");
-  if (remedies.larger_smb) parts.push_back(SharedMemoryRemedy(gap, selection));
+  if (remedies.larger_smb) parts.push_back(SharedMemoryRemedy(gap, selection.notes));
   if (parts.empty() && IsOutOfOrder(gap))
     return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
            "writer in the order of their ids";

@@ -29,9 +29,6 @@ std::string ForgottenText();
 std::string SignText(const Gap& gap);
 /// What would have saved the packets; empty: nothing that is known.
 std::string RemediesText(const Gap& gap, const ShownGaps& selection);
-/// How much shared memory would have been enough for a producer. @param need nullptr: not known
-std::string MoreMemoryText(const smb::MemoryNeed* need,
-                           const std::string& unknown = "more shared memory");
 /// The commands that show the chunks and records of the gap.
 std::vector<std::string> ProofTexts(const Gap& gap);
 /// The rule by which a packet is flagged.

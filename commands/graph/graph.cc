@@ -10,7 +10,6 @@
 #include "commands/graph/graph_report.h"
 #include "commands/graph/layout_report.h"
 #include "commands/graph/order_report.h"
-#include "commands/graph/smb_graph.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -38,7 +37,6 @@ struct GraphArgs {
   bool full = false;
   bool layout = false;
   bool order = false;
-  std::optional<uint64_t> smb;  // producer
   std::optional<LayoutMoment> at;
   std::string output;  // empty: standard output
   bool force = false;
@@ -74,17 +72,10 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Show the bytes of each buffer instead, and which sequence they belong to");
   AddFlag(app, "--order", args.order,
           "Show instead in which order a read pass takes what is in each buffer");
-  AddParsed(
-      app, "--smb", args.smb, [](std::string_view text) { return ParseNumber(text, UINT16_MAX); },
-      "PRODUCER",
-      "Show instead the pages and chunks of this producer's shared memory, as the recorder saw "
-      "them");
   AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-            "Show the layout, the order or the shared memory after this record, or at this time "
-            "after the "
-            "start, like 1.5s (default: a layout before the last read that returned many packets, "
-            "an order "
-            "at the end, shared memory when it was fullest); needs --layout, --order or --smb");
+            "Show the layout or the order after this record, or at this time after the start, like 1.5s "
+            "(default: a layout before the last read that returned many packets, an order at the "
+            "end); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(
       app, "-o,--output", args.output, kFileType,
@@ -96,9 +87,6 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
   Exclude(app, "--order", {"--layout", "--around", "--full"});
-  Exclude(app, "--smb",
-          {"--layout", "--order", "--seq", "--around", "--full", "--top", "--buffer", "--engine",
-           "--size", "--policy", "--reads", "--pass-bytes", "--protovm", "--config"});
   Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
 }
 
@@ -110,10 +98,8 @@ Status CheckArgs(const GraphArgs& args) {
     return refuse("a layout cannot be written as dot", "choose text, svg or json");
   if (args.order && args.format != "text" && args.format != "json")
     return refuse("an order cannot be drawn", "choose text or json");
-  if (args.smb && args.format == "dot")
-    return refuse("shared memory cannot be written as dot", "choose text, svg or json");
-  if (args.at && !args.layout && !args.order && !args.smb)
-    return refuse("--at needs --layout, --order or --smb", "add one of them");
+  if (args.at && !args.layout && !args.order)
+    return refuse("--at needs --layout or --order", "add one of them");
   if (args.around && args.around->sequence && !args.sequences.empty() &&
       args.sequences != std::vector{*args.around->sequence})
     return refuse("--around shows one sequence, and --seq names another",
@@ -294,14 +280,11 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
   Report report(context.console, args.format,
                 args.layout  ? "layout"
                 : args.order ? "order"
-                : args.smb   ? "smb_picture"
                              : "graph");
   if (file->path() != "-") report.WriteTo(*file);
   const auto task = [&]() -> Result<ExitCode> {
     RS_RETURN_IF_ERROR(args.layout  ? DrawLayout(args, sessions, context, report)
                        : args.order ? ShowOrder(args, sessions, context, report)
-                       : args.smb   ? DrawMemory(ProducerId{static_cast<uint16_t>(*args.smb)},
-                                                 args.at, args.format, sessions, report)
                                     : DrawGraphs(args, sessions, context, report));
     if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
     return ExitCode::kClean;
@@ -351,8 +334,7 @@ Command GraphCommand() {
       "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
       "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
       "positions of the cursors. With --order: in which order a read pass would take the packets "
-      "that are in the buffer at one moment, and what it would leave. With --smb: the pages and "
-      "chunks of a producer's shared memory at one moment, and which writers had them.",
+      "that are in the buffer at one moment, and what it would leave.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
        {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"},
@@ -361,9 +343,7 @@ Command GraphCommand() {
        {"ringscope graph session.tblog --layout --at 1.5s",
         "Which sequence has which bytes after 1.5 seconds?"},
        {"ringscope graph session.tblog --order --at 1.5s",
-        "In which order would a read take them?"},
-       {"ringscope graph session.tblog --smb 2 -o memory.svg",
-        "What was in this producer's shared memory when it was fullest?"}},
+        "In which order would a read take them?"}},
       Bind(SetUp, RunGraph)};
 }
 

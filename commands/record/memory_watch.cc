@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "commands/record/boot_time.h"
-#include "core/smb/picture_codec.h"
+#include "core/gaps/memory_picture.h"
 
 namespace ringscope::record {
 namespace {

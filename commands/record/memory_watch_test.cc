@@ -12,7 +12,7 @@
 #include "commands/record/shared_memory.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
-#include "core/smb/memory_story.h"
+#include "core/gaps/memory_looks.h"
 
 namespace ringscope::record {
 namespace {
@@ -69,7 +69,7 @@ TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
   const smb::MemoryUse use = Follow().use();
   EXPECT_EQ(use.looks, 3u);
   EXPECT_EQ(use.peak->counts.used(), 2u);
-  EXPECT_EQ(use.layouts[1], 2u);
+  EXPECT_EQ(use.chunks, 8u);
 }
 
 TEST_F(MemoryWatchTest, OfANewMemoryAllIsFree) {

@@ -16,7 +16,7 @@
 #include "commands/testing/live_recording.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"
-#include "core/smb/memory_story.h"
+#include "core/gaps/memory_looks.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope::testing {
@@ -122,7 +122,7 @@ class SlowService {
 };
 
 smb::MemoryUse UseIn(const std::vector<Op>& ops) {
-  smb::MemoryStory story{1};
+  smb::MemoryLooks story{1};
   for (const Op& op : ops) story.Add(op);
   EXPECT_EQ(story.Memories().size(), 1u);
   const smb::MemoryUse use = story.Memories().front()->use();

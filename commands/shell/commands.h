@@ -25,7 +25,6 @@ Command ProtovmCommand();
 Command RecordCommand();
 Command ReplayCommand();
 Command ReportCommand();
-Command SmbCommand();
 Command StatsCommand();
 Command SweepCommand();
 Command TimelineCommand();

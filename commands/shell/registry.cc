@@ -33,6 +33,7 @@ constexpr struct {
   std::string_view name;
   const char* instead;
 } kGone[] = {
+    {"smb", "'ringscope gaps' reports why a packet found no free chunk in shared memory"},
     {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
     {"merge", "'--format jsonl' of many runs is joined by cat or sqlite3: docs/batch.md"},
     {"repair", "use 'ringscope verify LOG --repair OUT'"},
@@ -58,7 +59,7 @@ std::span<const Command> Commands() {
       }
     };
     add("Explain", {DoctorCommand(), GapsCommand(), AdviseCommand(), ReportCommand()});
-    add("Look", {GraphCommand(), SmbCommand(), TimelineCommand(), ExportCommand(), StatsCommand()});
+    add("Look", {GraphCommand(), TimelineCommand(), ExportCommand(), StatsCommand()});
     add("Try", {ReplayCommand(), SweepCommand(), DiffCommand()});
     add("Logs", {RecordCommand(), ImportCommand(), InfoCommand(), DumpCommand(), VerifyCommand()});
     add("Buffer authors", {EnginesCommand(), PluginCommand(), FuzzCommand(), ProtovmCommand()});

@@ -158,17 +158,6 @@ std::string StateText(const Advice& advice) {
              InMs(numbers.period_ns), HumanDuration(numbers.history_ns));
 }
 
-/// " At most 5 of 8 chunks were in use: ...", if there are looks.
-std::string UsedMemoryText(const SharedMemoryNumbers& numbers) {
-  if (numbers.chunks == 0) return "";
-  std::string text = fmt::format(" At most {} of {} were in use", WithCommas(numbers.most_used),
-                                 Count(numbers.chunks, "chunk"));
-  if (numbers.losses == 0)
-    text +=
-        fmt::format("; the service could have freed none for {}", HumanDuration(numbers.quiet_ns));
-  return text + ".";
-}
-
 std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
   const auto& numbers = advice.As<SharedMemoryNumbers>();
   const AdviceProducer& producer = *report.facts.Find(*advice.producer);
@@ -179,32 +168,18 @@ std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
                   HumanSize(numbers.peak_10ms), HumanSize(numbers.peak_100ms));
   const uint64_t size = numbers.smb_size;
   if (!advice.to_do)
-    return fmt::format("{} lost nothing through full shared memory ({}): {}.{} Nothing to do.",
-                       name, HumanSize(size), peaks, UsedMemoryText(numbers));
+    return fmt::format("{} lost nothing through full shared memory ({}): {}. Nothing to do.",
+                       name, HumanSize(size), peaks);
   std::string lost;
   if (numbers.aborted > 0) lost = fmt::format("aborted {}", Count(numbers.aborted, "packet"));
   if (numbers.flagged > 0)
     lost += fmt::format("{}flagged {} as following a loss", lost.empty() ? "" : " and ",
                         Count(numbers.flagged, "packet"));
-  if (lost.empty()) lost = fmt::format("dropped packets {}", Count(numbers.losses, "time"));
-  const std::string full =
-      fmt::format("{} {}, because its shared memory ({}) was full: {}.{} ", name, lost,
-                  size == 0 ? "of unknown size" : HumanSize(size), peaks, UsedMemoryText(numbers));
-  if (numbers.simulated == 0)
-    return full + fmt::format(
-                      "Enlarge it to {}. (The log has no looks at it that show the loss: the "
-                      "size is not simulated.)",
-                      HumanSize(numbers.wanted));
-  const std::string assumed = "if its writers had kept their pace while they dropped";
-  if (numbers.wanted == 0)
-    return full + fmt::format(
-                      "Simulated, no size up to {} is enough {}: write less, or let writers "
-                      "wait.",
-                      HumanSize(smb::kMaxMemoryBytes), assumed);
-  return full + fmt::format(
-                    "Enlarge it to {}. Simulated, every writer finds a free chunk then, {}; "
-                    "and the service may free none for {}.",
-                    HumanSize(numbers.wanted), assumed, HumanDuration(numbers.quiet_then_ns));
+  return fmt::format(
+      "{} {}, because its shared memory ({}) was full: {}. Enlarge it to {}. (An estimate by these "
+      "rates: a replay cannot try it.)",
+      name, lost, size == 0 ? "of unknown size" : HumanSize(size), peaks,
+      HumanSize(numbers.wanted));
 }
 
 std::string ReadsText(const Advice& advice, const AdviceReport& report) {

@@ -21,7 +21,7 @@
 #include "core/ledger/ledger_sinks.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
-#include "core/smb/memory_story.h"
+#include "core/gaps/memory_looks.h"
 
 namespace ringscope::testing {
 
@@ -347,7 +347,7 @@ class ChromiumMarks {
   std::map<uint64_t, TraceContent> received_;
   std::vector<Session> sessions_;
   PacketReader reader_;
-  smb::MemoryStory story_{64};
+  smb::MemoryLooks story_{64};
   GapReport report_;
 };
 

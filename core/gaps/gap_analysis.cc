@@ -104,7 +104,6 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.ftrace = FtraceLossesOf(ftrace_);
   report.stale = stale_.Result();
   report.names = names_.Result();
-  report.memories = memory_.Needs();
   return report;
 }
 

@@ -32,13 +32,4 @@ uint64_t Gap::pushed_bytes() const {
   return bytes;
 }
 
-const smb::MemoryNeed* NeedOf(ProducerId producer, const GapReport& report) {
-  const auto need = std::ranges::find(report.memories, producer, &smb::MemoryNeed::producer);
-  return need == report.memories.end() ? nullptr : &*need;
-}
-
-const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report) {
-  return gap.remedies.larger_smb ? NeedOf(gap.sequence.producer, report) : nullptr;
-}
-
 }  // namespace ringscope

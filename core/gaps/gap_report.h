@@ -282,7 +282,6 @@ struct GapReport {
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
   std::vector<LostName> names;            // that the trace lacks
-  std::vector<smb::MemoryNeed> memories;  // shared memories in which packets were lost
   std::vector<CounterRise> counted;
   std::array<uint64_t, kLossCounters> counts{};    // by LossCounter
   std::array<uint64_t, kLossCounters> unlisted{};  // of these, not in `counted`
@@ -292,12 +291,6 @@ struct GapReport {
 
   uint64_t reports() const { return reported.size() + unlisted_reports; }
 };
-
-/// What would have been enough shared memory for a producer; nullptr: the log has no looks at it,
-/// or none of a loss.
-const smb::MemoryNeed* NeedOf(ProducerId producer, const GapReport& report);
-/// The same for the producer of an aborted packet; nullptr also: the gap has another cause.
-const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report);
 
 }  // namespace ringscope
 

@@ -29,10 +29,6 @@ void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
   }
 }
 
-std::vector<smb::MemoryNeed> SharedMemoryUse::Needs() const {
-  return smb::NeedsOf(looks_, smb::WhichMemories::kWithLosses);
-}
-
 void SharedMemoryUse::OnLook(ProducerId id) {
   const smb::MemoryFollower* const memory = looks_.Of(id);
   if (memory == nullptr || !memory->seen() || !memory->seen()->is_full()) return;

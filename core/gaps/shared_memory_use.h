@@ -12,8 +12,7 @@
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_fragments.h"
-#include "core/smb/memory_story.h"
-#include "core/smb/memory_trial.h"
+#include "core/gaps/memory_looks.h"
 
 namespace ringscope {
 
@@ -54,19 +53,14 @@ struct AbortFacts {
 };
 
 /// Follows how much producers commit, and what the recorder saw of their memory, to tell apart why
-/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second), and at most
-/// 96 MB of chunks' uses.
+/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second).
 class SharedMemoryUse {
  public:
   void OnRecord(const Op& op, const LogMoment& moment);
   /// A chunk as it is committed. @return the facts, if it ends with the marker of an aborted packet
   std::optional<AbortFacts> AddChunk(const ChunkCommit& commit, const WrittenChunk& written);
-  /// Of memories in which something was lost, what would have been enough, by a simulation.
-  std::vector<smb::MemoryNeed> Needs() const;
 
  private:
-  static constexpr size_t kEndedMemories = 1000;
-  static constexpr size_t kMostChunkUses = 1'000'000;
   struct Sent {
     uint64_t time_ns = 0;
     uint64_t bytes = 0;
@@ -87,7 +81,7 @@ class SharedMemoryUse {
   std::optional<uint64_t> last_commit_ns_;  // of any producer, before the record under way
   uint64_t quiet_ns_ = 0;
   std::map<ProducerId, Producer> producers_;
-  smb::MemoryStory looks_{kEndedMemories, kMostChunkUses};
+  smb::MemoryLooks looks_;
   SequenceMap<uint64_t> open_;  // bytes of the packet that continues in the next chunk
 };
 

@@ -253,8 +253,7 @@ class Advisor {
   }
 
   void AddSharedMemory(const AdviceProducer& producer) {
-    const uint64_t lost =
-        producer.aborted + producer.flagged + (producer.need ? producer.need->losses : 0);
+    const uint64_t lost = producer.aborted + producer.flagged;
     const uint64_t size = producer.smb_size.value_or(0);
     if (lost == 0 && (size == 0 || producer.rate.bytes() == 0)) return;
     const uint64_t peak_10 = producer.rate.PeakIn(10 * kMs);
@@ -265,17 +264,7 @@ class Advisor {
                                 .aborted = producer.aborted,
                                 .flagged = producer.flagged,
                                 .wanted = size};
-    if (producer.need) {
-      numbers.losses = producer.need->losses;
-      numbers.chunks = producer.need->chunks;
-      numbers.most_used = producer.need->most_used;
-      numbers.quiet_ns = producer.need->quiet_ns;
-    }
-    if (numbers.losses > 0) {
-      numbers.simulated = 1;
-      numbers.wanted = producer.need->enough.value_or(0);
-      numbers.quiet_then_ns = producer.need->quiet_then_ns;
-    } else if (lost > 0) {
+    if (lost > 0) {
       numbers.wanted = std::bit_ceil(std::max({2 * size, peak_100, 4 * kPageBytes}));
     }
     Add(AdviceTopic::kSharedMemory,

@@ -12,7 +12,6 @@
 #include "core/log/op.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay.h"
-#include "core/smb/memory_trial.h"
 #include "core/sweep/sweep_result.h"
 
 namespace ringscope {
@@ -44,8 +43,6 @@ struct AdviceProducer {
   uint64_t aborted = 0;              // packets that its writers aborted
   uint64_t flagged = 0;              // packets in which it reports losses of its own
   WriteRate rate;                    // of payload bytes, all writers together
-  /// What its memory would have done at other sizes; absent: the log has no looks at it.
-  std::optional<smb::MemoryNeed> need;
 };
 
 /// A buffer.

@@ -121,18 +121,10 @@ struct SharedMemoryNumbers {
   uint64_t peak_100ms = 0;  // bytes written
   uint64_t aborted = 0;     // packets
   uint64_t flagged = 0;     // packets
-  uint64_t wanted = 0;      // bytes; 0: no size is enough
-  // By a simulation of what its writers asked for, if the log has looks at its memory.
-  uint64_t simulated = 0;      // 1: `wanted` is of a simulation
-  uint64_t losses = 0;         // times that a writer dropped packets
-  uint64_t chunks = 0;         // 0: there are no looks
-  uint64_t most_used = 0;      // chunks in use at a time
-  uint64_t quiet_ns = 0;       // for how long the service may free nothing
-  uint64_t quiet_then_ns = 0;  // the same, with `wanted`
+  uint64_t wanted = 0;      // bytes, an estimate
 
   static constexpr const char* kNames[] = {"smb_size", "peak_10ms", "peak_100ms", "aborted",
-                                           "flagged",  "wanted",    "simulated",  "losses",
-                                           "chunks",   "most_used", "quiet_ns",   "quiet_then_ns"};
+                                           "flagged", "wanted"};
 };
 
 /// Of a buffer that discards.

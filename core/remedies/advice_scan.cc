@@ -14,9 +14,6 @@ namespace {
 constexpr uint64_t kReadsApartNs = 50'000'000;
 constexpr uint64_t kFewestPeriodicReads = 3;
 constexpr size_t kMaxSetUpSources = 1024;
-/// Of shared memory: memories that ended, and uses of chunks (96 MB).
-constexpr size_t kMaxEndedMemories = 1000;
-constexpr size_t kMaxChunkUses = 1'000'000;
 
 /// Collects what the records contain.
 class Scan {
@@ -26,7 +23,6 @@ class Scan {
       if (!first_ns_) first_ns_ = op.time_ns;
       now_ns_ = *op.time_ns;
     }
-    memories_.Add(op);
     if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
       facts_.config = ReadTraceConfigFacts(wire::AsBytes(config->config));
       facts_.has_config = true;
@@ -71,11 +67,6 @@ class Scan {
       for (const auto& [target, name] : sources_)
         if (target == id) AddName(buffer.sources, name);
       facts_.buffers.push_back(std::move(buffer));
-    }
-    // Of several memories of a producer the one counts in which most was lost.
-    for (const smb::MemoryNeed& need : smb::NeedsOf(memories_, smb::WhichMemories::kAll)) {
-      std::optional<smb::MemoryNeed>& known = ProducerOf(need.producer).need;
-      if (!known || need.losses >= known->losses) known = need;
     }
     for (auto& [id, producer] : producers_) facts_.producers.push_back(std::move(producer));
     facts_.duration_ns = first_ns_ && now_ns_ > *first_ns_ ? now_ns_ - *first_ns_ : 0;
@@ -136,7 +127,6 @@ class Scan {
   uint64_t reads_ = 0;
   std::optional<uint64_t> last_read_ns_;
   uint64_t longest_pause_ns_ = 0;
-  smb::MemoryStory memories_{kMaxEndedMemories, kMaxChunkUses};
   ServiceReads service_{/*all=*/false, /*period_ns=*/0};
   FlushTracker flushes_{[this](const FlushAccount& flush) {
     if (flush.outcome == FlushOutcome::kSucceeded && flush.time_ns)

@@ -9,8 +9,8 @@
 
 #include "core/base/ids.h"
 #include "core/perfetto/commit_request.h"
-#include "core/smb/memory_picture.h"
-#include "core/smb/page_layout.h"
+#include "core/gaps/memory_picture.h"
+#include "core/gaps/memory_picture.h"
 
 namespace ringscope::smb {
 

@@ -77,7 +77,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   SqliteExport& database_;
   ChunkLifetimes lives_;
   SessionStoryBuilder story_;
-  smb::MemoryStory looks_;
+  smb::MemoryLooks looks_;
   LogHeader header_;
   std::string config_;
   SessionNotes notes_{TimeBase::kWall};

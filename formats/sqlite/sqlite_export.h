@@ -16,7 +16,7 @@
 #include "core/log/session_story.h"
 #include "core/session/buffer_event.h"
 #include "core/session/reads_used.h"
-#include "core/smb/memory_story.h"
+#include "core/gaps/memory_looks.h"
 #include "formats/sqlite/row_queue.h"
 #include "formats/sqlite/sqlite_file.h"
 

@@ -13,9 +13,8 @@ namespace {
 
 using Unit = TrackEventWriter::Unit;
 
-/// Write rates are taken over windows of this length, aligned to multiples of it.
-constexpr uint64_t kWindowNs = 100'000'000;
-constexpr uint64_t kWindowsPerSecond = 1'000'000'000 / kWindowNs;
+/// Chunks of a sequence that are shown side by side.
+constexpr uint32_t kMaxLanes = 4096;
 
 std::string FlagsText(const ChunkLife& life) {
   std::vector<const char*> names;
@@ -38,55 +37,42 @@ uint32_t Lanes::Take() {
   return free_.extract(free_.begin()).value();
 }
 
-LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds)
-    : trace_(sink),
-      events_(trace_),
-      sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
-      programs_(events_),
-      memories_(
-          events_, [this](ProducerId producer) { return ProducerTrack(producer); }, max_lanes),
-      lives_(*this),
-      kinds_(kinds),
-      max_lanes_(max_lanes) {
+LifeTrace::LifeTrace(ByteSink& sink, PacketKinds* kinds)
+    : trace_(sink), events_(trace_), lives_(*this), kinds_(kinds) {
   trace_.AddTool();
 }
 
 void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
   notes_.OnRecord(op, moment);
   lives_.OnRecord(op, moment);
-  AdvanceTo(TraceTime(lives_.now()));
+  // Times of a log may step back a little; those of the trace do not.
+  ShowGauges();
+  now_ = std::max(now_, TraceTime(lives_.now()));
   reason_ = ReadReason::kUnknown;
-  std::visit(Overloaded{[&](const ClockSnapshotRecord& record) {
-                          if (status_)
-                            status_ = trace_.AddClockSnapshot(wire::AsBytes(record.snapshot));
-                        },
-                        [&](const ProducerConnected& producer) {
-                          producers_[producer.producer] = producer;
-                          connected_.insert(producer.producer);
-                        },
-                        [&](const ProducerDisconnected& gone) { connected_.erase(gone.producer); },
-                        [&](const ReadPass& read) { reason_ = read.reason; },
-                        [&](const FlushRequested& flush) { RequestFlush(flush); },
-                        [&](const FlushAcknowledged& flush) { AcknowledgeFlush(flush); },
-                        [&](const FlushTimedOut& flush) {
-                          const auto open = flushes_.find(flush.flush);
-                          if (open != flushes_.end()) EndFlush(open, "timed out");
-                        },
-                        [](const auto&) {}},
-             op.body);
-  if (const auto event = LifeEventOf(op, moment.record.value_or(0)))
-    sessions_.OnEvent(*event, now_);
-  memories_.OnRecord(op, now_);
+  if (const auto* clocks = std::get_if<ClockSnapshotRecord>(&op.body)) {
+    if (status_) status_ = trace_.AddClockSnapshot(wire::AsBytes(clocks->snapshot));
+  } else if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
+    producers_[producer->producer] = *producer;
+  } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
+    reason_ = read->reason;
+  }
+  if (const auto event = LifeEventOf(op, moment.record.value_or(0))) ShowEvent(*event);
 }
 
-// Time and counters.
-
-/// Times of a log may step back a little; those of the trace do not.
-void LifeTrace::AdvanceTo(uint64_t time_ns) {
-  ShowGauges();
-  const uint64_t window = time_ns / kWindowNs;
-  if (window > window_) ShowRates(window);
-  now_ = std::max(now_, time_ns);
+/// Shows what happens to tracing sessions, data sources, flushes and clones.
+void LifeTrace::ShowEvent(const LifeEvent& event) {
+  if (event.Is<BufferSetUp>()) return;  // it has a track
+  if (session_track_ == Track::kNone) session_track_ = events_.AddTrack("tracing session");
+  const std::string name = Printable(event.name);
+  std::vector<Arg> args = {{"record", event.record}};
+  if (event.change) args.push_back({"change", std::string_view(Name(*event.change))});
+  if (!name.empty()) args.push_back({"name", std::string_view(name)});
+  if (event.session) args.push_back({"session", *event.session});
+  if (event.producer) args.push_back({"producer", uint64_t{Raw(*event.producer)}});
+  if (event.instance) args.push_back({"instance", *event.instance});
+  if (event.flush) args.push_back({"flush", *event.flush});
+  if (event.clone) args.push_back({"clone", *event.clone});
+  events_.Instant(session_track_, now_, OpKindName(static_cast<size_t>(event.kind)), args);
 }
 
 void LifeTrace::ShowGauges() {
@@ -100,33 +86,6 @@ void LifeTrace::ShowGauges() {
   changed_.clear();
 }
 
-/// The window under way is over: shows its rates where it ends, and 0 after it where nothing
-/// follows at once.
-void LifeTrace::ShowRates(uint64_t next_window) {
-  std::vector<SequenceId> idle;
-  const uint64_t end = (window_ + 1) * kWindowNs;
-  for (const SequenceId& id : writing_) {
-    Sequence& sequence = sequences_.at(id);
-    if (sequence.rate_track == Track::kNone)
-      sequence.rate_track =
-          events_.AddCounter(fmt::format("{} write rate", ToString(std::get<SequenceKey>(id))),
-                             Unit::kNone, sequence.track, "B/s");
-    events_.Counter(sequence.rate_track, end, sequence.window_bytes * kWindowsPerSecond);
-    if (sequence.window_bytes == 0) idle.push_back(id);
-    sequence.window_bytes = 0;
-  }
-  for (const SequenceId& id : idle) writing_.erase(id);
-  const bool is_last = next_window * kWindowNs > end;
-  programs_.EndWindow(end, kWindowNs, kWindowsPerSecond, is_last);
-  now_ = std::max(now_, end);
-  window_ = next_window;
-  if (!is_last) return;
-  for (const SequenceId& id : writing_)
-    events_.Counter(sequences_.at(id).rate_track, end + kWindowNs, 0);
-  if (!writing_.empty()) now_ = std::max(now_, end + kWindowNs);
-  writing_.clear();
-}
-
 /// Takes the buffer's gauges; they are shown when the record is over.
 void LifeTrace::Sample(BufferId id) {
   Buffer& buffer = buffers_[id];
@@ -134,7 +93,6 @@ void LifeTrace::Sample(BufferId id) {
   buffer.fill.value = lives_.HeldBytes(id);
   buffer.unread.value = buffer.buffer->engine->stats().unread_bytes();
   changed_.insert(id);
-  programs_.Sample(*buffer.buffer, buffer.track, now_);
 }
 
 // Buffers and reads.
@@ -148,16 +106,6 @@ void LifeTrace::OnBufferSetUp(SessionBuffer& setup) {
   buffer.reads_track = events_.AddTrack(name + " reads", buffer.track);
   buffer.fill.track = events_.AddCounter(name + " fill", Unit::kBytes, buffer.track);
   buffer.unread.track = events_.AddCounter(name + " unread", Unit::kBytes, buffer.track);
-}
-
-void LifeTrace::OnBufferReplaced(SessionBuffer& buffer) {
-  lives_.OnBufferReplaced(buffer);
-  programs_.OnBufferReplaced(buffer.id);
-}
-
-Status LifeTrace::OnLogEnd(Session&) {
-  programs_.OnLogEnd(now_);
-  return {};
 }
 
 void LifeTrace::OnReadBegun(BufferId id) {
@@ -211,9 +159,6 @@ void LifeTrace::OnChunkWritten(BufferId buffer, WrittenCommit& written) {
 void LifeTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
   notes_.OnChunk(buffer, commit, refusal);
-  Sequence& sequence = SequenceOf(buffer, commit.sequence);
-  sequence.window_bytes += commit.payload.size();
-  writing_.insert({buffer, commit.sequence});
   lives_.OnChunk(buffer, commit, refusal);
 }
 
@@ -225,7 +170,7 @@ void LifeTrace::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
 void LifeTrace::OnChunkEntered(const ChunkLife& life) {
   if (!life.entered()) return;
   Sequence& sequence = SequenceOf(life.buffer, life.chunk.sequence);
-  if (!sequence.lanes.HasFree() && sequence.lanes.size() >= max_lanes_) {
+  if (!sequence.lanes.HasFree() && sequence.lanes.size() >= kMaxLanes) {
     ++counts_.chunks_left_out;
     return;
   }
@@ -316,42 +261,6 @@ void LifeTrace::ShowLoss(Sequence& sequence) {
   sequence.loss.reset();
 }
 
-// Flushes.
-
-void LifeTrace::RequestFlush(const FlushRequested& flush) {
-  const auto [open, is_new] = flushes_.try_emplace(flush.flush);
-  if (flush.producer)
-    open->second.waits_for.emplace(*flush.producer, now_);
-  else
-    for (const ProducerId producer : connected_) open->second.waits_for.emplace(producer, now_);
-  if (!is_new) return;
-  open->second.lane = flush_lanes_.Take();
-  const Arg args[] = {{"flush", flush.flush}};
-  events_.Begin(FlushTrack(open->second.lane), now_, "flush", args);
-}
-
-/// An acknowledgement is for all flushes up to its own.
-void LifeTrace::AcknowledgeFlush(const FlushAcknowledged& flush) {
-  std::vector<Arg> args = {{"producer", uint64_t{Raw(flush.producer)}}, {"flush", flush.flush}};
-  if (const auto open = flushes_.find(flush.flush); open != flushes_.end()) {
-    const auto asked = open->second.waits_for.find(flush.producer);
-    if (asked != open->second.waits_for.end()) args.push_back({"latency_ns", now_ - asked->second});
-  }
-  for (auto open = flushes_.begin(); open != flushes_.end() && open->first <= flush.flush;) {
-    const auto at = open++;
-    at->second.waits_for.erase(flush.producer);
-    if (at->second.waits_for.empty()) EndFlush(at, "acknowledged");
-  }
-  events_.Instant(ProducerTrack(flush.producer), now_, "acknowledges a flush", args);
-}
-
-void LifeTrace::EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* outcome) {
-  const Arg args[] = {{"outcome", std::string_view(outcome)}};
-  events_.End(FlushTrack(flush->second.lane), now_, args);
-  flush_lanes_.Give(flush->second.lane);
-  flushes_.erase(flush);
-}
-
 // Tracks, made when they are first needed.
 
 auto LifeTrace::SequenceOf(BufferId buffer, SequenceKey key) -> Sequence& {
@@ -385,23 +294,12 @@ auto LifeTrace::LaneTrack(SequenceId id, Sequence& sequence, uint32_t lane) -> T
   return sequence.lane_tracks[lane];
 }
 
-auto LifeTrace::FlushTrack(uint32_t lane) -> Track {
-  if (flushes_track_ == Track::kNone) flushes_track_ = events_.AddTrack("flushes");
-  while (flush_tracks_.size() <= lane)
-    flush_tracks_.push_back(events_.AddTrack("flushes", flushes_track_));
-  return flush_tracks_[lane];
-}
-
 Status LifeTrace::Finish(std::string_view remark) {
   for (const auto& [id, buffer] : buffers_) events_.Instant(buffer.reads_track, now_, remark);
   ShowGauges();
   lives_.Finish();
-  sessions_.Finish(now_);
-  memories_.Finish(now_);
-  while (!flushes_.empty()) EndFlush(flushes_.begin(), "open at the end");
   for (auto& [id, sequence] : sequences_)
     if (sequence.loss) ShowLoss(sequence);
-  if (!writing_.empty()) ShowRates(window_ + 1);
   RS_RETURN_IF_ERROR(status_);
   RS_RETURN_IF_ERROR(events_.status());
   return trace_.Finish();

@@ -13,8 +13,8 @@
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
+#include "core/log/life_event.h"
 #include "core/session/session_notes.h"
-#include "formats/trace/session_tracks.h"
 #include "formats/trace/track_events.h"
 
 namespace ringscope {
@@ -35,49 +35,38 @@ class Lanes {
 };
 
 /// Writes the buffers over time as a Perfetto trace: a slice for each chunk from its commit until
-/// it leaves its buffer, losses, evictions, reads, flushes, tracing sessions with their data
-/// sources, and counters. Slices and losses are named by what became of the chunk or the packets,
-/// as the UI has a colour for each name. Give it to the replay as a listener and as that of the
-/// accounts; then Finish. In the file, what happens comes in the order of time, but for chunks,
-/// which come when they leave, and losses, which come when they are certain. Memory: O(chunks held
-/// + sequences).
+/// it leaves its buffer, losses, evictions, reads, fill levels, and instants for what happens to
+/// the tracing session. Slices and losses are named by the fate of the chunk or the packets, as the
+/// UI has a color for each name. Chunks come in the file when they leave, and losses when they are
+/// certain. Memory: O(chunks held + sequences).
 class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeListener {
  public:
   /// What was drawn.
   struct Counts {
     uint64_t chunks = 0;
     uint64_t chunks_left_out = 0;  // their sequence had no lane left
-    uint64_t ways_left_out = 0;    // of chunks through the shared memory, likewise
     uint64_t evictions = 0;
     uint64_t lost_packets = 0;
   };
 
-  /// @param max_lanes chunks of a sequence, and chunks in a producer's shared memory, that are
-  /// shown
-  ///   side by side
   /// @param kinds of the packets, for losses; may be nullptr
-  LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds = nullptr);
+  explicit LifeTrace(ByteSink& sink, PacketKinds* kinds = nullptr);
 
   /// At the end of the log. Writes out what is pending.
   /// @param remark is shown at the end of each buffer's reads: "read as recorded"
   Status Finish(std::string_view remark);
-  Counts counts() const {
-    Counts counts = counts_;
-    counts.ways_left_out = memories_.ways_left_out();
-    return counts;
-  }
+  const Counts& counts() const { return counts_; }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override { lives_.OnBufferReplaced(buffer); }
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnBufferEvent(const BufferEvent& event) override;
-  Status OnLogEnd(Session& session) override;
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
@@ -105,8 +94,6 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     Track track = Track::kNone;
     Lanes lanes;
     std::vector<Track> lane_tracks;
-    Track rate_track = Track::kNone;
-    uint64_t window_bytes = 0;  // committed in this window
     std::optional<LossGroup> loss;
   };
   struct Gauge {
@@ -128,37 +115,21 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     uint64_t passes = 0;
     FateCount read;  // in the pass under way
   };
-  struct Flush {
-    uint32_t lane = 0;
-    std::map<ProducerId, uint64_t> waits_for;  // with the time of the request
-  };
-
   void BeginSlice(Track track, uint64_t begin, const ChunkLife& life);
-  void AdvanceTo(uint64_t time_ns);
+  void ShowEvent(const LifeEvent& event);
   void ShowGauges();
-  void ShowRates(uint64_t next_window);
   void Sample(BufferId id);
   void ShowLoss(Sequence& sequence);
-  void RequestFlush(const FlushRequested& flush);
-  void AcknowledgeFlush(const FlushAcknowledged& flush);
-  void EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* outcome);
-
   Sequence& SequenceOf(BufferId buffer, SequenceKey key);
   Track ProducerTrack(ProducerId producer);
   Track LaneTrack(SequenceId id, Sequence& sequence, uint32_t lane);
-  Track FlushTrack(uint32_t lane);
 
   TraceWriter trace_;
   TrackEventWriter events_;
-  SessionTracks sessions_;
-  ProgramTracks programs_;
-  MemoryTracks memories_;
   ChunkLifetimes lives_;
   KindsOfPackets kinds_;
   StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
-  const uint32_t max_lanes_;
   uint64_t now_ = 0;
-  uint64_t window_ = 0;  // of the write rates, under way
   SessionNotes notes_;
   std::map<ProducerId, ProducerConnected> producers_;
   std::map<ProducerId, Track> producer_tracks_;
@@ -166,12 +137,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   std::map<BufferId, Buffer> buffers_;
   std::map<uint64_t, Held> held_;  // chunks that have a lane, by their number
   std::set<BufferId> changed_;     // whose gauges may have
-  std::set<SequenceId> writing_;   // whose rate is not 0
-  std::set<ProducerId> connected_;
-  std::map<uint64_t, Flush> flushes_;  // under way, by id
-  Lanes flush_lanes_;
-  Track flushes_track_ = Track::kNone;
-  std::vector<Track> flush_tracks_;
+  Track session_track_ = Track::kNone;
   ReadReason reason_ = ReadReason::kUnknown;
   uint64_t flows_ = 0;
   Counts counts_;

@@ -1,4 +1,4 @@
-#include "core/smb/picture_codec.h"
+#include "core/gaps/memory_picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
-#include "core/smb/picture_codec.h"
+#include "core/gaps/memory_picture.h"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace ringscope::smb {
 namespace {
 
 using Page = MemoryPicture::Page;
+
+uint64_t CountBits(uint32_t bits) { return static_cast<uint64_t>(std::popcount(bits)); }
 
 /// The layout's bits are put lowest: the usual pages take one byte.
 constexpr uint32_t kHighBits = 32 - PageBitmap::kLayoutShift;
@@ -107,6 +110,27 @@ bool ReadHolders(Numbers& numbers, const Page& before, LastChunks& last, Page& n
 
 }  // namespace
 
+ChunkCounts MemoryPicture::Count() const {
+  ChunkCounts counts;
+  for (const Page& page : pages_) {
+    const PageBitmap bitmap = page.bitmap();
+    if (bitmap.is_undivided()) {
+      ++counts.free;
+      continue;
+    }
+    if (bitmap.chunks() == 0) ++counts.bad_pages;
+    // The lower and the upper bit of each chunk's state.
+    const uint32_t chunks = 0x5555'5555u & ((1u << (2 * bitmap.chunks())) - 1);
+    const uint32_t low = page.bits & chunks;
+    const uint32_t high = page.bits >> 1 & chunks;
+    counts.free += CountBits(chunks & ~low & ~high);
+    counts.being_written += CountBits(low & ~high);
+    counts.being_read += CountBits(high & ~low);
+    counts.complete += CountBits(low & high);
+  }
+  return counts;
+}
+
 void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::string& out) {
   const std::vector<Page>& old_pages = before.pages();
   const std::vector<Page>& pages = now.pages();
@@ -129,7 +153,7 @@ void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::s
   }
 }
 
-Status ApplyChanges(Bytes changes, MemoryPicture& picture, std::vector<size_t>* changed) {
+Status ApplyChanges(Bytes changes, MemoryPicture& picture) {
   Numbers numbers(changes);
   LastChunks last;
   const size_t pages = picture.pages().size();
@@ -147,7 +171,6 @@ Status ApplyChanges(Bytes changes, MemoryPicture& picture, std::vector<size_t>* 
       if (!ReadHolders(numbers, picture.pages()[page], last, now))
         return Fail(ErrorCode::kCorrupt, fmt::format("page {} lacks a chunk's holder", page));
       picture.SetPage(page, now);
-      if (changed != nullptr) changed->push_back(page);
     }
   }
   return {};
