@@ -4,7 +4,6 @@
 #include <string>
 
 #include "commands/log/info_report.h"
-#include "commands/log/memory_use.h"
 #include "commands/replays/imported_trace.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
