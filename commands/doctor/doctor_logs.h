@@ -56,12 +56,6 @@ void ListFields(Io& io, DoctorCounter& counter) {
 }
 
 template <typename Io>
-void ListFields(Io& io, ConfigChange& change) {
-  io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
-     change.is_estimate);
-}
-
-template <typename Io>
 void ListFields(Io& io, DoctorFinding& finding) {
   io("rule", finding.rule, "severity", finding.severity, "title", finding.title, "what",
      finding.what, "where", finding.where, "cause", finding.cause, "proof", finding.proof, "remedy",

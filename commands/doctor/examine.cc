@@ -21,7 +21,6 @@
 #include "core/base/wire.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger_sinks.h"
-#include "core/sweep/kept_batches.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -115,22 +114,19 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     TraceWriter writer(scan);
     SessionNotes notes;
     GapAnalysis analysis(kUsualStaleNs);
-    KeptBatches kept;
-    LedgerSinks sinks({&analysis, &kept});
-    Ledger ledger(sinks);
+    Ledger ledger(analysis);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
         ReplaySession(
             context, sessions, {},
-            {.ledger = &ledger, .listeners = {&notes, &analysis, &kept, &writer}, .apart = true}));
-    kept.Finish();
+            {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}, .apart = true}));
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(ledger.totals());
-    TriedRemedies remedies = RemediesFor(report, outcome);
+    std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(context,
                                      {.paths = {path}, .only = sessions.session(), .quiet = true},
-                                     {}, ledger.totals(), remedies, &kept));
+                                     {}, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
     DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);

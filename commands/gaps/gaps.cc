@@ -29,7 +29,6 @@
 #include "core/ledger/ledger_sinks.h"
 #include "core/ledger/lost_packets.h"
 #include "core/session/session_story_listener.h"
-#include "core/sweep/kept_batches.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -226,11 +225,6 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   const bool can_read_again =
       !logs.empty() && std::find(logs.begin(), logs.end(), "-") == logs.end();
   const bool tries_remedies = can_read_again && !args.packets;
-  KeptBatches kept;
-  if (tries_remedies) {
-    listeners.push_back(&kept);
-    sinks.push_back(&kept);
-  }
   LedgerSinks all_sinks(std::move(sinks));
   Ledger ledger(all_sinks);
   if (args.decode) listeners.push_back(&accounts.packets());
@@ -247,13 +241,11 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   } else {
     // Text groups them first.
     const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
-    TriedRemedies remedies = RemediesFor(report, outcome);
-    if (tries_remedies) {
-      kept.Finish();
+    std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
+    if (tries_remedies)
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-          args.choices, ledger.totals(), remedies, &kept));
-    }
+          args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
     RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));
     lost = selection.any_loss || selection.any_sign;

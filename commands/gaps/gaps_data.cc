@@ -100,21 +100,6 @@ Json AbortJson(const std::optional<AbortFacts>& abort) {
           {"quiet_ns", abort->quiet_ns},         {"full_memory", FullMemoryJson(*abort)}};
 }
 
-Json OutcomeJson(const std::optional<TriedOutcome>& outcome) {
-  if (!outcome) return {};
-  return {{"lost", outcome->lost}, {"waiting", outcome->waiting}};
-}
-
-Json TriedJson(const TriedRemedies& tried) {
-  Json sizes = Json::array();
-  for (const NeededSize& one : tried.sizes)
-    sizes.push_back(
-        {{"buffer", Raw(one.buffer)}, {"size", one.size}, {"replayed", OutcomeJson(one.outcome)}});
-  return {{"sizes", std::move(sizes)},
-          {"read_period_ns", tried.read_period_ns},
-          {"replayed_with_period", OutcomeJson(tried.with_period)}};
-}
-
 Json BlamedJson(const Gap& gap) {
   Json blamed = Json::array();
   for (const GapBlame& blame : gap.blamed)
@@ -299,7 +284,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
   if (totals.clone) out.Data("clone", *totals.clone);
   if (!selection.is_filtered) {  // the answer is of all of the session
     const Answer answer =
-        AnswerOf(selection.report, selection.outcome, selection.notes, selection.tried);
+        AnswerOf(selection.report, selection.outcome, selection.notes, selection.remedies);
     if (lines)
       out.Print(JsonLine("answer", totals.session, totals.clone, FieldsToJson(answer)));
     else
@@ -338,7 +323,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
     write("reported_losses", "reported_loss", reported);
     write("counted_losses", "counted_loss", counted);
     write("stalls", "stall", stalls);
-    if (!lines) out.Data("remedies", TriedJson(selection.tried));
+    if (!lines) out.Data("remedies", RemediesJson(selection.remedies));
     Json names = Json::array();
     for (const LostName& name : selection.names)
       names.push_back({{"thing", Name(name.thing)},

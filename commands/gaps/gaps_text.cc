@@ -154,7 +154,7 @@ void PrintStale(Report& out, const ShownGaps& selection, uint64_t limit, uint64_
 
 /// The answer, with the remedy: of the whole session.
 void PrintHead(Report& out, const ShownGaps& selection) {
-  Answer answer = AnswerOf(selection.report, selection.outcome, selection.notes, selection.tried);
+  Answer answer = AnswerOf(selection.report, selection.outcome, selection.notes, selection.remedies);
   // The title has that.
   std::erase_if(answer.lines, [](const AnswerLine& line) {
     return line.label == "Session" || line.label == "Assumed";
@@ -189,7 +189,7 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
                         selection.any_sign ? ", but more may be missing: see below" : "");
   }
   out.Paragraph(text);
-  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies())) out.Paragraph(remedy);
+  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies(), selection.notes)) out.Paragraph(remedy);
 }
 
 }  // namespace

@@ -101,13 +101,6 @@ std::string AbortText(const AbortFacts& abort) {
       size, window);
 }
 
-/// The size that a replay showed to be needed, if that is more than the gap alone needs.
-uint64_t SizeFor(const Gap& gap, const TriedRemedies& tried, uint64_t computed) {
-  for (const NeededSize& one : tried.sizes)
-    if (one.buffer == gap.buffer && one.grown) return std::max(one.size, computed);
-  return computed;
-}
-
 bool HasLimitedReads(const Gap& gap, const GapReport& report) {
   return std::any_of(report.buffers.begin(), report.buffers.end(), [&](const BufferGaps& buffer) {
     return buffer.id == gap.buffer && buffer.limited_reads > 0;
@@ -292,7 +285,7 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
            "lacks its patch; find out why its writer never sent the patch";
   if (remedies.buffer_size)
     parts.push_back("a buffer of " +
-                    SizeWithKb(SizeFor(gap, selection.tried, *remedies.buffer_size)));
+                    SizeWithKb(*remedies.buffer_size));
   if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
     parts.push_back(fmt::format("reading it {}every {}",
                                 HasLimitedReads(gap, selection.report) ? "to its end " : "",

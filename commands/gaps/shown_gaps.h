@@ -14,26 +14,26 @@ namespace ringscope {
 /// What the user wants to see of a session's gaps, and all that showing it takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, uint64_t at_most, const TriedRemedies& remedies,
+            const GapFilter& filter, uint64_t at_most, const std::vector<Remedy>& tried,
             const PacketKinds& packet_kinds)
       : GapSelection(all, session.start_ns(), filter, at_most),
         outcome(replayed),
         notes(session),
-        tried(remedies),
+        remedies(tried),
         kinds(packet_kinds) {}
 
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
-  const TriedRemedies& tried;
+  const std::vector<Remedy>& remedies;
   const PacketKinds& kinds;
 
   /// The remedies for buffers of which sequences with losses are selected.
-  TriedRemedies SelectedRemedies() const {
-    TriedRemedies selected = tried;
-    std::erase_if(selected.sizes, [&](const NeededSize& size) {
-      return std::ranges::none_of(sequences, [&](const SequenceGaps* sequence) {
-        return sequence->buffer == size.buffer && sequence->lost().packets > 0;
-      });
+  std::vector<Remedy> SelectedRemedies() const {
+    std::vector<Remedy> selected = remedies;
+    std::erase_if(selected, [&](const Remedy& remedy) {
+      return remedy.buffer && std::ranges::none_of(sequences, [&](const SequenceGaps* sequence) {
+               return sequence->buffer == *remedy.buffer && sequence->lost().packets > 0;
+             });
     });
     return selected;
   }

@@ -236,35 +236,10 @@ std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
       count > kNamed ? ", ..." : "");
 }
 
-std::string TriedText(const std::optional<TriedOutcome>& outcome) {
-  if (!outcome) return "should keep everything; not verified";
-  if (outcome->lost > 0)
-    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
-  if (outcome->waiting > 0)
-    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
-                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
-  return "keeps everything, as a replay shows";
-}
-
 }  // namespace
 
-std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
-  std::vector<std::string> texts;
-  for (const NeededSize& size : tried.sizes)
-    texts.push_back(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(size.size),
-                                Raw(size.buffer), TriedText(size.outcome), Raw(size.buffer),
-                                size.size / 1024));
-  if (tried.read_period_ns && !texts.empty())
-    texts.push_back(
-        fmt::format("Written into a file every {}, the session {} (--reads streamed={}ms, "
-                    "file_write_period_ms: {}).",
-                    PeriodInWords(*tried.read_period_ns), TriedText(tried.with_period),
-                    *tried.read_period_ns / 1'000'000, *tried.read_period_ns / 1'000'000));
-  return texts;
-}
-
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
-                const TriedRemedies& tried) {
+                const std::vector<Remedy>& remedies) {
   const SessionSums sums(report);
   const uint64_t lost = sums.totals.lost().packets;
   const uint64_t read = sums.totals[Fate::kRead].packets;
@@ -317,13 +292,13 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
                                        "was lost",
                                        WithCommas(unusable), Count(read, "packet")));
   answer.Add("More hints", signs);
-  for (const std::string& text : RemedyTexts(tried)) answer.Add("Remedy", text);
+  for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Remedy", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
   return answer;
 }
 
 ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
-                          const SessionNotes& notes, const TriedRemedies& tried) {
+                          const SessionNotes& notes, const std::vector<Remedy>& remedies) {
   const SessionSums sums(report);
   ReplayFacts facts;
   if (outcome.first_time_ns && outcome.last_time_ns)
@@ -334,11 +309,11 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
     replayed.id = buffer.id;
     replayed.policy = buffer.policy;
-    const auto needed = std::ranges::find(tried.sizes, buffer.id, &NeededSize::buffer);
-    if (needed == tried.sizes.end()) continue;
-    replayed.size = {
-        fmt::format("buffers[{}].size_kb", buffer.index), std::to_string(needed->size / 1024),
-        fmt::format("buffer {} {}", Raw(buffer.id), TriedText(needed->outcome)), !needed->outcome};
+    const Remedy* const size = FindSizeRemedy(remedies, buffer.id);
+    if (size == nullptr) continue;
+    replayed.size = size->changes.front();
+    replayed.size->value = std::to_string(size->size / 1024);
+    replayed.size->reason = fmt::format("buffer {} {}", Raw(buffer.id), TriedText(*size));
     changes.push_back(*replayed.size);
   }
   const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
@@ -358,8 +333,8 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     Finding& finding = add("log.lost", LostHeadline(sums), lost);
     finding.where = "by sequence: " + LosersText(sums, notes);
     finding.cause = fmt::format("What became of them: {}.", WhyText(sums));
-    const std::vector<std::string> remedies = RemedyTexts(tried);
-    if (!remedies.empty()) finding.remedy = Joined(remedies, " ");
+    const std::vector<std::string> texts = RemedyTexts(remedies, notes);
+    if (!texts.empty()) finding.remedy = Joined(texts, " ");
     finding.changes = std::move(changes);
   }
   if (waiting > 0)
@@ -368,7 +343,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   if (lost == 0 && waiting == 0 && !signs.empty())
     add("log.signs", before != nullptr ? LostBeforeText(*before) : SignsHeadline(sums), 0).proof =
         signs;
-  facts.answer = AnswerOf(report, outcome, notes, tried);
+  facts.answer = AnswerOf(report, outcome, notes, remedies);
   return facts;
 }
 

@@ -13,17 +13,13 @@ namespace ringscope {
 
 /// What was lost of a session of a log, why, to whom, and what would have kept it: of the whole
 /// session, whatever a filter selects.
-/// @param tried remedies, as far as they were tried
+/// @param remedies as far as they were tried
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
-                const TriedRemedies& tried);
-
-/// "With 6.39 MiB, buffer 1 keeps everything, as a replay shows (--size 1=6548k).": of each
-/// remedy.
-std::vector<std::string> RemedyTexts(const TriedRemedies& tried);
+                const std::vector<Remedy>& remedies);
 
 /// All that the replay of a session tells doctor, with that answer.
 ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
-                          const SessionNotes& notes, const TriedRemedies& tried);
+                          const SessionNotes& notes, const std::vector<Remedy>& remedies);
 
 }  // namespace ringscope
 

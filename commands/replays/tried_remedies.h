@@ -1,30 +1,28 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_TRIED_REMEDIES_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_TRIED_REMEDIES_H_
 
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands/replays/replay_run.h"
-#include "core/gaps/gap_report.h"
-#include "core/sweep/kept_batches.h"
-#include "core/sweep/read_period.h"
+#include "commands/view/report.h"
+#include "core/remedies/try_remedies.h"
 
 namespace ringscope {
 
-/// Remedies for all gaps of a session together.
-struct TriedRemedies : GapNeeds {
-  std::optional<TriedOutcome> with_period;  // of a replay with the read period, of all buffers
-};
-
-/// The remedies that a session's gaps call for, not tried yet. None for a log that lacks what was
-/// lost: nothing can be said of what it does not have.
-TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome);
-/// Replays the session again, with each remedy.
+/// Replays the session again, with each remedy; see TryRemedies in core/remedies.
 /// @param selection the session, in inputs that can be read again
-/// @param totals of its first replay
-/// @param kept what that replay kept of what its buffers got; nullptr: nothing
 Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
-                   TriedRemedies& remedies, KeptBatches* kept = nullptr);
+                   const ReplayChoices& choices, const ReplayOutcome& outcome, RemediesTried which,
+                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
+
+/// What was found, a sentence for each remedy: "With 6.39 MiB (size_kb: 6548), buffer 1 keeps
+/// everything, as a replay shows (--size 1=6548k)."
+std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
+                                     const SessionNotes& notes);
+/// "keeps everything, as a replay shows"
+std::string TriedText(const Remedy& remedy);
+Json RemediesJson(const std::vector<Remedy>& remedies);
 
 }  // namespace ringscope
 

@@ -9,6 +9,74 @@
 #include "core/log/verdict.h"
 
 namespace ringscope {
+
+std::string TargetsText(const SweepReport& report) {
+  std::vector<std::string> texts;
+  for (const SweepTarget& target : report.targets) texts.push_back(target.text);
+  return Joined(texts, " and ");
+}
+
+std::string SizesText(const std::vector<SweepRow>& rows) {
+  if (rows.size() == 1) return SizeWithKb(rows.front().size);
+  std::vector<std::string> texts;
+  for (const SweepRow& row : rows)
+    texts.push_back(fmt::format("{} for buffer {}", SizeWithKb(row.size), Raw(row.id)));
+  return Joined(texts);
+}
+
+std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
+  std::string reads = "read as recorded";
+  switch (setting.reads.choice.mode) {
+    case ReadsMode::kEnd:
+      reads = "read at the end";
+      break;
+    case ReadsMode::kNone:
+      reads = "never read";
+      break;
+    case ReadsMode::kEvery:
+      reads = fmt::format("read {}", setting.reads.name);
+      break;
+    case ReadsMode::kStreamed:
+      reads = "read as for a file";
+      if (setting.reads.name != Name(ReadsMode::kStreamed))
+        reads += fmt::format(" ({})", setting.reads.name);
+      break;
+    default:
+      break;
+  }
+  if (setting.reads.assumed) reads += " (assumed)";
+  return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
+}
+
+namespace {
+
+std::string MissText(const SweepReport& report, const TargetMiss& miss) {
+  const SweepRow& row = miss.row;
+  if (miss.kind == TargetMiss::Kind::kLogTooShort)
+    return fmt::format("the log lasts only {}", HumanDuration(report.outcome.duration_ns()));
+  if (miss.kind == TargetMiss::Kind::kHistory)
+    return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
+                       HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
+                       HumanDuration(row.shortest_history_ns));
+  const std::string lost =
+      fmt::format("{} of {} {} lost", WithCommas(row.lost_packets()),
+                  Count(row.written.packets, "packet"), row.lost_packets() == 1 ? "is" : "are");
+  if (row.full_packets() == 0)
+    return fmt::format("in buffer {}, {} whatever its size; with {} it overwrites nothing",
+                       Raw(row.id), lost, SizeWithKb(row.size));
+  return fmt::format("even with {} for buffer {}, {}: {} overwritten, {} discarded",
+                     HumanSize(row.size), Raw(row.id), lost, WithCommas(row.overwritten.packets),
+                     WithCommas(row.discarded.packets));
+}
+
+}  // namespace
+
+std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
+  std::vector<std::string> texts;
+  for (const TargetMiss& miss : found.misses) texts.push_back(MissText(report, miss));
+  return texts.empty() ? "no sizes that were tried meet it together" : Joined(texts, "; ");
+}
+
 namespace {
 
 constexpr size_t kKeptBar = 6;
@@ -94,9 +162,9 @@ void PrintSequences(Report& out, const SweepReport& report, const SweepSeries& s
 
 void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series,
                  bool sequences) {
-  const uint64_t duration = report.result.duration_ns();
+  const uint64_t duration = report.outcome.duration_ns();
   const SweepRow& first = *series.rows.front();
-  const uint64_t own = OwnSize(report, series.buffer);
+  const uint64_t own = report.OwnSize(series.buffer);
   std::string heading = fmt::format(
       "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
@@ -112,10 +180,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
     const uint64_t kept = row.kept_packets();
-    const bool needed = IsNeededSize(report, series, row.size);
-    table.AddRow({row.size == own ? "*"
-                  : needed        ? "+"
-                                  : "",
+    table.AddRow({row.size == own ? "*" : "",
                   HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
@@ -138,11 +203,9 @@ void PrintFound(Report& out, const SweepReport& report) {
   out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
   for (const FoundSize& found : report.found) {
     const SweepSetting& setting = report.plan.settings[found.setting];
-    const auto any =
-        std::find_if(report.plan.points.begin(), report.plan.points.end(),
-                     [&](const SweepPoint& point) { return point.setting == found.setting; });
+    const auto any = std::ranges::find(report.plan.points, found.setting, &SweepPoint::setting);
     const auto& rows =
-        report.result.rows[found.point ? *found.point
+        report.rows[found.point ? *found.point
                                        : static_cast<size_t>(any - report.plan.points.begin())];
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.point) {
@@ -153,10 +216,9 @@ void PrintFound(Report& out, const SweepReport& report) {
     for (const SweepRow& row : rows) waiting += row.waiting_packets();
     out.Paragraph(
         fmt::format("{}{}{}{}", name, SizesText(rows),
-                    !found.verified ? ""
-                    : LossesBefore(report.result.verdicts) != nullptr
+                    LossesBefore(report.outcome.verdicts) != nullptr
                         ? " for what is in the trace: the session needs more"
-                        : "; verified by an exact replay",
+                        : "",
                     waiting == 0 ? ""
                                  : fmt::format("; {} unfinished there, too",
                                                waiting == 1 ? "1 packet is"
@@ -170,41 +232,31 @@ void PrintFound(Report& out, const SweepReport& report) {
 void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
   ReportTitle(out, {.path = report.path,
                     .session = report.session,
-                    .records = report.result.records,
-                    .duration_ns = report.result.duration_ns(),
+                    .records = report.outcome.records,
+                    .duration_ns = report.outcome.duration_ns(),
                     .clone = report.clone});
-  if (const RecordingVerdict* before = LossesBefore(report.result.verdicts))
+  if (const RecordingVerdict* before = LossesBefore(report.outcome.verdicts))
     out.Paragraph(
         fmt::format("For the packets in the trace only: it lacks what was lost, {}. 'ringscope "
                     "advise' of the trace estimates what sizes the session needs.",
                     Printable(before->detail)));
   bool marked = false, otherwise = false, waiting = false, folded = false;
-  std::string needed;
   std::string heading;
-  for (const SweepSeries& all : SeriesOf(report)) {
-    const SweepSeries series = AroundFound(report, all);
+  for (const SweepSeries& series : SeriesOf(report)) {
     const std::string text = SettingText(*series.setting, *series.rows.front());
     out.Print("\n");
     if (text != heading) out.Print(out.Bold(text) + "\n");
     heading = text;
     PrintBuffer(out, report, series, sequences);
-    const uint64_t own = OwnSize(report, series.buffer);
+    const uint64_t own = report.OwnSize(series.buffer);
     for (const SweepRow* row : series.rows) {
       marked |= row->size == own;
       otherwise |= row->lost_otherwise() > 0;
       waiting |= row->waiting_packets() > 0;
       folded |= row->folded.packets > 0;
-      if (IsNeededSize(report, series, row->size))
-        needed += fmt::format("{}{} for buffer {}", needed.empty() ? "" : ", ",
-                              SizeWithKb(row->size), Raw(series.buffer));
     }
   }
-  if (marked || !needed.empty()) out.Print("\n");
-  if (marked) out.Print("* the log's own size\n");
-  if (!needed.empty())
-    out.Print(
-        Wrap(fmt::format("the size needed to overwrite nothing, by a replay: {}", needed), "+ ") +
-        "\n");
+  if (marked) out.Print("\n* the log's own size\n");
   if (otherwise)
     out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
                    "nothing ('ringscope gaps' has the causes)",

@@ -103,17 +103,6 @@ Result<std::vector<NamedReads>> ParseReadsList(std::string_view text) {
   return reads;
 }
 
-Result<std::vector<NamedPrograms>> ParseProgramsList(std::string_view text) {
-  std::vector<NamedPrograms> programs;
-  const auto add = [&](std::string_view part) -> Status {
-    RS_ASSIGN_OR_RETURN(const protovm::ProgramChoice choice, ParsePrograms(part));
-    programs.push_back({std::string(part), choice});
-    return {};
-  };
-  RS_RETURN_IF_ERROR(ForEachPart(text, add));
-  return programs;
-}
-
 Result<std::vector<std::string>> ParseEngineList(std::string_view text) {
   std::vector<std::string> engines;
   const auto add = [&](std::string_view part) -> Status {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/sweep/sweep_choices.h"
+#include "core/sweep/sweep_report.h"
 
 namespace ringscope {
 
@@ -19,9 +19,6 @@ Result<SizeList> ParseSizeList(std::string_view text);
 Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text);
 
 Result<std::vector<NamedReads>> ParseReadsList(std::string_view text);
-
-/// What programs do.
-Result<std::vector<NamedPrograms>> ParseProgramsList(std::string_view text);
 
 /// Names of engines; that of a plug-in is its path.
 Result<std::vector<std::string>> ParseEngineList(std::string_view text);

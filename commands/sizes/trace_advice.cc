@@ -8,7 +8,6 @@
 
 #include "commands/replays/session_reader.h"
 #include "commands/shell/text.h"
-#include "commands/sizes/advise_report.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
 #include "formats/descriptors/changed_config.h"
@@ -17,6 +16,7 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kTopWriters = 5;
+constexpr size_t kBodyIndent = 2;
 
 Cell OrDash(const std::optional<uint64_t>& value, std::string (*text)(uint64_t)) {
   return value ? Cell(text(*value), *value) : Cell("-", Json());
@@ -131,6 +131,14 @@ Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const Trac
   advice.writers = WriterSharesOf(advice.facts);
   if (advice.facts.config) advice.config = ReusableConfig(wire::AsBytes(*advice.facts.config));
   return advice;
+}
+
+void PrintConfig(Report& out, std::string_view config) {
+  while (!config.empty()) {
+    const size_t end = std::min(config.find('\n'), config.size());
+    out.Print(fmt::format("  {}\n", config.substr(0, end)));
+    config.remove_prefix(std::min(end + 1, config.size()));
+  }
 }
 
 std::string ConfigText(const TraceAdvice& advice) {

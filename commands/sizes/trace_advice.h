@@ -28,11 +28,8 @@ struct TraceAdvice {
 };
 
 Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish);
-/// The same without a wish, of a session of the file; nullopt: the input is a log, or the session's
-/// buffers lost nothing.
-Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path,
-                                                      uint64_t session);
-
+/// Prints a trace config, indented.
+void PrintConfig(Report& out, std::string_view config);
 /// The trace config with all changes.
 std::string ConfigText(const TraceAdvice& advice);
 

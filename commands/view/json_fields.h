@@ -9,6 +9,7 @@
 
 #include "commands/shell/values.h"
 #include "commands/view/json.h"
+#include "core/base/config_change.h"
 #include "core/base/enum_names.h"
 #include "core/base/packet_count.h"
 #include "core/base/text.h"
@@ -107,6 +108,12 @@ class JsonFieldReader {
 template <typename Io>
 void ListFields(Io& io, PacketCount& count) {
   io("packets", count.packets, "bytes", count.bytes);
+}
+
+template <typename Io>
+void ListFields(Io& io, ConfigChange& change) {
+  io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
+     change.is_estimate);
 }
 
 template <typename T>

@@ -1,55 +1,51 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SWEEP_INPUT_H_
 #define RINGSCOPE_CORE_SWEEP_SWEEP_INPUT_H_
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/log/op.h"
-#include "core/session/session.h"
-#include "core/sweep/sweep_batch.h"
-#include "core/sweep/sweep_replay.h"
-#include "core/tape/tape_recorder.h"
+#include "core/session/replay.h"
 
 namespace ringscope {
 
-class KeptBatches;
-
-/// Takes the replays of a sweep through batches: each replay through all of them, in order;
-/// different replays perhaps on different threads.
-class ReplayRunner {
- public:
-  virtual ~ReplayRunner() = default;
-  virtual void Put(std::shared_ptr<const SweepBatch> batch) = 0;
-  /// Calls `last` for each replay once it is through all batches, and returns when all were. Call
-  /// it before the replays are used again.
-  virtual void Finish(const std::function<void(SweepReplay&)>& last) = 0;
-};
-
-/// What the configurations of a sweep share is judged by the newest release, whatever their own.
+/// Splits are judged by the newest release, whatever the engines of the configurations are.
 inline uint32_t SweepRelease(const BufferSetUp&) { return kNewestRelease; }
 
-/// One session of a log, and what else sweeps of it need.
+/// Calls task(0) .. task(count - 1), perhaps on several threads, and returns after the last one.
+/// Tasks with low numbers begin first.
+using TaskRunner = std::function<void(size_t count, const std::function<void(size_t)>& task)>;
+
+inline void RunInTurn(size_t count, const std::function<void(size_t)>& task) {
+  for (size_t i = 0; i < count; ++i) task(i);
+}
+
+/// One session of a log, and what its sweeps need.
 struct SweepInput {
-  /// Opens the session's records, from the first one; called again where they are needed again.
+  /// Opens the session's records, from the first one. Called once for each pass.
   std::function<Result<std::unique_ptr<OpSource>>()> open;
-  /// Whose reads count; absent: the session's own. `open` then ends with the clone.
+  /// The clone that is replayed; absent: the session itself. `open` then ends with the clone.
   std::optional<CloneView> clone;
   /// Resolves the engines that configurations name.
-  EngineLookup find_engine;
-  /// @param replays not owned
-  std::function<std::unique_ptr<ReplayRunner>(const std::vector<SweepReplay*>& replays)>
-      run_replays;
-  /// Makes what plays to the listeners of a replay, perhaps in another thread; may be empty: they
-  /// listen to it themselves.
-  std::function<std::unique_ptr<TapeRunner>(TapePlayer&)> run_tape;
+  EngineLookup find_engine = FindEngine;
+  TaskRunner run_tasks = RunInTurn;
   LookAhead ahead = {};
-  /// What a replay of the same records kept, so that sweeps by shapes need not read them; if that
-  /// is nothing, the first sweep fills it. Not owned; nullptr: each sweep reads the records.
-  KeptBatches* kept = nullptr;
-  /// Gets what the user should know, as a sentence of which the log's name is the beginning.
-  std::function<void(const std::string&)> warn;
+  /// Whether recorded reads may have stopped at a limit, so that `ahead` is asked for their ends.
+  bool has_limited_reads = true;
+  /// The log's buffers, and their sizes in bytes.
+  std::map<BufferId, uint64_t> buffers;
+  /// Bytes of all commit requests: no buffer holds more.
+  uint64_t commit_bytes = UINT64_MAX;
+  /// Whether data sources have programs (ProtoVM).
+  bool has_programs = false;
+  /// Bytes that the buffers of one pass may hold.
+  uint64_t memory_limit = uint64_t{128} << 20;
+  /// Gets warnings for the user: the end of a sentence that begins with the log's name.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
 }  // namespace ringscope

@@ -6,11 +6,34 @@
 #include <string>
 #include <vector>
 
-#include "core/sweep/needed_sizes.h"
-#include "core/sweep/sweep_choices.h"
-#include "core/sweep/sweep_result.h"
+#include "core/log/retarget.h"
+#include "core/perfetto/fill_policy.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
+
+/// Sizes to try for a buffer.
+struct SizeList {
+  std::optional<BufferId> buffer;  // absent: all buffers
+  std::vector<uint64_t> sizes;     // bytes; ascending, none twice
+};
+
+/// When to read, and how the user wrote it.
+struct NamedReads {
+  std::string name;
+  ReadsChoice choice;
+  bool assumed = false;  // nobody chose it, and the log does not show when it was read
+};
+
+/// What a user chooses about a sweep. Lists that are empty: as the log has it.
+struct SweepChoices {
+  std::vector<SizeList> sizes;
+  std::vector<FillPolicy> policies;
+  std::vector<NamedReads> reads;
+  std::vector<std::string> engines;
+  std::optional<uint64_t> pass_bytes;
+  std::vector<RetargetRule> splits;
+};
 
 /// A buffer as the log sets it up.
 struct BufferFacts {
@@ -23,44 +46,30 @@ struct SessionFacts {
   std::map<BufferId, BufferFacts> buffers;
   std::map<ProducerId, std::string> producers;  // their names
   bool has_reads = false;                       // that touch the buffers, see ServiceReads
+  bool has_limited_reads = false;               // of these, some stop at so many bytes
   bool streams = false;                         // into a file
-  uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
+  bool has_programs = false;                    // ProtoVM
+  uint64_t commit_bytes = 0;                    // of all requests
   std::vector<RetargetRule> unused_splits;
+
+  /// Completes the input of a sweep.
+  void AddTo(SweepInput& input) const;
 };
 
 /// Reads the records of a session to their end.
 Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
-
-/// Whether a plan can be made without knowing the session.
-bool PlansBlindly(const SweepChoices& choices);
-
-/// Hands records on, and adds what they hold to a session's facts.
-class FactsSource : public OpSource {
- public:
-  /// @param source and `facts` outlive this
-  FactsSource(OpSource& source, SessionFacts& facts) : source_(source), facts_(facts) {}
-  Result<std::optional<Op>> Next() override;
-
- private:
-  OpSource& source_;
-  SessionFacts& facts_;
-  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
-};
 
 /// All but the sizes of a configuration.
 struct SweepSetting {
   std::optional<std::string> engine;  // absent: the log's
   std::optional<FillPolicy> policy;   // absent: the log's
   NamedReads reads;
-  std::optional<NamedPrograms> programs;  // absent: as the service runs them
 };
 
 /// One configuration.
-struct SweepPoint {
-  size_t setting = 0;            // index
-  std::optional<double> scale;   // times the log's own sizes; absent: `size`
-  std::optional<uint64_t> size;  // of all buffers that have no size of their own
-  ReplayOptions config;
+struct SweepPoint : SweepConfig {
+  std::optional<double> scale = {};   // times the log's own sizes; absent: `size`
+  std::optional<uint64_t> size = {};  // of all buffers that have no size of their own
 };
 
 /// Configurations, setting by setting, and in each by size.
@@ -72,27 +81,10 @@ struct SweepPlan {
 /// All combinations of what was chosen; without sizes, from an eighth to eight times the log's own.
 /// kUsage if there are too many.
 Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts);
-
-/// Gives the settings of a plan that was made blindly the reads that they have with these facts.
-void NameReads(const SessionFacts& facts, SweepPlan& plan);
-
 /// The settings alone.
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);
-/// A configuration in which all buffers but those in `fixed` have `scale` times their own size,
-/// rounded up to 4 KiB pages and at most kMaxScaledSize.
-SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
-                       const SweepChoices& choices, const SessionFacts& facts,
-                       const std::map<BufferId, uint64_t>& fixed);
-
-/// What the buffers need to lose nothing, by setting; of one without reads nothing is known.
-Result<std::vector<std::optional<BufferNeeds>>> FindNeededSizes(
-    const SweepInput& input, const std::vector<SweepSetting>& settings, const SweepChoices& choices,
-    const SessionFacts& facts);
-/// Adds a configuration with them for each setting that has any.
-void AddNeededSizes(const std::vector<std::optional<BufferNeeds>>& needs,
-                    const SweepChoices& choices, const SessionFacts& facts, SweepPlan& plan);
-
-inline constexpr uint64_t kMaxScaledSize = uint64_t{2} << 30;
+/// A setting with the log's own sizes.
+SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoices& choices);
 
 }  // namespace ringscope
 

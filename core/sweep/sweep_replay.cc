@@ -1,240 +1,304 @@
 #include "core/sweep/sweep_replay.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
-
-#include "core/perfetto/packet_traits.h"
 
 namespace ringscope {
 namespace {
 
-ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker maker) {
-  options.session.find_engine = std::move(find_engine);
-  options.session.make_engine = std::move(maker);
-  return options;
+/// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
+/// its limit: the service continues a read so.
+class ReadCount {
+ public:
+  /// A pass begins to read a buffer, because of this record.
+  /// @return the number of the read, from 1
+  uint64_t Begin(uint64_t record) {
+    if (record != record_ && !at_limit_) ++reads_;
+    record_ = record;
+    at_limit_ = false;
+    return reads_;
+  }
+  void EndAtLimit() { at_limit_ = true; }
+
+ private:
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> record_;
+  bool at_limit_ = false;
+};
+
+PacketCount Less(const PacketCount& a, const PacketCount& b) {
+  return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
+}
+
+std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts) {
+  if (accounts == nullptr) return {&gatherer};
+  return {&gatherer, accounts, &accounts->ledger()};
 }
 
 }  // namespace
 
-SweepReplay::SweepReplay(const ReplayOptions& config, EngineLookup find_engine)
-    : replay_(With(config, std::move(find_engine),
-                   [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
-                     return MakeEngine(info, engine, id);
-                   }),
-              *this),
-      // Bytes of a trace depend on the sequences' ids, which clones give out, too.
-      counts_trace_bytes_(config.pass_bytes.has_value()) {}
+auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
+  const auto found = buffers_.find(id);
+  return found == buffers_.end() ? nullptr : &found->second;
+}
 
-Result<std::unique_ptr<Engine>> SweepReplay::MakeEngine(const EngineInfo& info,
-                                                        const EngineConfig& config, BufferId id) {
-  if (!info.create_shapes) {
-    // Noted here: the session takes it for a mistake in the size, if one was chosen.
-    Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
-    return ringscope::Fail(ErrorCode::kUnsupported, info.name + " keeps payloads");
+const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
+  const auto found = ledger_.totals().find(id);
+  return found == ledger_.totals().end() ? nullptr : &found->second;
+}
+
+void SessionAccounts::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) {
+  Buffer& buffer = buffers_[id];
+  buffer.sequences[commit.sequence];
+  const auto [ns, is_new] = buffer.committed_ns.Add({commit.sequence, commit.chunk});
+  if (is_new) ns = now_.time_ns.value_or(0);
+}
+
+void SessionAccounts::OnPacketFate(const PacketAccount& account) {
+  Buffer& buffer = buffers_[account.buffer];
+  Sequence& sequence = buffer.sequences[account.sequence];
+  const PacketCount count{1, account.size};
+  sequence.written += count;
+  switch (account.fate) {
+    case Fate::kRead:
+    case Fate::kReadable:
+    case Fate::kInvalid:
+    case Fate::kReadBefore:
+      return;
+    case Fate::kOverwritten:
+      sequence.overwritten += count;
+      return;
+    case Fate::kDiscarded:
+      (IsByService(account.cause) ? sequence.otherwise : sequence.discarded) += count;
+      return;
+    case Fate::kFolded:
+      sequence.folded += count;
+      return;
+    case Fate::kIncomplete:
+      sequence.incomplete += count;
+      return;
+    case Fate::kStalled:
+      buffer.stalled.Add({account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}).first += count;
+      return;
+    case Fate::kMoved:
+    case Fate::kCleared:
+      buffer.elsewhere += count;
+      return;
+    default:
+      sequence.otherwise += count;
   }
-  std::unique_ptr<Buffer>& buffer = buffers_[id];
-  buffer = std::make_unique<Buffer>();
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ShapeEngine> engine,
-                      info.create_shapes(config, buffer->tally));
-  buffer->engine = engine.get();
-  return engine;
 }
 
-void SweepReplay::OnBufferReplaced(SessionBuffer& buffer) {
-  // What it returned would have to be taken out of the losses.
-  Fail({ErrorCode::kUnsupported, "a buffer is set up again", {}, {}});
-  static_cast<void>(buffer);
-}
+/// Counts what the buffers return.
+class SweepReplay::Gatherer : public ReplayListener {
+ public:
+  struct Sequence {
+    PacketCount read;
+    PacketCount invalid;
+    PacketCount unread;
+    uint64_t in_read = 0;         // that returned `chunks`
+    std::vector<ChunkId> chunks;  // first chunks of packets
+  };
+  struct Buffer {
+    SessionBuffer* buffer = nullptr;
+    uint64_t begun = 0;    // the last read
+    uint64_t in_read = 0;  // the last that returned anything
+    PacketCount taken;
+    uint64_t used_bytes = 0;
+    std::vector<ChunkName> unread_chunks;  // before drains
+    bool knows_chunks = true;
+    SequenceMap<Sequence> sequences;
+  };
 
-void SweepReplay::OnBufferEmptied(SessionBuffer& buffer) {
-  // What left with the buffer is neither overwritten nor read.
-  Fail({ErrorCode::kUnsupported, "a clone takes a buffer over, or clears it", {}, {}});
-  static_cast<void>(buffer);
-}
-
-void SweepReplay::OnProgramSetUp(const SessionBuffer& buffer) {
-  Fail({ErrorCode::kUnsupported, "a program (ProtoVM) runs on what is overwritten", {}, {}});
-  static_cast<void>(buffer);
-}
-
-void SweepReplay::Fail(Error error) {
-  if (!failure_) failure_ = std::move(error);
-}
-
-void SweepReplay::CheckFailure(const Engine& engine) {
-  if (engine.failure() != nullptr) [[unlikely]]
-    Fail(*engine.failure());
-}
-
-/// Changes the engine of a buffer, if it has one.
-template <typename Change>
-void SweepReplay::WithEngine(BufferId id, Change change) {
-  if (engine_ == nullptr || engine_id_ != id) [[unlikely]] {
-    const auto found = buffers_.find(id);
-    if (found == buffers_.end()) return;
-    engine_id_ = id;
-    engine_ = found->second->engine;
-  }
-  change(*engine_);
-  CheckFailure(*engine_);
-}
-
-Status SweepReplay::ApplyOp(const Op& op) {
-  ++event_;
-  engine_ = nullptr;
-  if (std::holds_alternative<CloneRead>(op.body)) {
-    has_clones_ = true;
-    return replay_.Advance(op.time_ns);
-  }
-  if (const auto* read = std::get_if<ReadPass>(&op.body))
-    counts_trace_bytes_ |=
-        !read->buffer && (read->max_bytes.has_value() || read->reason == ReadReason::kFile);
-  Status status = replay_.Apply(op);
-  counts_trace_bytes_ |= replay_.reads_for_file();
-  return status;
-}
-
-void SweepReplay::Apply(const SweepBatch& batch) {
-  for (const SweepBatch::Step& step : batch.steps) {
-    if (failure_) return;
-    switch (step.kind) {
-      case SweepBatch::Kind::kRecord: {
-        ++event_;
-        if (Status status = replay_.Advance(batch.times[step.index]); !status)
-          Fail(std::move(status).error());
-        break;
-      }
-      case SweepBatch::Kind::kOp:
-        if (Status status = ApplyOp(batch.ops[step.index]); !status)
-          Fail(std::move(status).error());
-        if (has_clones_ && counts_trace_bytes_)
-          Fail({ErrorCode::kUnsupported, "the log has clones and reads of so many bytes", {}, {}});
-        break;
-      case SweepBatch::Kind::kChunk: {
-        const SweepBatch::Chunk& chunk = batch.chunks[step.index];
-        WithEngine(chunk.buffer, [&](ShapeEngine& engine) {
-          ChunkShape shape = chunk.shape;
-          shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
-          engine.CommitShape(chunk.commit, shape);
-        });
-        break;
-      }
-      case SweepBatch::Kind::kPatches: {
-        const SweepBatch::Patches& entry = batch.patches[step.index];
-        WithEngine(entry.buffer, [&](ShapeEngine& engine) {
-          ChunkPatches patches = entry.patches;
-          patches.patches = {batch.patch_places.data() + entry.first, entry.count};
-          engine.ApplyPatches(patches);
-        });
-        break;
-      }
+  Buffer& Of(BufferId id) {
+    if (last_ == nullptr || last_id_ != id) {
+      last_ = &buffers_[id];
+      last_id_ = id;
     }
+    return *last_;
   }
-}
+  void SetAtEnd() { record_ = UINT64_MAX; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
-void SweepReplay::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
-
-/// Packets follow that the engine returned as one with this one.
-void SweepReplay::AddFollowing(const SessionPacket& first, const PacketFacts& facts,
-                               uint32_t count) {
-  Packet packet = *first.packet;
-  packet.dropped = 0;
-  SessionPacket following = first;
-  following.packet = &packet;
-  for (uint32_t i = 0; i < count; ++i) losses_.AddPacket(following, facts);
-}
-
-void SweepReplay::OnTakenPacket(const SessionPacket& packet) {
-  Buffer& buffer = *buffers_.at(packet.buffer);
-  buffer.taken += {buffer.engine->packet_shape().packets, packet.packet->size};
-}
-
-Status SweepReplay::OnPacket(const SessionPacket& packet) {
-  Buffer& buffer = *buffers_.at(packet.buffer);
-  const PacketShape& shape = buffer.engine->packet_shape();
-  // Packets that come as one have the same facts, so that all but the first change nothing in the
-  // state of their sequence; but each counts what it reports itself.
-  const PacketFacts facts = FactsOf(shape.traits);
-  losses_.AddPacket(packet, facts);
-  if (facts.dropped != 0) [[unlikely]]
-    AddFollowing(packet, facts, shape.packets - 1);
-  const PacketCount count{shape.packets, packet.packet->size};
-  buffer.read += count;
-  if (buffer.in_read != buffer.begun) buffer.oldest_ns = buffer.newest_ns = shape.committed_ns;
-  buffer.in_read = buffer.begun;
-  buffer.oldest_ns = std::min(buffer.oldest_ns, shape.committed_ns);
-  buffer.newest_ns = std::max(buffer.newest_ns, shape.committed_ns);
-
-  while (buffer.sequences.size() <= shape.slot) buffer.sequences.emplace_back();
-  SequenceReads& sequence = buffer.sequences[shape.slot];
-  sequence.read += count;
-  if (sequence.in_read != buffer.in_read)
-    sequence.oldest_ns = sequence.newest_ns = shape.committed_ns;
-  sequence.oldest_ns = std::min(sequence.oldest_ns, shape.committed_ns);
-  sequence.newest_ns = std::max(sequence.newest_ns, shape.committed_ns);
-  sequence.in_read = buffer.in_read;
-  return {};
-}
-
-void SweepReplay::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
-                          uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
-  const Buffer& buffer = *buffers_.at(session_buffer.id);
-  row.read = buffer.read;
-  row.taken = buffer.taken;
-  row.used_bytes = buffer.tally.used_bytes();
-  const FillPolicy policy = session_buffer.policy;
-  if (buffer.in_read != 0)
-    row.history_ns = HistoryOf(buffer.oldest_ns, buffer.newest_ns, end_ns, policy);
-  if (written == nullptr) return;
-
-  row.written = written->written();
-  written->VisitSequences([&](SequenceKey key, const PacketCount& count) {
-    if (count.packets == 0) return;
-    SweepSequence& sequence = row.sequences.emplace_back();
-    sequence.sequence = key;
-    sequence.written = count;
-    const PacketCount discarded = buffer.tally.discarded(key);
-    const uint32_t slot = buffer.engine->SlotOf(key);
-    const SequenceReads* reads = nullptr;
-    if (slot != KeyIndex::kNone) {
-      sequence.overwritten = buffer.tally.overwritten(slot);
-      if (slot < buffer.sequences.size()) reads = &buffer.sequences[slot];
+  void OnRecord(const Op&, const LogMoment& moment) override {
+    record_ = moment.record.value_or(0);
+  }
+  void OnBufferSetUp(SessionBuffer& buffer) override {
+    Buffer& of = Of(buffer.id);
+    of.buffer = &buffer;
+    of.used_bytes = 0;
+  }
+  void OnReadBegun(BufferId id) override { Of(id).begun = reads_.Begin(record_); }
+  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
+  Status OnPacket(const SessionPacket& packet) override {
+    Buffer& buffer = Of(packet.buffer);
+    buffer.in_read = buffer.begun;
+    Sequence& sequence = buffer.sequences[packet.packet->sequence];
+    const PacketCount count{1, packet.packet->size};
+    sequence.read += count;
+    if (!packet.valid) sequence.invalid += count;
+    if (sequence.in_read != buffer.begun) {
+      sequence.in_read = buffer.begun;
+      sequence.chunks.clear();
     }
-    if (reads != nullptr) sequence.read = reads->read;
-    row.overwritten += sequence.overwritten;
-    row.discarded += discarded;
-    if (sequence.overwritten.packets + discarded.packets == 0)
-      sequence.history_ns = duration_ns;
-    else if (reads != nullptr && reads->read.packets > 0 && reads->in_read == buffer.in_read)
-      sequence.history_ns = HistoryOf(reads->oldest_ns, reads->newest_ns, end_ns, policy);
-    row.NoteHistory(sequence);
-  });
-  row.FinishHistory(duration_ns);
+    const ChunkId first = packet.packet->place.first_chunk;
+    if (sequence.chunks.empty() || sequence.chunks.back() != first)
+      sequence.chunks.push_back(first);
+    return {};
+  }
+  void OnTakenPacket(const SessionPacket& packet) override {
+    Of(packet.buffer).taken += {1, packet.packet->size};
+  }
+  void OnDrainBegun(BufferId id) override {
+    Buffer& of = Of(id);
+    const auto visited = of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
+      of.used_bytes = std::max(of.used_bytes, chunk.offset + chunk.outer_size);
+      if (!chunk.is_padding() && chunk.payload_avail > 0)
+        of.unread_chunks.push_back({chunk.sequence, chunk.chunk});
+    });
+    of.knows_chunks = visited.has_value();
+    if (!visited)
+      of.used_bytes =
+          std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
+  }
+  void OnDrainPacket(BufferId id, const Packet& packet) override {
+    Of(id).sequences[packet.sequence].unread += {1, packet.size};
+  }
+  void OnWarning(const std::string& text) override { warnings_.push_back(text); }
+
+ private:
+  std::map<BufferId, Buffer> buffers_;
+  Buffer* last_ = nullptr;
+  BufferId last_id_{};
+  ReadCount reads_;
+  uint64_t record_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+SweepReplay::SweepReplay(ReplayOptions options, bool with_ledger)
+    : accounts_(with_ledger ? std::make_shared<SessionAccounts>() : nullptr),
+      gatherer_(std::make_unique<Gatherer>()),
+      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {}
+
+SweepReplay::~SweepReplay() = default;
+
+void SweepReplay::Apply(const Op& op) {
+  if (failure_) return;
+  if (Status status = replay_.Apply(op); !status) failure_ = std::move(status).error();
 }
 
-void SweepReplay::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
-                         uint64_t duration_ns) {
+void SweepReplay::Finish() {
+  if (failure_) return;
+  gatherer_->SetAtEnd();
+  auto outcome = replay_.Finish();
+  if (outcome)
+    outcome_ = std::move(*outcome);
+  else
+    failure_ = std::move(outcome).error();
+}
+
+const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_->warnings(); }
+
+namespace {
+
+/// Commits of the oldest and the newest packet of a read.
+struct Span {
+  std::optional<uint64_t> oldest_ns;
+  uint64_t newest_ns = 0;
+
+  void Add(uint64_t ns) {
+    oldest_ns = std::min(oldest_ns.value_or(ns), ns);
+    newest_ns = std::max(newest_ns, ns);
+  }
+  void Add(const Span& other) {
+    if (!other.oldest_ns) return;
+    Add(*other.oldest_ns);
+    Add(other.newest_ns);
+  }
+  /// How far back from the end of the log the packets reach. A buffer that discards may have been
+  /// full long before the end: of it, the time that they cover.
+  uint64_t History(uint64_t end_ns, FillPolicy policy) const {
+    if (!oldest_ns) return 0;
+    const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
+    return to - std::min(to, *oldest_ns);
+  }
+};
+
+}  // namespace
+
+std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const {
+  const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
+  const uint64_t end_ns = outcome_.last_time_ns.value_or(0);
+  const uint64_t duration_ns = outcome_.duration_ns();
   std::vector<SweepRow> rows;
-  ++event_;
-  if (Status status = replay_.Finish(); !status) Fail(std::move(status).error());
-  const std::map<BufferId, BufferLosses> losses = losses_.Result();
-  for (const auto& [id, buffer] : replay_.session().buffers()) {
-    if (failure_) return;
-    const auto tally = written.find(id);
-    SweepRow& row = rows.emplace_back(SweepRow{OutcomeOf(buffer)});
-    FillRow(buffer, tally == written.end() ? nullptr : &tally->second, end_ns, duration_ns, row);
-    if (const auto loss = losses.find(id); loss != losses.end()) row.losses = loss->second;
-    CheckFailure(*buffer.engine);
-    // What one more read would return; the engine is of no further use then.
-    ShapeEngine& engine = *buffers_.at(id)->engine;
-    engine.ExpectWholePass();
-    engine.BeginRead();
-    while (const Packet* packet = engine.NextPacket())
-      row.unread += {engine.packet_shape().packets, packet->size};
-    row.stuck = engine.TakeStuckPackets();
-    CheckFailure(*buffer.engine);
+  for (const BufferOutcome& buffer : outcome_.buffers) {
+    SweepRow& row = rows.emplace_back(SweepRow{buffer});
+    Gatherer::Buffer& gathered = gatherer_->Of(buffer.id);
+    row.taken = gathered.taken;
+    row.used_bytes = gathered.used_bytes;
+    for (const protovm::VmAccount& vm : row.vms)
+      row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
+    const SessionAccounts::Buffer* const of = accounts.Find(buffer.id);
+    if (of == nullptr) continue;
+    SequenceMap<PacketCount> waiting;
+    if (!accounts_) {
+      std::ranges::sort(gathered.unread_chunks, {}, &ChunkName::Packed);
+      gathered.unread_chunks.erase(
+          std::unique(gathered.unread_chunks.begin(), gathered.unread_chunks.end()),
+          gathered.unread_chunks.end());
+      for (const ChunkName chunk : gathered.unread_chunks)
+        if (const PacketCount* stalled = of->stalled.Find(chunk))
+          waiting[chunk.sequence] += *stalled;
+    }
+    Span buffer_span;
+    PacketCount otherwise;
+    for (size_t i = 0; i < of->sequences.size(); ++i) {
+      const auto& [key, account] = of->sequences.At(i);
+      const Gatherer::Sequence& counts = gathered.sequences[key];
+      Span span;
+      if (counts.in_read == gathered.in_read)
+        for (const ChunkId chunk : counts.chunks)
+          if (const uint64_t* ns = of->committed_ns.Find({key, chunk})) span.Add(*ns);
+      buffer_span.Add(span);
+      if (account.written.packets == 0) continue;
+      SweepSequence& sequence = row.sequences.emplace_back(SweepSequence{.sequence = key});
+      sequence.written = account.written;
+      sequence.read = counts.read;
+      PacketCount discarded = account.discarded;
+      if (accounts_) {
+        sequence.overwritten = account.overwritten;
+      } else {
+        PacketCount full = account.written;
+        for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
+                                        account.incomplete, waiting[key]})
+          full = Less(full, part);
+        // A ring discards only chunks that are late, whatever its size.
+        const bool all = row.policy == FillPolicy::kDiscard;
+        discarded = all ? full : PacketCount{std::min(full.packets, discarded.packets),
+                                             std::min(full.bytes, discarded.bytes)};
+        sequence.overwritten = Less(full, discarded);
+      }
+      const bool is_whole = sequence.overwritten.packets + discarded.packets +
+                                account.folded.packets == 0;
+      sequence.history_ns = is_whole ? duration_ns : span.History(end_ns, row.policy);
+      row.written += sequence.written;
+      row.overwritten += sequence.overwritten;
+      row.discarded += discarded;
+      row.folded += account.folded;
+      otherwise += account.otherwise;
+      row.NoteHistory(sequence);
+    }
+    row.history_ns = buffer_span.History(end_ns, row.policy);
+    row.lost = row.full_packets() + otherwise.packets + row.invalid;
+    if (accounts_)
+      if (const LedgerTotals* totals = accounts.FindTotals(row.id)) {
+        row.written = totals->written;
+        row.lost = totals->lost().packets;
+      }
+    row.FinishHistory(duration_ns);
   }
-  if (!failure_) rows_ = std::move(rows);
+  return rows;
 }
 
 }  // namespace ringscope

@@ -4,86 +4,84 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "core/engine/shape_engine.h"
-#include "core/session/replay.h"
-#include "core/sweep/sweep_batch.h"
+#include "core/base/chunk_map.h"
+#include "core/base/sequence_map.h"
+#include "core/ledger/ledger.h"
+#include "core/session/counted_replay.h"
 #include "core/sweep/sweep_result.h"
-#include "core/sweep/written_tally.h"
 
 namespace ringscope {
 
-/// One configuration of a sweep on its way through a session, in buffers without payloads.
-/// Memory: O(chunks in the buffers + sequences).
-class SweepReplay : private ReplayListener {
+/// What the ledger of one configuration found. What was written, and what is lost whatever the
+/// buffers' sizes, is the same in configurations that differ in sizes alone.
+class SessionAccounts : public ReplayListener, public LedgerSink {
  public:
-  SweepReplay(const ReplayOptions& config, EngineLookup find_engine);
-
-  /// Applies the batch, unless the replay has failed.
-  void Apply(const SweepBatch& batch);
-  /// The reads at the end of the log, and then the result. Once, if the replay has not failed.
-  /// @param written what was written to the buffers
-  /// @param end_ns log time of the end; `duration_ns` from the first record to there
-  void Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
-              uint64_t duration_ns);
-  /// The result; nullopt: there was no Finish, or the replay failed in it. Once.
-  std::optional<std::vector<SweepRow>> TakeRows() { return std::exchange(rows_, std::nullopt); }
-
-  /// Why the configuration needs a replay with payloads (kUnsupported), or cannot be replayed at
-  /// all; nullptr: all is well.
-  const Error* failure() const { return failure_ ? &*failure_ : nullptr; }
-
- private:
-  struct SequenceReads {
-    PacketCount read;
-    uint64_t in_read = 0;    // that last returned something of it
-    uint64_t oldest_ns = 0;  // commits of the oldest and the newest packet returned there
-    uint64_t newest_ns = 0;
+  struct Sequence {
+    PacketCount written;
+    PacketCount overwritten;
+    PacketCount discarded;  // by the buffer
+    PacketCount otherwise;  // lost, but not because a buffer was full; refused packets apart
+    PacketCount incomplete;
+    PacketCount folded;
   };
   struct Buffer {
-    ShapeTally tally;
-    ShapeEngine* engine = nullptr;  // the session's
-    PacketCount read;
-    PacketCount taken;
-    uint64_t begun = 0;      // the last read of this buffer
-    uint64_t in_read = 0;    // the last that returned anything
-    uint64_t oldest_ns = 0;  // commits of the oldest and the newest packet it returned
-    uint64_t newest_ns = 0;
-    StableVector<SequenceReads> sequences;  // by slot
+    SequenceMap<Sequence> sequences;  // in order of first commit
+    ChunkMap<uint64_t> committed_ns;  // of each chunk, when it was committed first
+    ChunkMap<PacketCount> stalled;    // packets by their first chunk
+    PacketCount elsewhere;            // moved into a clone, or cleared for one
   };
 
-  Result<std::unique_ptr<Engine>> MakeEngine(const EngineInfo& info, const EngineConfig& config,
-                                             BufferId id);
-  void OnBufferReplaced(SessionBuffer& buffer) override;
-  void OnBufferEmptied(SessionBuffer& buffer) override;
-  void OnProgramSetUp(const SessionBuffer& buffer) override;
-  void OnReadBegun(BufferId id) override;
-  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
-  Status OnPacket(const SessionPacket& packet) override;
-  void OnTakenPacket(const SessionPacket& packet) override;
-  void AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count);
+  SessionAccounts() : ledger_(*this) {}
 
-  template <typename Change>
-  void WithEngine(BufferId id, Change change);
-  void Fail(Error error);
-  void CheckFailure(const Engine& engine);
-  Status ApplyOp(const Op& op);
-  void FillRow(const SessionBuffer& session_buffer, const WrittenTally* written, uint64_t end_ns,
-               uint64_t duration_ns, SweepRow& row);
+  ReplayListener& ledger() { return ledger_; }
+  /// What does not add up; empty if all does.
+  std::string Check() const { return ledger_.Check(); }
+  const Buffer* Find(BufferId id) const;
+  const LedgerTotals* FindTotals(BufferId id) const;
 
-  LossAnalysis losses_;
-  std::map<BufferId, std::unique_ptr<Buffer>> buffers_;
-  Replay replay_;
+  void OnRecord(const Op&, const LogMoment& moment) override { now_ = moment; }
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override;
+  void OnPacketFate(const PacketAccount& account) override;
+
+ private:
+  Ledger ledger_;
+  LogMoment now_;
+  std::map<BufferId, Buffer> buffers_;
+};
+
+/// One configuration of a sweep on its way through a session.
+/// Memory: the buffers, and O(sequences + chunks that the last read returned).
+class SweepReplay {
+ public:
+  /// @param with_ledger whether it keeps accounts of its own, at some cost
+  SweepReplay(ReplayOptions options, bool with_ledger);
+  ~SweepReplay();
+
+  /// Applies the record, unless the replay has failed.
+  void Apply(const Op& op);
+  /// Makes the reads at the end, and the drain. Once.
+  void Finish();
+  const std::optional<Error>& failure() const { return failure_; }
+  /// After Finish.
+  const ReplayOutcome& outcome() const { return outcome_; }
+  const std::vector<std::string>& warnings() const;
+  /// nullptr: it has none.
+  std::shared_ptr<const SessionAccounts> accounts() const { return accounts_; }
+  /// The result, after Finish. By its own accounts, or else by those of another configuration with
+  /// the same reads and policies and other sizes: a packet is lost if it was written, and neither
+  /// returned nor in the buffer.
+  std::vector<SweepRow> Rows(const SessionAccounts& of_larger) const;
+
+ private:
+  class Gatherer;
+
+  std::shared_ptr<SessionAccounts> accounts_;
+  std::unique_ptr<Gatherer> gatherer_;
+  CountedReplay replay_;
+  ReplayOutcome outcome_;
   std::optional<Error> failure_;
-  std::optional<std::vector<SweepRow>> rows_;  // the result
-  uint64_t event_ = 0;  // counts what may read: all passes of one are the same read
-  ReadCount reads_;
-  BufferId engine_id_{};
-  ShapeEngine* engine_ = nullptr;  // of engine_id_, looked up last
-  bool has_clones_ = false;
-  bool counts_trace_bytes_ = false;
 };
 
 }  // namespace ringscope

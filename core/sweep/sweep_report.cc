@@ -1,8 +1,10 @@
 #include "core/sweep/sweep_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
+
+#include "core/perfetto/page.h"
+#include "core/sweep/size_search.h"
 
 namespace ringscope {
 namespace {
@@ -13,37 +15,152 @@ bool SameNumbers(const SweepRow& a, const SweepRow& b) {
          a.history_ns == b.history_ns && a.shortest_history_ns == b.shortest_history_ns;
 }
 
+/// Of a search: whether a size is close enough to the one found to be of interest.
+bool IsNear(uint64_t size, uint64_t own, uint64_t found) {
+  constexpr uint64_t kBelow = 16;
+  if (size == own || (size <= found && found - size <= kPageBytes)) return true;
+  for (uint64_t factor = 1; factor <= kBelow; factor *= 2)
+    if (size == PagesDown(found / factor)) return true;
+  return false;
+}
+
 SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffer) {
-  SweepSeries series{
-      .setting = &report.plan.settings[setting], .buffer = buffer, .rows = {}, .points = {}};
-  std::vector<std::pair<const SweepRow*, size_t>> rows;
+  SweepSeries series{.setting = &report.plan.settings[setting], .buffer = buffer, .rows = {}};
+  const SweepRow* found = nullptr;
+  for (const FoundSize& one : report.found)
+    if (one.setting == setting && one.point) found = FindRow(report.rows[*one.point], buffer);
   for (size_t i = 0; i < report.plan.points.size(); ++i) {
     if (report.plan.points[i].setting != setting) continue;
-    for (const SweepRow& row : report.result.rows[i])
-      if (row.id == buffer && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
-            return SameNumbers(*other.first, row);
-          }))
-        rows.emplace_back(&row, i);
+    const SweepRow* row = FindRow(report.rows[i], buffer);
+    if (row == nullptr) continue;
+    if (found != nullptr && !IsNear(row->size, report.OwnSize(buffer), found->size)) continue;
+    if (std::none_of(series.rows.begin(), series.rows.end(),
+                     [&](const SweepRow* other) { return SameNumbers(*other, *row); }))
+      series.rows.push_back(row);
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first->size < b.first->size; });
-  for (const auto& [row, point] : rows) {
-    series.rows.push_back(row);
-    series.points.push_back(point);
-  }
+  std::ranges::stable_sort(series.rows, {}, &SweepRow::size);
   return series;
 }
 
-/// Whether the sizes are the log's own, doubled or halved some times.
-bool IsDoubling(const SweepPoint& point) {
-  return point.scale && std::exp2(std::round(std::log2(*point.scale))) == *point.scale;
+bool Meets(const SweepTarget& target, const SweepRow& row) {
+  if (target.keep_ns && row.shortest_sequence && row.shortest_history_ns < *target.keep_ns)
+    return false;
+  return !target.loss_millionths || static_cast<double>(row.lost_packets()) * 1e6 <=
+                                        static_cast<double>(*target.loss_millionths) *
+                                            static_cast<double>(row.written.packets);
+}
+
+/// Why no size of a buffer meets the targets.
+TargetMiss MissOf(const SweepReport& report, const SweepRow& row) {
+  for (const SweepTarget& target : report.targets) {
+    if (Meets(target, row) || !target.keep_ns) continue;
+    if (report.outcome.duration_ns() < *target.keep_ns)
+      return {.kind = TargetMiss::Kind::kLogTooShort, .row = row};
+    if (row.shortest_history_ns < *target.keep_ns)
+      return {.kind = TargetMiss::Kind::kHistory, .row = row};
+  }
+  return {.kind = TargetMiss::Kind::kLoss, .row = row};
+}
+
+/// Setting by setting, and in each by the sizes of the buffers together.
+void SortPoints(SweepReport& report) {
+  const auto bytes = [&](size_t i) {
+    uint64_t sizes = 0;
+    for (const SweepRow& row : report.rows[i]) sizes += row.size;
+    return std::pair(report.plan.points[i].setting, sizes);
+  };
+  std::vector<size_t> order(report.rows.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, bytes);
+  SweepReport sorted = report;
+  for (size_t i = 0; i < order.size(); ++i) {
+    sorted.plan.points[i] = report.plan.points[order[i]];
+    sorted.rows[i] = report.rows[order[i]];
+  }
+  for (FoundSize& found : sorted.found)
+    if (found.point)
+      found.point = static_cast<size_t>(std::ranges::find(order, *found.point) - order.begin());
+  report = std::move(sorted);
 }
 
 }  // namespace
 
+uint64_t SweepReport::OwnSize(BufferId buffer) const {
+  const auto of = facts.buffers.find(buffer);
+  return of == facts.buffers.end() ? 0 : of->second.size;
+}
+
+Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices) {
+  SweepReport report;
+  report.facts = std::move(facts);
+  RS_ASSIGN_OR_RETURN(report.plan, MakePlan(choices, report.facts));
+  const std::vector<SweepConfig> configs(report.plan.points.begin(), report.plan.points.end());
+  RS_ASSIGN_OR_RETURN(report.rows, sweep.Run(configs));
+  report.outcome = sweep.outcome();
+  return report;
+}
+
+Status CheckTargetSizes(const SweepChoices& choices) {
+  for (const SizeList& list : choices.sizes)
+    if (!list.buffer || list.sizes.size() != 1)
+      return Fail(ErrorCode::kUsage, "--target looks for the sizes itself", {},
+                  "--sizes can only fix single buffers: --sizes 2=64k");
+  return {};
+}
+
+Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepChoices& choices,
+                                std::vector<SweepTarget> targets) {
+  SweepReport report;
+  report.facts = std::move(facts);
+  report.targets = std::move(targets);
+  report.plan.settings = MakeSettings(choices, report.facts);
+  for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
+    SizeSearch search;
+    search.config = OwnConfig(report.plan.settings[setting], setting, choices);
+    for (const SizeList& list : choices.sizes)
+      search.config.options.session.buffers[*list.buffer].size = list.sizes.front();
+    for (const auto& [id, buffer] : report.facts.buffers) {
+      if (search.config.options.session.buffers.contains(id)) continue;
+      std::vector<uint64_t>& first = search.first[id];
+      for (uint64_t scale = 1; scale <= 256; scale *= scale < 16 ? 2 : 4)
+        first.push_back(std::max(PagesUp(buffer.size / 8 * scale), kPageBytes));
+    }
+    search.meets = [&](const SweepRow& row) {
+      return std::ranges::all_of(report.targets,
+                                 [&](const SweepTarget& target) { return Meets(target, row); });
+    };
+    search.tried = [&](const SweepConfig& config, const std::vector<SweepRow>& rows) {
+      report.plan.points.push_back(SweepPoint{config});
+      report.rows.push_back(rows);
+    };
+    RS_ASSIGN_OR_RETURN(const auto sizes, FindSmallestSizes(sweep, search));
+    FoundSize& found = report.found.emplace_back(FoundSize{.setting = setting, .point = {}, .misses = {}});
+    SweepConfig best = search.config;
+    for (const auto& [id, size] : sizes) {
+      if (size.size)
+        best.options.session.buffers[id].size = *size.size;
+      else
+        found.misses.push_back(MissOf(report, size.row));
+    }
+    RS_ASSIGN_OR_RETURN(const auto rows, sweep.Run({best}));
+    report.outcome = sweep.outcome();
+    // Buffers whose size is fixed may miss the targets, too.
+    for (const SweepRow& row : rows.front())
+      if (!sizes.contains(row.id) && !search.meets(row)) found.misses.push_back(MissOf(report, row));
+    if (!found.misses.empty()) {
+      if (found.misses.front().kind == TargetMiss::Kind::kLogTooShort) found.misses.resize(1);
+      continue;
+    }
+    found.point = report.rows.size();
+    search.tried(best, rows.front());
+  }
+  SortPoints(report);
+  return report;
+}
+
 std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
   std::set<BufferId> buffers;
-  for (const auto& rows : report.result.rows)
+  for (const auto& rows : report.rows)
     for (const SweepRow& row : rows) buffers.insert(row.id);
   std::vector<SweepSeries> all;
   for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
@@ -53,53 +170,6 @@ std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
     }
   }
   return all;
-}
-
-SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
-  constexpr uint64_t kDoublingsBelow = 16;  // as a factor
-  constexpr uint64_t kDoublingsAbove = 2;
-  const auto found =
-      std::find_if(report.found.begin(), report.found.end(), [&](const FoundSize& entry) {
-        return &report.plan.settings[entry.setting] == series.setting;
-      });
-  if (found == report.found.end() || !found->point) return series;
-  const SweepRow* chosen = FindRow(report.result.rows[*found->point], series.buffer);
-  if (chosen == nullptr) return series;
-  SweepSeries around = series;
-  around.rows.clear();
-  around.points.clear();
-  for (size_t i = 0; i < series.points.size(); ++i) {
-    const SweepPoint& point = report.plan.points[series.points[i]];
-    const uint64_t size = series.rows[i]->size;
-    const bool near = size * kDoublingsBelow >= chosen->size &&
-                      size <= chosen->size * kDoublingsAbove && IsDoubling(point);
-    const bool next_below = i + 1 < series.rows.size() && series.rows[i + 1]->size == chosen->size;
-    const bool own = size == OwnSize(report, series.buffer);
-    const bool needed = IsNeededSize(report, series, size);
-    if (!near && !next_below && !own && !needed && size != chosen->size) continue;
-    around.rows.push_back(series.rows[i]);
-    around.points.push_back(series.points[i]);
-  }
-  return around.rows.empty() ? series : around;
-}
-
-std::optional<uint64_t> SweepReport::LosslessSizeOf(size_t setting, BufferId buffer) const {
-  const BufferNeeds* const of = NeedsOf(setting);
-  if (of == nullptr) return std::nullopt;
-  const auto needed = std::ranges::find(of->sizes, buffer, &NeededSize::buffer);
-  const bool is_lossless =
-      needed != of->sizes.end() && needed->outcome && needed->outcome->full == 0;
-  return is_lossless ? std::optional(needed->size) : std::nullopt;
-}
-
-bool IsNeededSize(const SweepReport& report, const SweepSeries& series, uint64_t size) {
-  const auto setting = static_cast<size_t>(series.setting - report.plan.settings.data());
-  return report.LosslessSizeOf(setting, series.buffer) == size;
-}
-
-uint64_t OwnSize(const SweepReport& report, BufferId buffer) {
-  const auto facts = report.facts.buffers.find(buffer);
-  return facts == report.facts.buffers.end() ? 0 : facts->second.size;
 }
 
 }  // namespace ringscope

@@ -12,36 +12,6 @@
 
 namespace ringscope {
 
-/// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
-/// its limit: the service continues a read so.
-class ReadCount {
- public:
-  /// A pass begins to read a buffer, because of this record.
-  /// @return the number of the read, from 1
-  uint64_t Begin(uint64_t record) {
-    if (record != record_ && !at_limit_) ++reads_;
-    record_ = record;
-    at_limit_ = false;
-    return reads_;
-  }
-  void EndAtLimit() { at_limit_ = true; }
-  uint64_t reads() const { return reads_; }
-
- private:
-  uint64_t reads_ = 0;
-  std::optional<uint64_t> record_;
-  bool at_limit_ = false;
-};
-
-/// How far back from the end of the log the packets of a read reach, of which the oldest and the
-/// newest were committed then. A buffer that discards may have been full long before the end: of
-/// it, the time that they cover.
-inline uint64_t HistoryOf(uint64_t oldest_ns, uint64_t newest_ns, uint64_t end_ns,
-                          FillPolicy policy) {
-  const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
-  return to - std::min(to, oldest_ns);
-}
-
 /// The outcome of a configuration for one sequence.
 struct SweepSequence {
   SequenceKey sequence;
@@ -78,9 +48,7 @@ struct SweepRow : BufferOutcome {
   std::optional<SequenceKey> shortest_sequence;
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
-  std::optional<uint64_t> lost;          // packets, to whatever; absent before FindLosses
-  std::optional<uint64_t> stuck;         // packets in the buffer that no read returns; absent: not
-                                         // counted
+  uint64_t lost = 0;                     // packets, to whatever
 
   /// Takes a sequence's history into account.
   void NoteHistory(const SweepSequence& of) {
@@ -95,8 +63,8 @@ struct SweepRow : BufferOutcome {
   /// Packets that the buffer lost because it was full, of those written to it: overwritten and
   /// discarded. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
-  /// Packets that are lost, to whatever; before FindLosses: to the full buffer.
-  uint64_t lost_packets() const { return lost.value_or(full_packets()); }
+  /// Packets that are lost, to whatever.
+  uint64_t lost_packets() const { return lost; }
   /// Of lost_packets, those that were lost otherwise than by a full buffer: a larger one helps
   /// nothing.
   uint64_t lost_otherwise() const {
@@ -118,27 +86,12 @@ struct SweepRow : BufferOutcome {
   }
 };
 
-/// The row of a buffer; nullptr: there is none.
+/// Returns the row of a buffer, or nullptr.
 inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffer) {
   const auto found =
       std::find_if(rows.begin(), rows.end(), [=](const SweepRow& row) { return row.id == buffer; });
   return found == rows.end() ? nullptr : &*found;
 }
-
-/// What a sweep of one session found.
-struct SweepResult {
-  uint64_t records = 0;
-  uint64_t recorder_gaps = 0;
-  std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
-  std::optional<uint64_t> first_time_ns;
-  std::optional<uint64_t> last_time_ns;
-  /// By configuration; in each a row per buffer, by id.
-  std::vector<std::vector<SweepRow>> rows;
-
-  uint64_t duration_ns() const {
-    return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
-  }
-};
 
 }  // namespace ringscope
 

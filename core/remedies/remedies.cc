@@ -1,0 +1,252 @@
+#include "core/remedies/remedies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/base/text.h"
+#include "core/log/verdict.h"
+#include "core/perfetto/page.h"
+#include "core/sweep/size_search.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+template <typename Visit>
+void VisitGaps(const BufferGaps& buffer, Visit visit) {
+  for (const SequenceGaps& sequence : buffer.sequences)
+    for (const Gap& gap : sequence.gaps) visit(gap);
+}
+
+const BufferOutcome* FindBuffer(const ReplayOutcome& outcome, BufferId id) {
+  const auto found = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
+  return found == outcome.buffers.end() ? nullptr : &*found;
+}
+
+/// Finds the candidates of one session.
+class Finder {
+ public:
+  explicit Finder(const RemedyFacts& facts) : facts_(facts) {}
+
+  std::vector<Remedy> Find() {
+    for (const BufferGaps& buffer : facts_.gaps.buffers) {
+      const BufferOutcome* const outcome = FindBuffer(facts_.outcome, buffer.id);
+      if (outcome == nullptr) continue;
+      AddSize(buffer, *outcome);
+      AddSplit(buffer, *outcome);
+      AddPolicy(buffer, *outcome);
+      AddClearState(buffer, *outcome);
+    }
+    AddReadPeriod();
+    AddFlush();
+    AddSharedMemory();
+    return std::move(remedies_);
+  }
+
+ private:
+  Remedy& Add(RemedyKind kind, std::optional<BufferId> buffer, uint64_t concerned) {
+    Remedy& remedy = remedies_.emplace_back();
+    remedy.kind = kind;
+    remedy.buffer = buffer;
+    remedy.concerned = concerned;
+    for (const BufferGaps& of : facts_.gaps.buffers)
+      if (!buffer || of.id == *buffer) remedy.lost_now += of.totals.lost().packets;
+    return remedy;
+  }
+
+  /// The bytes that were written from the oldest lost packet to the read that should have returned
+  /// it: about what the buffer needs.
+  void AddSize(const BufferGaps& buffer, const BufferOutcome& outcome) {
+    uint64_t size = 0, packets = 0;
+    VisitGaps(buffer, [&](const Gap& gap) {
+      if (!gap.remedies.buffer_size) return;
+      size = std::max(size, *gap.remedies.buffer_size);
+      packets += gap.lost.packets;
+    });
+    if (size == 0) return;
+    Remedy& remedy = Add(RemedyKind::kSize, buffer.id, packets);
+    remedy.size = std::min(PagesUp(size), kMaxTriedSize);
+    remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index), "", "", true}};
+  }
+
+  /// The sequence that wrote the greater part of what pushed others out.
+  void AddSplit(const BufferGaps& buffer, const BufferOutcome& outcome) {
+    std::map<SequenceKey, uint64_t> pushed;
+    VisitGaps(buffer, [&](const Gap& gap) {
+      if (gap.remedies.separate) pushed[gap.remedies.separate->sequence] += gap.lost.packets;
+    });
+    const auto most = std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
+    if (most == pushed.end()) return;
+    Remedy& remedy = Add(RemedyKind::kSplit, buffer.id, most->second);
+    remedy.sequence = most->first;
+    remedy.size = PagesUp(outcome.size);
+    remedy.memory = static_cast<int64_t>(remedy.size);
+    const std::string path = fmt::format("buffers[{}].", NextIndex());
+    const std::string why = fmt::format("a buffer for what sequence {} writes: target_buffer: {}",
+                                        ToString(*remedy.sequence), NextIndex());
+    remedy.changes = {{path + "size_kb", std::to_string(remedy.size / 1024), why, false},
+                      {path + "fill_policy", "RING_BUFFER", "", false}};
+  }
+
+  void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
+    const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
+    if (outcome.policy != FillPolicy::kDiscard || (lost == 0 && !outcome.into_file)) return;
+    Remedy& remedy = Add(RemedyKind::kPolicy, buffer.id, lost);
+    if (outcome.into_file)
+      remedy.formula = "once it is full it accepts nothing more, however much was read";
+    remedy.changes = {{fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER",
+                       "a buffer that discards accepts nothing more once it was full", false}};
+  }
+
+  void AddClearState(const BufferGaps& buffer, const BufferOutcome& outcome) {
+    uint64_t unusable = 0;
+    std::optional<uint64_t> oldest_ns;
+    for (const SequenceGaps& sequence : buffer.sequences) {
+      unusable += sequence.unusable.count.packets;
+      for (const Gap& gap : sequence.gaps)
+        if (gap.written.last.time_ns)
+          oldest_ns = std::max(oldest_ns.value_or(0), *gap.written.last.time_ns);
+    }
+    const std::optional<uint64_t> end_ns = facts_.outcome.last_time_ns;
+    if (unusable == 0 || !oldest_ns || !end_ns || outcome.policy != FillPolicy::kRingBuffer) return;
+    const uint64_t period_ns = ClearPeriodFor(*end_ns - std::min(*end_ns, *oldest_ns));
+    if (period_ns == 0) return;
+    Remedy& remedy = Add(RemedyKind::kClearState, buffer.id, unusable);
+    remedy.period_ns = period_ns;
+    remedy.formula = "a tenth of the time that the buffer holds";
+    remedy.changes = {{"incremental_state_config.clear_period_ms",
+                       std::to_string(period_ns / kMs),
+                       fmt::format("{} lack incremental state", Count(unusable, "packet")), true}};
+  }
+
+  /// The longest period that may do: the shortest time that a lost packet was in its buffer.
+  void AddReadPeriod() {
+    std::optional<uint64_t> longest;
+    uint64_t packets = 0;
+    bool helps = true;
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
+      VisitGaps(buffer, [&](const Gap& gap) {
+        const std::optional<uint64_t> period = gap.remedies.read_period_ns;
+        helps &= period || !gap.remedies.buffer_size;
+        if (!period) return;
+        longest = std::min(longest.value_or(UINT64_MAX), *period);
+        packets += gap.lost.packets;
+      });
+    // A read at the end of the period is too late for what is evicted right then.
+    if (longest) *longest = (*longest - std::min<uint64_t>(*longest, 1)) / kMs * kMs;
+    if (!helps || longest < kShortestReadPeriodNs) return;
+    Remedy& remedy = Add(RemedyKind::kReadPeriod, std::nullopt, packets);
+    remedy.period_ns = *longest;
+    const char* const why = "a replay that reads so loses less";
+    if (!facts_.config.write_into_file)
+      remedy.changes.push_back({"write_into_file", "true", why, false});
+    remedy.changes.push_back({"file_write_period_ms", "", why, false});
+  }
+
+  void AddFlush() {
+    uint64_t packets = 0;
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
+      VisitGaps(buffer, [&](const Gap& gap) {
+        if (gap.remedies.flush) packets += gap.lost.packets;
+      });
+    for (const StaleSequence& stale : facts_.gaps.stale) packets += stale.stale;
+    if (packets == 0) return;
+    constexpr uint64_t kUsualPeriodNs = 5000 * kMs;
+    Remedy& remedy = Add(RemedyKind::kFlush, std::nullopt, packets);
+    remedy.period_ns = kUsualPeriodNs;
+    if (facts_.config.flush_period_ms)
+      remedy.period_ns = std::min(kUsualPeriodNs, *facts_.config.flush_period_ms * kMs / 2);
+    remedy.formula = "half of the config's period, at most 5 s";
+    remedy.changes = {{"flush_period_ms", std::to_string(remedy.period_ns / kMs),
+                       fmt::format("{} not committed in time",
+                                   packets == 1 ? "1 packet was"
+                                                : Count(packets, "packet") + " were"),
+                       true}};
+  }
+
+  /// For the bytes that the producer committed in a burst.
+  void AddSharedMemory() {
+    std::map<ProducerId, std::pair<uint64_t, uint64_t>> wanted;  // bytes, packets
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
+      VisitGaps(buffer, [&](const Gap& gap) {
+        if (!gap.remedies.larger_smb) return;
+        const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(0);
+        const uint64_t burst = gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;
+        auto& [bytes, packets] = wanted[gap.sequence.producer];
+        bytes = std::max({bytes, now + 1, burst / 3 * 4});
+        packets += gap.lost.packets;
+      });
+    size_t index = 0;
+    for (const auto& [producer, want] : wanted) {
+      constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
+      Remedy& remedy = Add(RemedyKind::kSharedMemory, std::nullopt, want.second);
+      remedy.producer = producer;
+      remedy.size = std::min(std::bit_ceil(want.first), kLargest);
+      remedy.memory = static_cast<int64_t>(remedy.size);
+      remedy.formula =
+          "more than it has, and four thirds of what was committed in a burst; a power of 2";
+      const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
+      if (name.empty()) continue;
+      const std::string path = fmt::format("producers[{}].", index++);
+      const std::string why = fmt::format("its shared memory was full: {} were aborted",
+                                          Count(want.second, "packet"));
+      remedy.changes = {{path + "producer_name", Quoted(name), why, true},
+                        {path + "shm_size_kb", std::to_string(remedy.size / 1024), why, true}};
+    }
+  }
+
+  static std::string Quoted(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : Printable(text)) {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    return quoted + "\"";
+  }
+
+  size_t NextIndex() const {
+    size_t next = 0;
+    for (const BufferOutcome& buffer : facts_.outcome.buffers)
+      next = std::max<size_t>(next, buffer.index + 1);
+    return next;
+  }
+
+  const RemedyFacts& facts_;
+  std::vector<Remedy> remedies_;
+};
+
+}  // namespace
+
+TriedOutcome OutcomeOf(const SweepRow& row) {
+  return {.lost = row.lost_packets(), .full = row.full_packets(), .waiting = row.waiting_packets()};
+}
+
+std::vector<Remedy> FindRemedies(const RemedyFacts& facts) {
+  if (LossesBefore(facts.outcome.verdicts) != nullptr) return {};
+  return Finder(facts).Find();
+}
+
+const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer) {
+  const auto found = std::ranges::find_if(remedies, [&](const Remedy& remedy) {
+    return remedy.kind == RemedyKind::kSize && remedy.buffer == buffer;
+  });
+  return found == remedies.end() ? nullptr : &*found;
+}
+
+std::vector<ConfigChange> ChangesOf(const std::vector<Remedy>& remedies) {
+  const bool has_size = std::ranges::any_of(
+      remedies, [](const Remedy& one) { return one.kind == RemedyKind::kSize && one.kept() > 0; });
+  std::vector<ConfigChange> changes;
+  for (const Remedy& remedy : remedies) {
+    if (!remedy.is_estimate() && remedy.kept() == 0) continue;
+    if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
+      continue;
+    changes.insert(changes.end(), remedy.changes.begin(), remedy.changes.end());
+  }
+  return changes;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,100 @@
+#ifndef RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
+#define RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/config_change.h"
+#include "core/base/enum_names.h"
+#include "core/gaps/gap_report.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/session/replay_outcome.h"
+#include "core/session/session_notes.h"
+#include "core/sweep/sweep_result.h"
+
+namespace ringscope {
+
+// The one list of changes of the trace config that would have kept what a session lost. All
+// commands that name one have it from here.
+
+enum class RemedyKind : uint8_t {
+  kSize,          // another size_kb of a buffer
+  kSplit,         // a buffer of its own for a sequence that fills another one's
+  kPolicy,        // a ring in place of a buffer that discards
+  kReadPeriod,    // a shorter file_write_period_ms
+  kFlush,         // flush_period_ms
+  kClearState,    // incremental_state_config.clear_period_ms
+  kSharedMemory,  // shm_size_kb of a producer
+};
+template <>
+inline constexpr std::array kEnumNames<RemedyKind> = {
+    "size", "split", "policy", "read_period", "flush", "clear_state", "shared_memory"};
+
+/// What a replay with a remedy showed of the buffers that it concerns.
+struct TriedOutcome {
+  uint64_t lost = 0;     // packets, to whatever
+  uint64_t full = 0;     // of these, overwritten or discarded
+  uint64_t waiting = 0;  // packets that are not finished, or wait in the buffer
+
+  TriedOutcome& operator+=(const TriedOutcome& other) {
+    lost += other.lost, full += other.full, waiting += other.waiting;
+    return *this;
+  }
+  friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
+};
+TriedOutcome OutcomeOf(const SweepRow& row);
+
+/// A change of the trace config, its effect and its price.
+struct Remedy {
+  RemedyKind kind = RemedyKind::kSize;
+  std::optional<BufferId> buffer;       // absent: of the session, or of a producer
+  std::optional<SequenceKey> sequence;  // kSplit: that gets the buffer
+  std::optional<ProducerId> producer;   // kSharedMemory
+  uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
+  uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
+  uint64_t concerned = 0;               // packets whose loss it answers
+  int64_t memory = 0;                   // bytes more that the session takes
+  uint64_t lost_now = 0;                // of the buffers that it concerns
+  std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate, or not tried
+  std::string formula;                  // of an estimate, in words
+  std::vector<ConfigChange> changes;
+
+  bool is_estimate() const { return !formula.empty(); }
+  /// Packets that a replay shows to be kept with it, of those lost without.
+  uint64_t kept() const {
+    return outcome ? lost_now - std::min(lost_now, outcome->lost) : 0;
+  }
+};
+
+/// A size with a reserve for sessions that write more than the recorded one, in whole pages: a
+/// fifth.
+constexpr uint64_t WithReserve(uint64_t size) {
+  return size == 0 ? 0 : (size + size / 5 + 4095) / 4096 * 4096;
+}
+
+/// The shortest file_write_period_ms.
+inline constexpr uint64_t kShortestReadPeriodNs = 100'000'000;
+
+/// What is known of a session, from one replay of it.
+struct RemedyFacts {
+  const GapReport& gaps;
+  const ReplayOutcome& outcome;
+  const SessionNotes& notes;
+  TraceConfigFacts config = {};
+};
+
+/// The remedies that the causes of a session's losses call for; none is tried yet. None for a log
+/// that lacks what was lost.
+std::vector<Remedy> FindRemedies(const RemedyFacts& facts);
+/// The remedy for the size of a buffer, or nullptr.
+const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
+/// The changes of the config that follow from the remedies, without those that exclude a better
+/// one: a size, and else a period, and else a buffer of its own.
+std::vector<ConfigChange> ChangesOf(const std::vector<Remedy>& remedies);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
