@@ -17,6 +17,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/registry.h"
+#include "core/base/wire.h"
 
 namespace ringscope {
 namespace {
