@@ -1,6 +1,5 @@
 // The lists of doctor's rules in docs/doctor.md and in its manual page are those of the table in
-// core/doctor/rules.cc, and the lists of trace processor's rows those of core/trace/known_stats.cc.
-// With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
+// core/doctor/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,10 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "commands/doctor/doctor_logs.h"
+#include "commands/doctor/doctor_trace.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
-#include "core/trace/known_stats.h"
 
 namespace ringscope {
 namespace {
@@ -52,23 +50,6 @@ TEST(DoctorRules, AreInThePage) {
                   "- ") +
              "\n";
   ExpectBetween("docs/doctor.md", "<!-- rules -->\n", "<!-- end of rules -->\n", rules);
-}
-
-TEST(DoctorRows, AreInThePage) {
-  std::string counted, others;
-  for (const KnownStats& stats : AllKnownStats()) {
-    std::string names;
-    for (const std::string_view name : stats.names)
-      names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
-    (stats.is_counted ? counted : others) +=
-        Wrap(fmt::format("**{}** ({}).{}{} {}", stats.title, stats.names.size(),
-                         stats.why.empty() ? "" : " ", stats.why, names),
-             "- ") +
-        "\n";
-  }
-  ExpectBetween("docs/doctor.md", "<!-- counted rows -->\n", "<!-- end of counted rows -->\n",
-                counted);
-  ExpectBetween("docs/doctor.md", "<!-- other rows -->\n", "<!-- end of other rows -->\n", others);
 }
 
 TEST(DoctorRules, AreInTheManualPage) {

@@ -49,7 +49,7 @@ void PrintTotals(Report& report, const DiffedLogs& logs, const std::vector<LogSt
 }  // namespace
 
 DiffedLogs DiffedLogsFromJson(const Json& document) {
-  const std::vector<Json>& sessions = document.at("sessions").items();
+  const Json& sessions = document.at("sessions");
   auto next = sessions.begin();
   DiffedLogs logs;
   for (const Json& json : document.at("logs")) {
@@ -57,12 +57,12 @@ DiffedLogs DiffedLogsFromJson(const Json& document) {
     JsonFieldReader reader(json);
     ListFields(reader, log.status);
     for (auto left = json.at("sessions").get<uint64_t>(); left > 0; --left) {
-      if (next == sessions.end()) throw JsonError("there are fewer sessions than the logs have");
+      if (next == sessions.end()) throw std::runtime_error("there are fewer sessions than the logs have");
       log.sessions.push_back(FieldsFromJson<DiffedSession>(*next));
       log.sessions.back().document = *next++;
     }
   }
-  if (next != sessions.end()) throw JsonError("there are more sessions than the logs have");
+  if (next != sessions.end()) throw std::runtime_error("there are more sessions than the logs have");
   return logs;
 }
 

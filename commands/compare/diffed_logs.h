@@ -30,7 +30,7 @@ void ListFields(Io& io, DiffedSession& session) {
 using DiffedLogs = std::vector<LogResult<DiffedSession>>;
 inline constexpr const char* kDiffDocument = "diff";
 
-/// The logs of a result, each with its sessions. Throws JsonError.
+/// The logs of a result, each with its sessions. Throws an exception if they do not fit.
 DiffedLogs DiffedLogsFromJson(const Json& document);
 
 /// A line for each log, and the totals; for programs how it went with each log, and an array

@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "commands/doctor/doctor_report.h"
 #include "commands/doctor/examine.h"
-#include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
@@ -18,12 +23,14 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "core/base/wire.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {
 
 struct DoctorArgs {
-  LogChoices traces{.inputs = ListedInputs::kTraces};
+  std::vector<std::string> inputs;
   std::string config;               // checked alone; empty: traces are
   std::string descriptor;           // of fields in it
   std::optional<std::string> rule;  // only findings of this one
@@ -41,10 +48,16 @@ Result<std::string> ParseRule(std::string_view text) {
 }
 
 void SetUp(CLI::App& app, DoctorArgs& args) {
-  AddLogList(app, args.traces, "TRACE", {}, Need::kOptional);
+  InGroup(app, kInputGroup);
+  AddTexts(
+      app, "TRACE", args.inputs, kLogType,
+      "Perfetto traces, plain or compressed (zstd, gzip); zip archives of them, such as bug "
+      "reports; commit logs (.tblog) or operations (.ops.jsonl); folders of all these; - reads "
+      "standard input",
+      Need::kOptional);
   AddConfig(app, args.config, args.descriptor,
             "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
-  Exclude(app, "--config", {"TRACE", "--each", "--shard"});
+  Exclude(app, "--config", {"TRACE"});
   Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
@@ -57,6 +70,35 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
           "lines; 'ringscope FILE' does the same");
   Exclude(app, "--brief", {"--rule", "--limit"});
   AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
+}
+
+/// Adds a file, or all traces and logs of a folder.
+Status AddPath(const std::string& path, std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    paths.push_back(path);
+    return RunFiles::AddInput(path);
+  }
+  const size_t before = paths.size();
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (entry->is_regular_file(ignored) &&
+        (IsLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
+      paths.push_back(entry->path().lexically_normal().string());
+  }
+  if (error)
+    return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
+                {path, {}, {}});
+  if (paths.size() == before)
+    return Fail(ErrorCode::kUsage,
+                "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
+                {path, {}, {}});
+  for (size_t i = before; i < paths.size(); ++i) RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
+  return {};
 }
 
 /// The traces of an input, or an entry that has the error.
@@ -75,44 +117,94 @@ DoctorTraces ExamineOrNote(const DoctorArgs& args, Context& context, const std::
   return traces;
 }
 
-/// Sums over all traces, which are read on all cores.
-Result<ExitCode> ReportSums(const DoctorArgs& args, const LogList& list, Context& context) {
-  const std::vector<std::string>& paths = list.paths;
+/// Keeps the messages of an examination until it ends.
+class MessageStream : public OutputStream {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override {
+    text += wire::AsText(bytes);
+    return {};
+  }
+  std::string text;
+};
+
+/// Examines all inputs, on all cores, each on one thread. An input that fails does not stop the
+/// others.
+DoctorTraces ExamineAll(const DoctorArgs& args, const std::vector<std::string>& paths,
+                        Context& context) {
   std::vector<DoctorTraces> results(paths.size());
-  const auto task = [&](size_t index, const std::string& path, Context& own) -> Result<ExitCode> {
-    std::optional<Error> error;
-    results[index] = ExamineOrNote(args, own, path, error);
-    return CodeOf(results[index]);
+  std::atomic<size_t> next = 0, done = 0;
+  std::mutex mutex;  // of the messages and the progress
+  Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "input")));
+  const auto work = [&] {
+    for (size_t at = next++; at < paths.size(); at = next++) {
+      MessageStream out, err;
+      Streams streams{out, err, {}, true};
+      {
+        Console console(streams);
+        console.Configure({.color = ColorMode::kNever, .quiet = context.console.options().quiet});
+        Context own{console, 1};
+        std::optional<Error> error;
+        try {
+          results[at] = ExamineOrNote(args, own, paths[at], error);
+        } catch (const std::exception& failed) {  // out of memory, mostly
+          results[at] = {UnreadableTrace(
+              paths[at],
+              Error{ErrorCode::kLimit, fmt::format("cannot continue: {}", failed.what()), {}, {}})};
+        }
+      }
+      const std::lock_guard lock(mutex);
+      if (!err.text.empty()) {
+        static_cast<void>(context.console.Flush());
+        static_cast<void>(context.console.streams().err.Write(err.text));
+      }
+      progress.Update(++done, paths.size());
+    }
   };
-  RunEachLog(context, paths, "examining", task);
+  const size_t cores =
+      context.threads > 0 ? context.threads : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  try {
+    while (threads.size() + 1 < std::min(cores, paths.size())) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // the system has no more threads
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
   DoctorTraces traces;
   for (DoctorTraces& result : results) std::ranges::move(result, std::back_inserter(traces));
-  std::ranges::stable_sort(traces, {}, &DoctorTrace::file);
-  return ReportLogs(context.console, args.format, traces, list.shards, args.limit);
+  return traces;
 }
 
-/// All traces, one after the other.
-Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::string>& paths,
-                              Context& context) {
-  Report report(context.console, args.format, "doctor");
-  DoctorTraces all;
-  for (const std::string& path : paths) {
-    std::optional<Error> error;
-    DoctorTraces traces = ExamineOrNote(args, context, path, error);
-    if (error && paths.size() == 1) return tl::unexpected<Error>(*std::move(error));
-    for (DoctorTrace& trace : traces) {
-      if (report.is_text()) {
-        if (!all.empty()) report.Print(args.brief ? "\n" : "\n\n");
-        if (args.brief)
-          PrintBrief(report, trace);
-        else
-          PrintTrace(report, trace, args.limit);
-      }
-      all.push_back(std::move(trace));
-    }
+Result<ExitCode> ReportMany(const DoctorArgs& args, const std::vector<std::string>& paths,
+                            Context& context) {
+  const DoctorTraces traces = ExamineAll(args, paths, context);
+  if (args.format == "text") {
+    Report report(context.console, args.format, "doctor");
+    PrintManyTraces(report, traces, args.limit);
+  } else {
+    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
   }
-  if (!report.is_text()) RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, all));
-  return CodeOf(all);
+  return CodeOf(traces);
+}
+
+/// Reports all traces of one input in full.
+Result<ExitCode> ReportOne(const DoctorArgs& args, const std::string& path, Context& context) {
+  std::optional<Error> error;
+  const DoctorTraces traces = ExamineOrNote(args, context, path, error);
+  if (error) return tl::unexpected<Error>(*std::move(error));
+  Report report(context.console, args.format, "doctor");
+  if (!report.is_text()) {
+    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
+    return CodeOf(traces);
+  }
+  for (const DoctorTrace& trace : traces) {
+    if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
+    if (args.brief)
+      PrintBrief(report, trace);
+    else
+      PrintTrace(report, trace, args.limit);
+  }
+  return CodeOf(traces);
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
@@ -125,17 +217,24 @@ Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
     PrintTrace(report, result, args.limit);
   else
     RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, {result}));
-  return CodeOf(result);
+  return CodeOf(DoctorTraces{result});
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
   if (!args.config.empty()) return ReportConfig(args, context);
-  if (args.traces.logs.empty())
+  if (args.inputs.empty())
     return Fail(ErrorCode::kUsage, "there is nothing to examine", {},
                 "name a trace, or a trace config with --config");
-  RS_ASSIGN_OR_RETURN(const LogList traces, ExpandLogs(context, args.traces));
-  return traces.each ? ReportSums(args, traces, context)
-                     : ReportInFull(args, traces.paths, context);
+  std::vector<std::string> paths;
+  for (const std::string& path : args.inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
+  paths = OnePathPerRecording(paths);
+  if (paths.size() == 1) return ReportOne(args, paths.front(), context);
+  std::ranges::sort(paths);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  if (std::ranges::find(paths, "-") != paths.end())
+    return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
+                "give it alone");
+  return ReportMany(args, paths, context);
 }
 
 }  // namespace
@@ -150,8 +249,8 @@ Command DoctorCommand() {
       "the proof, and the remedy as lines of the trace config; then what was checked without "
       "finding a problem. "
       "Also reads zip archives such as Android bug reports, each trace in them by itself, and "
-      "logs, whose sessions are replayed. For folders and lists: which findings are frequent, and "
-      "which traces are worst.",
+      "logs, whose sessions are replayed. Several inputs are examined on all cores: the worst "
+      "traces are listed, and then all, grouped by their findings.",
       {{"ringscope doctor trace.pftrace", "What is wrong with this trace, and what do I change?"},
        {"ringscope doctor bugreport.zip", "The same for each trace in a bug report"},
        {"ringscope doctor traces/", "What is wrong with all of these?"},

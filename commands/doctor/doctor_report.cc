@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "commands/shell/text.h"
+#include "commands/view/table.h"
 
 namespace ringscope {
 namespace {
@@ -50,7 +56,105 @@ std::string NameOf(const DoctorTrace& trace) {
                        : Printable(trace.file);
 }
 
+/// Traces with the same findings.
+struct TraceGroup {
+  Harm severity = Harm::kOk;
+  std::vector<std::string> findings;  // rules of warnings and worse, or why none could be read
+  std::vector<const DoctorTrace*> traces;
+};
+
+/// The worst and largest groups first.
+std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
+  std::map<std::pair<Harm, std::vector<std::string>>, TraceGroup> groups;
+  for (const DoctorTrace& trace : traces) {
+    std::vector<std::string> rules;
+    for (const DoctorFinding& finding : trace.findings)
+      if (finding.severity >= Harm::kWarning &&
+          std::ranges::find(rules, finding.rule) == rules.end())
+        rules.push_back(finding.rule);
+    std::ranges::sort(rules);
+    if (trace.error) rules = {"not readable"};
+    TraceGroup& group = groups[{trace.severity, rules}];
+    group.severity = trace.severity;
+    group.findings = std::move(rules);
+    group.traces.push_back(&trace);
+  }
+  std::vector<TraceGroup> sorted;
+  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
+  std::ranges::stable_sort(sorted, [](const TraceGroup& a, const TraceGroup& b) {
+    return std::tuple(a.severity, a.traces.size()) > std::tuple(b.severity, b.traces.size());
+  });
+  return sorted;
+}
+
+Json GroupsJson(const DoctorTraces& traces) {
+  Json groups = Json::array();
+  for (const TraceGroup& group : GroupsOf(traces)) {
+    Json files = Json::array();
+    for (const DoctorTrace* trace : group.traces) files.push_back(trace->file);
+    groups.push_back({{"severity", Name(group.severity)},
+                      {"findings", group.findings},
+                      {"traces", group.traces.size()},
+                      {"files", std::move(files)}});
+  }
+  return groups;
+}
+
+void PrintCsv(Console& console, const DoctorTraces& traces) {
+  std::vector<Column> columns;
+  for (const char* key : {"file", "session", "rule", "severity", "what", "where", "remedy"})
+    columns.push_back(DataColumn(key, kInCsv));
+  Table table(std::move(columns));
+  for (const DoctorTrace& trace : traces) {
+    for (const DoctorFinding& finding : trace.findings)
+      table.AddRow(DataCells({trace.file, trace.session, finding.rule, Name(finding.severity),
+                              finding.what, finding.where, finding.remedy}));
+    if (trace.error)
+      table.AddRow(DataCells(
+          {trace.file, trace.session, Json(), Name(trace.severity), *trace.error, Json(), Json()}));
+  }
+  console.Print(table.CsvTitles() + table.CsvRows());
+}
+
 }  // namespace
+
+void PrintManyTraces(Report& report, const DoctorTraces& traces, uint64_t limit) {
+  std::vector<const DoctorTrace*> worst;
+  for (const DoctorTrace& trace : traces)
+    if (trace.severity >= Harm::kWarning) worst.push_back(&trace);
+  std::ranges::stable_sort(worst, std::ranges::greater(), &DoctorTrace::severity);
+  const size_t shown = limit == 0 ? worst.size() : std::min<size_t>(limit, worst.size());
+  for (size_t i = 0; i < shown; ++i)
+    report.PrintWrapped(StyleOf(worst[i]->severity),
+                        fmt::format("{}: {}:", NameOf(*worst[i]), HarmText(worst[i]->severity)),
+                        " " + Printable(worst[i]->error ? *worst[i]->error : worst[i]->verdict));
+  if (shown < worst.size())
+    report.Print(fmt::format("and {} more; --limit 0 lists them\n", worst.size() - shown));
+  Table table({{"traces", Align::kRight},
+               {"severity", Align::kLeft},
+               {"findings", Align::kLeft},
+               {"for example", Align::kLeft}});
+  for (const TraceGroup& group : GroupsOf(traces))
+    table.AddRow({WithCommas(group.traces.size()), HarmText(group.severity),
+                  group.findings.empty() ? "none" : Joined(group.findings),
+                  NameOf(*group.traces.front())});
+  report.Section("", table);
+}
+
+Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
+  if (format == "csv") {
+    PrintCsv(console, traces);
+  } else if (format == "jsonl") {
+    for (const DoctorTrace& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
+  } else {
+    Report report(console, format, "doctor");
+    report.Data("schema", "ringscope.doctor");
+    report.Data("traces", FieldsToJson(traces));
+    if (traces.size() != 1) report.Data("groups", GroupsJson(traces));
+    return report.Finish();
+  }
+  return {};
+}
 
 void PrintBrief(Report& report, const DoctorTrace& trace) {
   PrintAnswer(report, NameOf(trace), trace.answer);

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "commands/many_logs/log_list.h"
 #include "commands/replays/imported_trace.h"
 #include "commands/replays/log_answer.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
@@ -20,7 +20,6 @@
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/ledger/ledger_sinks.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -111,17 +110,13 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   };
   const auto examine = [&]() -> Result<ExitCode> {
     TraceScanSink scan;
-    TraceWriter writer(scan);
-    SessionNotes notes;
-    GapAnalysis analysis(kUsualStaleNs);
-    Ledger ledger(analysis);
-    RS_ASSIGN_OR_RETURN(
-        const ReplayOutcome outcome,
-        ReplaySession(
-            context, sessions, {},
-            {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}, .apart = true}));
+    ReplayRun run(context, sessions, {});
+    auto& notes = run.Add<SessionNotes>();
+    auto& analysis = run.Add<GapAnalysis>(kUsualStaleNs);
+    auto& writer = run.Add<TraceWriter>(scan);
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
-    const GapReport report = analysis.Finish(ledger.totals());
+    const GapReport report = analysis.Finish(run.totals());
     std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(context,
@@ -178,6 +173,12 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 }
 
 }  // namespace
+
+bool IsLogName(std::string_view name) {
+  for (const std::string_view compression : {".zst", ".gz"})
+    if (name.ends_with(compression)) name.remove_suffix(compression.size());
+  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
+}
 
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
                                   std::optional<uint64_t> session) {

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "commands/doctor/doctor_logs.h"
+#include "commands/doctor/doctor_trace.h"
 #include "commands/shell/context.h"
 
 namespace ringscope {
+
+/// Whether logs have such names: "x.tblog", "x.ops.jsonl", compressed or not.
+bool IsLogName(std::string_view name);
 
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.

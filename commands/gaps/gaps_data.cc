@@ -218,7 +218,7 @@ std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t>
   Json line = {{"type", type}, {"session", session}};
   if (clone) line["clone"] = *clone;
   line.update(members);
-  return line.dump() + "\n";
+  return JsonText(line) + "\n";
 }
 
 /// Makes the totals of the buffers those of the sequences that the filter selects.

@@ -47,7 +47,7 @@ void LostPacketRows::Name(std::string_view key, const std::string& text) {
   if (escaped_.empty() || text != name_) {
     name_ = text;
     const Json value = text.empty() ? Json() : Json(text);
-    escaped_ = csv_ ? CsvText(value) : value.dump();
+    escaped_ = csv_ ? CsvText(value) : JsonText(value);
   }
   line_ += escaped_;
 }

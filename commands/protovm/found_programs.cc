@@ -4,7 +4,7 @@
 
 #include "commands/shell/input.h"
 #include "core/perfetto/fields.h"
-#include "core/protovm/trace_vms.h"
+#include "core/protovm/traced_program.h"
 #include "core/protovm/vm_program.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
@@ -39,15 +39,13 @@ Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> sour
       if (!registered->protovm_program.empty())
         AddProgram({.program = registered->protovm_program,
                     .data_source = registered->name,
-                    .producers = {Raw(registered->producer)},
-                    .is_traced = true},
+                    .producers = {Raw(registered->producer)}},
                    programs);
     } else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body)) {
       AddProgram({.program = setup->program,
                   .data_source = setup->data_source,
                   .producers = {Raw(setup->producer)},
-                  .memory_limit_kb = setup->memory_limit_kb,
-                  .is_traced = true},
+                  .memory_limit_kb = setup->memory_limit_kb},
                  programs);
     }
   }
@@ -56,7 +54,6 @@ Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> sour
 FoundProgram DecodeInstance(Bytes instance) {
   const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
   FoundProgram found{.program = std::string(wire::AsText(read.program))};
-  found.is_traced = true;
   found.state = wire::AsText(read.state);
   found.memory_limit_kb = read.memory_limit_kb;
   for (const int32_t producer : read.producers)
@@ -90,10 +87,8 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
   RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
   if (protovm::Program(wire::AsBytes(program)).all().empty())
     return Fail(ErrorCode::kCorrupt, "this is not a program: it has no instructions (VmProgram)",
-                {path, {}, {}},
-                "name a VmProgram message, a log or a trace; 'ringscope protovm compile' makes a "
-                "program of its description");
-  return std::vector<FoundProgram>{{.program = std::move(program)}};
+                {path, {}, {}}, "name a VmProgram message, a log or a trace");
+  return std::vector<FoundProgram>{{.program = std::move(program), .message = ""}};
 }
 
 Result<std::string> ReadMessageFile(Context& context, const std::string& path) {

@@ -17,7 +17,7 @@ struct FoundProgram {
   std::vector<uint64_t> producers;          // in order of appearance
   std::optional<uint64_t> memory_limit_kb;  // absent: not known
   std::optional<std::string> state;         // absent: the file has none
-  bool is_traced = false;                   // of a log or trace: packets are TracePackets
+  std::string message = "TracePacket";      // type of the packets; empty: not known
 };
 
 /// The programs of a file, each once: those that data sources of a log have, those of a trace with

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ringscope {
@@ -17,24 +18,36 @@ using protovm::Program;
 /// Deeper instructions are not indented any further.
 constexpr size_t kMaxIndent = 24;
 
+/// The messages that the cursors of a run are at. Empty: not known.
+struct Cursors {
+  std::string src, dst;
+};
+
 std::string CursorText(uint32_t cursor) {
   if (cursor == protovm::kCursorSrc) return "SRC";
   if (cursor == protovm::kCursorDst) return "DST";
   return cursor == 3 ? "BOTH" : fmt::format("cursor {}", cursor);
 }
 
-std::string PathText(std::span<const PathPart> path) {
+/// Returns a path as text, and moves `message` to the message at its end.
+std::string PathText(std::span<const PathPart> path, const Descriptors& descriptors,
+                     std::string& message) {
   std::string text;
+  const auto name_of = [&](uint32_t number) {
+    const std::string name = descriptors.FieldName(message, number);
+    return name.empty() ? std::to_string(number) : name;
+  };
   for (const PathPart& part : path) {
     if (part.has_field_id) {
-      text += fmt::format("{}{}{}", text.empty() ? " " : ".", part.field_id,
+      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(part.field_id),
                           part.is_repeated ? "[*]" : "");
+      const auto field = descriptors.FieldOf(message, part.field_id);
+      message = field ? field->message : std::string();
     } else if (part.has_array_index) {
       text += fmt::format("[{}]", part.array_index);
     } else if (part.has_map_key) {
-      text += part.has_register
-                  ? fmt::format("[{}=r{}]", part.map_key_field_id, part.register_to_match)
-                  : fmt::format("[{}=?]", part.map_key_field_id);
+      text += fmt::format("[{}={}]", name_of(part.map_key_field_id),
+                          part.has_register ? fmt::format("r{}", part.register_to_match) : "?");
     } else {
       text += "[?]";
     }
@@ -56,67 +69,67 @@ std::string ShortPlace(const Program& program, uint32_t index) {
   return fmt::format("{}", fmt::join(places, "."));
 }
 
-}  // namespace
-
-std::string InstructionText(const Program& program, uint32_t index, const ProgramNames* names) {
-  const Instruction& instruction = program.all()[index];
-  std::string text;
+/// Returns an instruction as text, and moves the cursors as it does.
+std::string InstructionText(const Program& program, const Instruction& instruction,
+                            const Descriptors& descriptors, Cursors& cursors) {
   switch (instruction.op) {
     case OpCode::kNone:
-      text = "(no instruction)";
-      break;
+      return "(no instruction)";
     case OpCode::kSelect:
-      text = fmt::format(
+      return fmt::format(
           "select {}{}{}", CursorText(instruction.cursor),
-          names == nullptr ? PathText(program.PathOf(instruction)) : names->PathOf(index),
+          PathText(program.PathOf(instruction), descriptors,
+                   instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst),
           instruction.create ? " create" : "");
-      break;
     case OpCode::kRegLoad:
-      text = fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
-      break;
+      return fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
     case OpCode::kDel:
-      text = "del";
-      break;
+      return "del";
     case OpCode::kMerge:
-      text = fmt::format("merge{}{}", instruction.skip_submessages ? " skip_submessages" : "",
+      return fmt::format("merge{}{}", instruction.skip_submessages ? " skip_submessages" : "",
                          instruction.del_if_src_empty ? " del_if_src_empty" : "");
-      break;
     case OpCode::kSet:
-      text = "set";
-      break;
+      return "set";
   }
-  return text + LevelText(instruction.abort_level);
+  return "";
 }
 
-std::string ProgramText(const Program& program, const ProgramNames* names) {
+}  // namespace
+
+std::string ProgramText(const Program& program, const Descriptors& descriptors,
+                        const std::string& message) {
   // Depth first, without recursion: a program may be as deep as it is large.
-  struct Line {
-    std::string place;
-    size_t indent;
+  struct Open {
     uint32_t index;
+    size_t indent;
+    Cursors cursors;
+  };
+  struct Line {
+    std::string place, text;
   };
   std::vector<Line> lines;
-  std::vector<std::pair<uint32_t, size_t>> open;
-  const auto push = [&](uint32_t begin, size_t count, size_t indent) {
-    for (size_t i = count; i-- > 0;) open.emplace_back(begin + static_cast<uint32_t>(i), indent);
+  std::vector<Open> open;
+  const auto push = [&](uint32_t begin, size_t count, size_t indent, const Cursors& cursors) {
+    for (size_t i = count; i-- > 0;)
+      open.push_back({begin + static_cast<uint32_t>(i), indent, cursors});
   };
-  push(0, program.top().size(), 0);
+  push(0, program.top().size(), 0, {message, message});
   size_t width = 0;
   while (!open.empty()) {
-    const auto [index, indent] = open.back();
+    Open next = std::move(open.back());
     open.pop_back();
-    const bool is_deep = indent > kMaxIndent;
-    lines.push_back(
-        {is_deep ? "..." : ShortPlace(program, index), std::min(indent, kMaxIndent), index});
+    const Instruction& instruction = program.all()[next.index];
+    const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
+                             LevelText(instruction.abort_level);
+    const bool is_deep = next.indent > kMaxIndent;
+    lines.push_back({is_deep ? "..." : ShortPlace(program, next.index),
+                     std::string(std::min(next.indent, kMaxIndent), ' ') + text});
     width = std::max(width, lines.back().place.size());
-    const Instruction& instruction = program.all()[index];
-    push(instruction.nested, instruction.nested_size, indent + 2);
+    push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);
   }
   std::string text;
-  for (const Line& line : lines) {
-    text += fmt::format("  {:<{}}  {:{}}{}\n", line.place, width, "", line.indent,
-                        InstructionText(program, line.index, names));
-  }
+  for (const Line& line : lines)
+    text += fmt::format("  {:<{}}  {}\n", line.place, width, line.text);
   return text;
 }
 

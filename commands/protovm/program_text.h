@@ -3,19 +3,17 @@
 
 #include <string>
 
-#include "commands/protovm/program_names.h"
 #include "core/protovm/vm_program.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
-/// An instruction in a line: "select DST 1[2=r0] create".
-/// @param index of it; @param names of the program's fields; nullptr: numbers
-std::string InstructionText(const protovm::Program& program, uint32_t index,
-                            const ProgramNames* names);
-
-/// A program as a listing: an instruction per line, with its place in front ("2.0.1": the second
-/// of those nested in the first of those nested in the third), nested ones indented.
-std::string ProgramText(const protovm::Program& program, const ProgramNames* names);
+/// Returns a listing of a program with one instruction per line. The instruction's place is first
+/// ("2.0.1": the second of those nested in the first of those nested in the third), nested
+/// instructions are indented.
+/// @param message type of the packets, whose fields are named; empty: fields have their numbers
+std::string ProgramText(const protovm::Program& program, const Descriptors& descriptors,
+                        const std::string& message);
 
 }  // namespace ringscope
 

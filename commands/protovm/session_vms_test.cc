@@ -210,7 +210,7 @@ TEST(SessionVms, AReplaySaysWhatIsFoldedAndWhatOfItIsInTheTrace) {
       VmLog().Source(1, CopyProgram()).Patches(1, "1234").Line(read).Patches(1, "5678").Line(read);
   const Ran ran = RunCommand(ReplayCommand(), {"-", "--format", "json"}, log.text());
   const Json document = ParseJson(ran.out).value();
-  const Json& buffer = *document["sessions"].begin()->Find("buffers")->begin();
+  const Json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["packets"]["folded"], Json(1));
   EXPECT_EQ(buffer["packets"]["lost"], Json(1));
   EXPECT_EQ(buffer["programs"]["folded"], Json(2));
@@ -235,10 +235,10 @@ TEST(SessionVms, WhatIsFoldedIsNotLost) {
   const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
   const Json session = GapsOf(log);
   EXPECT_EQ(session["nothing_lost"], Json(true));
-  const Json& buffer = *session.Find("buffers")->begin();
+  const Json& buffer = *session.at("buffers").begin();
   EXPECT_EQ(buffer["fates"]["folded"]["packets"], Json(2));
   EXPECT_EQ(buffer["fates"]["overwritten"]["packets"], Json(0));
-  const Json& flag = *session.Find("false_flags")->begin();
+  const Json& flag = *session.at("false_flags").begin();
   EXPECT_EQ(flag["rule"], Json("folded"));
   const Ran listed = RunCommand(GapsCommand(), {"-", "--packets", "--format", "csv"}, log.text());
   EXPECT_EQ(listed.code, ExitCode::kClean);
@@ -256,8 +256,8 @@ TEST(SessionVms, APacketInFragmentsIsFoldedOnce) {
   const Ran ran = RunCommand(GapsCommand(), {path + ".ops.jsonl", "--format", "json"});
   ASSERT_EQ(ran.error, "") << "the fates of the packets add up";
   const Json session = *ParseJson(ran.out).value()["sessions"].begin();
-  const Json& buffer = *session.Find("buffers")->begin();
-  const Json& program = *session.Find("programs")->begin();
+  const Json& buffer = *session.at("buffers").begin();
+  const Json& program = *session.at("programs").begin();
   EXPECT_EQ(buffer["fates"]["folded"]["packets"], program["folded"]["packets"]);
   EXPECT_FALSE(program["folded"]["packets"] == Json(0));
 }
@@ -266,12 +266,12 @@ TEST(SessionVms, TellsWhatTheLimitDroppedAndWhere) {
   // The second patch does not fit beside the state of the first.
   const VmLog log =
       VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 2))).Patches(1, "1234567");
-  const Json program = *GapsOf(log).Find("programs")->begin();
+  const Json program = *GapsOf(log).at("programs").begin();
   EXPECT_EQ(program["memory_limit"], Json(2048));
   EXPECT_EQ(program["folded"]["packets"], Json(1));
   EXPECT_EQ(program["aborted"], Json(3));
   EXPECT_EQ(program["at_limit"]["packets"], Json(3));
-  const Json& failure = *program.Find("failures")->begin();
+  const Json& failure = *program.at("failures").begin();
   EXPECT_EQ(failure["result"], Json("abort"));
   EXPECT_EQ(failure["reason"], Json("memory_limit"));
   EXPECT_EQ(failure["instruction"],
@@ -293,7 +293,7 @@ TEST(SessionVms, WhatACloneHasFoldedIsItsOwn) {
                         .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
                         .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
   const auto folded = [&](std::vector<std::string> more) {
-    return (*GapsOf(log, std::move(more)).Find("buffers")->begin())["fates"]["folded"]["packets"];
+    return (*GapsOf(log, std::move(more)).at("buffers").begin())["fates"]["folded"]["packets"];
   };
   EXPECT_EQ(folded({}), Json(1));
   EXPECT_EQ(folded({"--clone", "1"}), Json(3)) << "2, 3 and 4 were read by the session";
@@ -306,7 +306,7 @@ TEST(SessionVms, ATransferredBufferTakesItsStateAlong) {
                         .Line(R"("op":"clone","clone":1,"session":1)")
                         .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":true)")
                         .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
-  const Json program = *GapsOf(log).Find("programs")->begin();
+  const Json program = *GapsOf(log).at("programs").begin();
   EXPECT_EQ(program["left_with_buffer"], Json(true));
   EXPECT_EQ(program["folded"]["packets"], Json(2));
 }
@@ -363,7 +363,7 @@ TEST(SessionVms, DoctorRunsTheProgramsOfATrace) {
     EXPECT_EQ(ran.error, "");
     std::vector<std::string> counters;
     const Json document = ParseJson(ran.out).value();
-    for (const Json& counter : *document["traces"].begin()->Find("counters")) {
+    for (const Json& counter : document["traces"][0]["counters"]) {
       const std::string name = counter["name"].get<std::string>();
       if (name.starts_with("protovm"))
         counters.push_back(fmt::format("{} {}", name, counter["value"].dump()));
@@ -465,7 +465,7 @@ TEST(SessionVms, AnObservedReplayFeedsTheSame) {
 void ExpectEvent(const Json& want, const Json& got) {
   for (const char* key : {"event", "buffer", "data_source", "memory_limit_kb", "producers", "state",
                           "memory", "packets", "size", "fnv1a64", "dropped", "stats", "writer"}) {
-    if (const Json* value = want.Find(key)) {
+    if (const Json* value = FindKey(want, key)) {
       ASSERT_TRUE(got.contains(key)) << got.dump();
       EXPECT_TRUE(*value == got[key]) << key << ": " << value->dump() << " and " << got.dump();
     }

@@ -73,7 +73,7 @@ void ReportBuffers(Report& report, const ReplayOutcome& outcome,
   for (const BufferOutcome& buffer : outcome.buffers) {
     Json object = Json::object();
     for (const BufferRow& row : rows)
-      if (!row.key.empty()) object.Set(row.key, row.cell(buffer).value);
+      if (!row.key.empty()) object[KeyPath(row.key)] = row.cell(buffer).value;
     objects.push_back(std::move(object));
   }
   report.Data("buffers", std::move(objects));

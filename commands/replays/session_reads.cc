@@ -149,17 +149,17 @@ std::string ReadsNotes(const ReadsUsed& used) {
 Json ReadsJson(const ReadsUsed& used) {
   Json json = {{"mode", Name(used.mode)}, {"assumed", used.assumed}};
   if (used.mode == ReadsMode::kEvery || used.mode == ReadsMode::kStreamed)
-    json.Set("period_ns", used.period_ns);
-  if (used.mode == ReadsMode::kStreamed) json.Set("alignment_assumed", used.alignment_assumed);
-  json.Set("added_passes", used.added_passes);
-  if (used.recorded_end_unknown) json.Set("recorded_end_unknown", true);
-  json.Set("empty_reads", used.empty_reads);
-  if (used.seen_in_file > 0) json.Set("seen_in_file", used.seen_in_file);
-  json.Set("left_out", used.left_out);
+    json["period_ns"] = used.period_ns;
+  if (used.mode == ReadsMode::kStreamed) json["alignment_assumed"] = used.alignment_assumed;
+  json["added_passes"] = used.added_passes;
+  if (used.recorded_end_unknown) json["recorded_end_unknown"] = true;
+  json["empty_reads"] = used.empty_reads;
+  if (used.seen_in_file > 0) json["seen_in_file"] = used.seen_in_file;
+  json["left_out"] = used.left_out;
   if (!used.like.empty()) {
-    json.Set("like", used.like);
-    json.Set("like_packets", used.like_packets);
-    json.Set("like_explained", used.like_explained);
+    json["like"] = used.like;
+    json["like_packets"] = used.like_packets;
+    json["like_explained"] = used.like_explained;
   }
   return json;
 }

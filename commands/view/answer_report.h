@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/view/report.h"
-#include "core/doctor/answer.h"
+#include "core/doctor/finding.h"
 
 namespace ringscope {
 

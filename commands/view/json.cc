@@ -12,6 +12,4 @@ Json MomentJson(const LogMoment& moment) {
   return {{"record", moment.record}, {"time_ns", moment.time_ns}};
 }
 
-std::string JsonText(const Json& document) { return document.dump(2) + "\n"; }
-
 }  // namespace ringscope

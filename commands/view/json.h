@@ -12,8 +12,6 @@ namespace ringscope {
 
 /// A document that names its schema: "ringscope.NAME/1".
 Json JsonDocument(std::string_view name);
-/// A document as text, indented.
-std::string JsonText(const Json& document);
 /// {"packets": 1, "bytes": 2}
 inline Json CountJson(const PacketCount& count) {
   return {{"packets", count.packets}, {"bytes", count.bytes}};

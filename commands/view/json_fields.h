@@ -71,7 +71,7 @@ class JsonFieldWriter {
   Json object_ = Json::object();
 };
 
-/// Reads the members that a struct lists. Throws JsonError where one is missing, or of another
+/// Reads the members that a struct lists. Throws an exception where one is missing, or of another
 /// type.
 class JsonFieldReader {
  public:
@@ -152,12 +152,12 @@ template <typename T>
 T FieldsFromJson(const Json& json) {
   if constexpr (NamedEnum<T>) {
     if (const std::optional<T> value = FromName<T>(json.get<std::string>())) return *value;
-    throw JsonError("'" + json.get<std::string>() + "' is not a name that is known here");
+    throw std::runtime_error("'" + json.get<std::string>() + "' is not a name that is known here");
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<T>(json.get<std::underlying_type_t<T>>());
   } else if constexpr (std::same_as<T, SequenceKey>) {
     const Result<SequenceKey> key = ParseSequence(json.get<std::string>());
-    if (!key) throw JsonError(key.error().message);
+    if (!key) throw std::runtime_error(key.error().message);
     return *key;
   } else if constexpr (kIsOptional<T>) {
     return json.is_null() ? T() : T(FieldsFromJson<typename T::value_type>(json));

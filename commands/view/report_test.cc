@@ -150,8 +150,8 @@ TEST(JsonFields, OfAnotherShape_AreRefused) {
   for (const char* text :
        {R"({"sequence":"2:17"})", R"({"sequence":17,"buffer":3})", R"([])",
         R"({"sequence":"2","buffer":3})", R"({"sequence":"2:17","buffer":65536})"})
-    EXPECT_THROW(read(text), JsonError) << text;
-  EXPECT_THROW(FieldsFromJson<FillPolicy>(Json("ring")), JsonError);
+    EXPECT_THROW(read(text), std::exception) << text;
+  EXPECT_THROW(FieldsFromJson<FillPolicy>(Json("ring")), std::exception);
 }
 
 std::string Reported(const char* format) {

@@ -84,7 +84,7 @@ Json Table::ToJson() const {
     Json object = Json::object();
     for (size_t i = 0; i < row.size(); ++i) {
       const bool leave_out = (columns_[i].in & kUnlessNull) != 0 && row[i].value.is_null();
-      if (HasKey(i, kInJson) && !leave_out) object.Set(columns_[i].key, row[i].value);
+      if (HasKey(i, kInJson) && !leave_out) object[KeyPath(columns_[i].key)] = row[i].value;
     }
     array.push_back(std::move(object));
   }
@@ -115,7 +115,7 @@ std::string Table::CsvRows() const {
 
 std::string CsvText(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
+  if (!value.is_string()) return JsonText(value);
   std::string text = value.get<std::string>();
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -1,5 +1,3 @@
-#include "core/doctor/answer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +9,9 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
+#include "core/doctor/finding.h"
 #include "core/doctor/writer_shares.h"
-#include "core/trace/own_traces.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 namespace {

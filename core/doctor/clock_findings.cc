@@ -69,7 +69,7 @@ void ExamineTimes(Examiner& examiner, const MachineFacts& facts) {
   };
   list(facts.track_events_without_time, "track event packet");
   list(facts.atoms_without_time, "statsd packet");
-  list(facts.reported.Sum(Reported::kGpuCountersWithoutTime), "GPU counter packet");
+  list(facts.gpu_counters_without_time, "GPU counter packet");
   if (without_time > 0)
     examiner.Add("packet.no_time", Joined(without) + " without a timestamp.").weight = without_time;
 }

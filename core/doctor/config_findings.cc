@@ -25,7 +25,7 @@ bool IsTrackEvent(const ConfiguredSource& source) {
   return source.name == "track_event" || source.name == "org.chromium.trace_event";
 }
 
-void ExamineLayout(Examiner& examiner) {
+void ExamineSizes(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
   constexpr uint64_t kTooLargeKb = 4 * 1024 * 1024;
   for (size_t i = 0; i < config.buffers.size(); ++i) {
@@ -35,18 +35,6 @@ void ExamineLayout(Examiner& examiner) {
     finding.where = BufferName(examiner, i);
     finding.changes.push_back(
         {fmt::format("buffers[{}].size_kb", i), "65536", "the service refuses other sizes", false});
-  }
-  if (config.sources.empty())
-    examiner.Add("config.no_sources", "The config has no data sources: nothing is recorded.");
-  for (size_t i = 0; i < config.sources.size(); ++i) {
-    const ConfiguredSource& source = config.sources[i];
-    if (!source.has_unknown_target &&
-        source.target_buffer < std::max<size_t>(1, config.buffers.size()))
-      continue;
-    Finding& finding = examiner.Add(
-        "config.target",
-        fmt::format("'{}' writes to a buffer that is not in the config.", Printable(source.name)));
-    finding.where = fmt::format("data_sources[{}]", i);
   }
 }
 
@@ -64,10 +52,6 @@ void ExamineIntoFile(Examiner& examiner) {
     finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
                                "a discarding buffer seals itself when it is full", false});
   }
-  if (config.trigger_mode == TriggerMode::kStop ||
-      config.trigger_mode == TriggerMode::kCloneSnapshot)
-    examiner.Add("config.into_file_trigger",
-                 "The service refuses write_into_file together with this trigger mode.");
 }
 
 void ExaminePeriods(Examiner& examiner) {
@@ -196,7 +180,7 @@ void ExamineDrain(Examiner& examiner) {
 
 void ExamineConfig(Examiner& examiner) {
   if (!examiner.has_config()) return;
-  ExamineLayout(examiner);
+  ExamineSizes(examiner);
   ExamineIntoFile(examiner);
   ExaminePeriods(examiner);
   ExamineSharing(examiner);

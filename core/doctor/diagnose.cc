@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
-#include "core/trace/own_traces.h"
+#include "core/trace/trace_facts.h"
 #include "core/trace/trace_scan.h"
 
 namespace ringscope {
@@ -68,11 +68,8 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   ExamineBuffers(examiner);
   ExamineSequences(examiner);
   ExamineSession(examiner);
-  ExamineSources(examiner);
   ExamineFtrace(examiner);
-  ExaminePrograms(examiner);
   ExamineClocks(examiner);
-  ExamineReported(examiner);
   ExamineConfig(examiner);
   Diagnosis diagnosis =
       Conclude(examiner, facts.stats_packets > 0

@@ -13,7 +13,6 @@
 namespace ringscope {
 namespace {
 
-using proto::TracePacket;
 using Message = testing::MessageText;
 
 Message BufferMessage(uint64_t size_kb, uint64_t policy = 1) {
@@ -47,8 +46,6 @@ TraceFacts GoodTrace() {
   facts.service.producers_connected = facts.service.data_sources_registered = 1;
   facts.service.data_sources_seen = facts.service.flushes_requested = 1;
   facts.final_flushes_succeeded = 1;
-  facts.contents[TracePacket::kTrackEvent] = {900, 40'000, {}};
-  facts.contents[TracePacket::kTrackDescriptor] = {9, 400, {}};
   TraceBuffer& buffer = facts.buffers.emplace_back();
   buffer.has_stats = buffer.has_losses = true;
   buffer.stats.buffer_size = 65'536;
@@ -107,17 +104,6 @@ struct Case {
   Spoil spoil;
 };
 
-protovm::VmAccount VmThatFailed(protovm::RunResult result) {
-  protovm::VmAccount vm;
-  vm.producers = {ProducerId{3}};
-  vm.failures.push_back({.result = result,
-                         .reason = protovm::Reason::kNoField,
-                         .place = "instructions[0]",
-                         .count = {3, 300},
-                         .first = {.record = 7, .time_ns = {}}});
-  return vm;
-}
-
 /// What makes a good trace show each rule.
 std::vector<Case> Cases() {
   const auto config = [](const Message& message) {
@@ -140,8 +126,6 @@ std::vector<Case> Cases() {
          f.moments.push_back({proto::ServiceEvent::kCloneStarted, 5, 1});
          f.buffers[0].has_losses = false;
        }},
-      {"trace.compressed", [](TraceFacts& f) { f.zstd_compressed = 5; }},
-      {"trace.filtered", [](TraceFacts& f) { f.has_filter = true; }},
       {"trace.filter_errors",
        [](TraceFacts& f) {
          f.has_filter = true;
@@ -181,18 +165,7 @@ std::vector<Case> Cases() {
          f.service.flushes_failed = 1;
        }},
       {"flush.final_failed", [](TraceFacts& f) { f.final_flushes_failed = 1; }},
-      {"flush.slow_sources", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", false}}; }},
       {"sequence.lost", [](TraceFacts& f) { f.sequences.emplace_back().id = 8; }},
-      {"source.slow_start", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", true}}; }},
-      {"source.absent", config(GoodConfig().Inner(proto::TraceConfig::kDataSources,
-                                                  SourceMessage("linux.sys_stats")))},
-      {"trigger.none",
-       config(GoodConfig().Inner(
-           proto::TraceConfig::kTriggerConfig,
-           Message()
-               .Uint(proto::TriggerConfig::kTriggerMode, 2)
-               .Inner(proto::TriggerConfig::kTriggers,
-                      Message().Text(proto::Trigger::kName, "slow frame"))))},
       {"ftrace.overrun",
        [](TraceFacts& f) {
          f.ftrace.AddBundle(wire::AsBytes(Message()
@@ -208,46 +181,23 @@ std::vector<Case> Cases() {
            f.ftrace.AddStats(wire::AsBytes(
                Message().Uint(1, phase).Inner(10, Message().Uint(2, phase * 5)).text()));
        }},
-      {"ftrace.setup", [](TraceFacts& f) { f.ftrace_setup_errors = {"event 'x'"}; }},
       {"ftrace.malformed", [](TraceFacts& f) { f.bundles_without_cpu = 1; }},
       {"clock.unknown",
-       [](TraceFacts& f) { f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}}; }},
+       [](TraceFacts& f) {
+         f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}};
+       }},
       {"clock.lost_packets", [](TraceFacts& f) { f.undeferrable = 5; }},
       {"clock.invalid", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
       {"clock.no_snapshots", [](TraceFacts& f) { f.snapshots = 0; }},
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
       {"order.negative", [](TraceFacts& f) { f.negative_times = 5; }},
       {"packet.no_time", [](TraceFacts& f) { f.track_events_without_time = 5; }},
-      {"names.processes",
-       [](TraceFacts& f) { f.contents[TracePacket::kFtraceEvents] = {1, 1, {}}; }},
-      {"names.tracks", [](TraceFacts& f) { f.contents.erase(TracePacket::kTrackDescriptor); }},
-      {"names.packages", [](TraceFacts& f) { f.reported.Set(Reported::kPackagesRead, {}, 1); }},
-      {"profile.overran", [](TraceFacts& f) { f.reported.Count(Reported::kHeapOverran, 12); }},
-      {"profile.failed", [](TraceFacts& f) { f.reported.Count(Reported::kHeapGuardrail, 12); }},
-      {"profile.samples", [](TraceFacts& f) { f.reported.Count(Reported::kPerfLost, 2, 9); }},
-      {"source.errors", [](TraceFacts& f) { f.reported.Set(Reported::kAndroidLog, {}, 3); }},
-      {"names.descriptors", [](TraceFacts& f) { f.reported.Count(Reported::kTrackWithoutUuid); }},
-      {"protovm.abort",
-       [](TraceFacts& f) {
-         f.programs.aborts = 3;
-         f.programs.vms = {VmThatFailed(protovm::RunResult::kAbort)};
-       }},
-      {"protovm.registration", [](TraceFacts& f) { f.programs.registration_errors = 1; }},
-      {"protovm.limit",
-       [](TraceFacts& f) {
-         f.programs.vms = {VmThatFailed(protovm::RunResult::kAbort)};
-         f.programs.vms[0].at_limit = {3, 300};
-         f.programs.vms[0].limit_reached = LogMoment{.record = 7, .time_ns = {}};
-       }},
-      {"protovm.crash",
-       [](TraceFacts& f) { f.programs.vms = {VmThatFailed(protovm::RunResult::kCrash)}; }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
                   .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
                   .Uint(proto::TraceConfig::kWriteIntoFile, 1))},
-      {"config.no_flush",
-       config(GoodConfig().Uint(proto::TraceConfig::kDurationMs, 3'600'000))},
+      {"config.no_flush", config(GoodConfig().Uint(proto::TraceConfig::kDurationMs, 3'600'000))},
       {"config.no_clear_period",
        [](TraceFacts& f) {
          Wrap(f);
@@ -264,26 +214,20 @@ std::vector<Case> Cases() {
       {"config.shared_buffer",
        [](TraceFacts& f) {
          Wrap(f);
-         f.config =
-             GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("linux.ftrace")).text();
+         f.config = GoodConfig()
+                        .Inner(proto::TraceConfig::kDataSources, SourceMessage("linux.ftrace"))
+                        .text();
        }},
       {"config.ftrace_drain",
        config(GoodConfig().Inner(
            proto::TraceConfig::kDataSources,
-           Message().Inner(proto::DataSource::kConfig,
-                           Message()
-                               .Text(proto::DataSourceConfig::kName, "linux.ftrace")
-                               .Inner(proto::DataSourceConfig::kFtraceConfig,
-                                      Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
+           Message().Inner(
+               proto::DataSource::kConfig,
+               Message()
+                   .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                   .Inner(proto::DataSourceConfig::kFtraceConfig,
+                          Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
       {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
-      {"config.target",
-       config(GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("android.log", 9)))},
-      {"config.no_sources", config(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(64)))},
-      {"config.into_file_trigger",
-       config(GoodConfig()
-                  .Uint(proto::TraceConfig::kWriteIntoFile, 1)
-                  .Inner(proto::TraceConfig::kTriggerConfig,
-                         Message().Uint(proto::TriggerConfig::kTriggerMode, 4)))},
   };
   return cases;
 }

@@ -86,13 +86,6 @@ std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence
                      : fmt::format("sequence {} ({})", sequence.id, who);
 }
 
-std::string ProcessText(const Examiner& examiner, uint32_t pid) {
-  const auto& names = examiner.facts.process_names;
-  const auto name = names.find(static_cast<int32_t>(pid));
-  return name == names.end() ? fmt::format("process {}", pid)
-                             : fmt::format("{} (pid {})", Printable(name->second), pid);
-}
-
 std::string TimeText(const Examiner& examiner, int64_t ns) {
   const int64_t start = examiner.session() ? examiner.session()->first_ns : 0;
   return ns < start ? "-" + HumanDuration(static_cast<uint64_t>(start - ns))

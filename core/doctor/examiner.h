@@ -74,11 +74,8 @@ void ExamineLostTrace(Examiner& examiner);
 void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);
-void ExamineSources(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
-void ExaminePrograms(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
-void ExamineReported(Examiner& examiner);
 /// Of the config alone.
 void ExamineConfig(Examiner& examiner);
 
@@ -98,8 +95,6 @@ std::string BufferName(const Examiner& examiner, size_t index);
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
 /// "com.example, thread worker": the same without its number; empty: nothing names it.
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
-/// "com.example (pid 12)", "process 12"
-std::string ProcessText(const Examiner& examiner, uint32_t pid);
 /// A time of the trace from its beginning: "2.130 s".
 std::string TimeText(const Examiner& examiner, int64_t ns);
 /// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:

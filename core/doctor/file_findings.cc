@@ -139,32 +139,9 @@ void ExamineFile(Examiner& examiner) {
   ExamineEnd(examiner);
   ExamineSessions(examiner);
   if (facts.data_packets == 0) ExamineEmpty(examiner);
-  if (const uint64_t packed = facts.deflated + facts.zstd_compressed; packed > 0) {
-    Finding& finding = examiner.Add(
-        "trace.compressed", fmt::format("{} of {} were compressed by the service ({}).",
-                                        WithCommas(packed), Count(facts.all.packets, "packet"),
-                                        facts.zstd_compressed == 0 ? "deflate"
-                                        : facts.deflated == 0      ? "zstd"
-                                                                   : "deflate and zstd"));
-    finding.proof = facts.zstd_compressed == 0 ? "compressed_packets in the file."
-                    : facts.deflated == 0      ? "zstd_compressed_packets in the file."
-                                               : "Both kinds of compressed packets in the file.";
-    finding.weight = packed;
-  }
-  if (facts.has_filter) {
-    const uint64_t before = facts.filter_input_bytes, after = facts.filter_output_bytes;
-    Finding& finding = examiner.Add(
-        "trace.filtered",
-        before > after ? fmt::format("The trace was written through a filter, which removed {} of "
-                                     "{}.",
-                                     HumanSize(before - after), HumanSize(before))
-                       : "The trace was written through a filter.");
-    finding.proof = "The statistics have filter_stats.";
-    if (facts.filter_errors > 0) {
-      examiner.Add("trace.filter_errors", fmt::format("The filter could not read {}.",
-                                                      Count(facts.filter_errors, "packet")));
-    }
-  }
+  if (facts.filter_errors > 0)
+    examiner.Add("trace.filter_errors", fmt::format("The filter could not read {}.",
+                                                    Count(facts.filter_errors, "packet")));
 }
 
 void ExamineLostTrace(Examiner& examiner) {

@@ -1,21 +1,59 @@
 #ifndef RINGSCOPE_CORE_DOCTOR_FINDING_H_
 #define RINGSCOPE_CORE_DOCTOR_FINDING_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/config_change.h"
+#include "core/base/enum_names.h"
 #include "core/base/ids.h"
-#include "core/doctor/answer.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {
+
+/// How bad a finding is, from harmless to worst.
+enum class Harm : uint8_t {
+  kOk,        // of a verdict alone: nothing was found
+  kInfo,      // good to know
+  kWarning,   // data can be lost, or is of less use
+  kDataLoss,  // data is missing
+  kError,     // the trace, or a part of it, cannot be used
+};
+template <>
+inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_loss", "error"};
+
+/// How bad it is that so many of the packets cannot be used, for lack of their state: a trace with
+/// half of them is not a trace.
+inline Harm HarmOfUnusable(uint64_t unusable, uint64_t packets) {
+  return unusable == 0 ? Harm::kOk : unusable * 2 >= packets ? Harm::kError : Harm::kDataLoss;
+}
+
+/// One line of an answer: "Why", "overwritten before they were read".
+struct AnswerLine {
+  std::string label;
+  std::string text;
+};
+
+/// What is wrong with a trace, or with a session of a log, in about ten lines: the most important
+/// first.
+struct Answer {
+  Harm severity = Harm::kOk;
+  std::string headline;  // one sentence
+  std::vector<AnswerLine> lines;
+
+  /// Adds a line, unless there is nothing to say.
+  void Add(const char* label, std::string text) {
+    if (!text.empty()) lines.push_back({label, std::move(text)});
+  }
+};
 
 /// What doctor looks for: an entry of the table that the documentation is made of.
 struct Rule {

@@ -100,16 +100,6 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
     finding.proof = "kprobe_stats of ftrace_stats, end less start.";
     finding.weight = *misses;
   }
-  if (!facts.ftrace_setup_errors.empty()) {
-    Finding& finding = examiner.Add(
-        "ftrace.setup", fmt::format("The probes report {} while ftrace was set up.",
-                                    Count(facts.ftrace_setup_errors.size(), "problem")));
-    std::vector<std::string> texts;
-    for (const std::string& text : facts.ftrace_setup_errors) texts.push_back(Printable(text));
-    finding.where = Joined(texts, "; ");
-    finding.proof = "ftrace_stats of the session's start.";
-    finding.weight = facts.ftrace_setup_errors.size();
-  }
   const uint64_t malformed =
       facts.bundles_without_cpu + facts.events_without_time + facts.bad_compact_sched;
   if (malformed > 0) {

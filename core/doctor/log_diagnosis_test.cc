@@ -104,24 +104,6 @@ TEST(DiagnoseLog, WithoutDataCitesNoServicesCounts) {
   EXPECT_THAT(finding->proof, Not(HasSubstr("service")));
 }
 
-TEST(DiagnoseLog, TriggersAreNotLookedFor) {
-  using proto::TriggerConfig;
-  using testing::MessageText;
-  TraceFacts facts = FactsOfALog(5);
-  facts.config = MessageText()
-                     .Inner(proto::TraceConfig::kTriggerConfig,
-                            MessageText()
-                                .Uint(TriggerConfig::kTriggerMode, 2)
-                                .Inner(TriggerConfig::kTriggers,
-                                       MessageText().Text(proto::Trigger::kName, "late")))
-                     .text();
-  const ReplayFacts replay = LosslessReplay();
-  EXPECT_NE(FindingOf(Diagnose(facts), "trigger.none"), nullptr);
-  const Diagnosis of_log = Diagnose(facts, &replay);
-  EXPECT_EQ(FindingOf(of_log, "trigger.none"), nullptr);
-  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("Whether a trigger was received")));
-}
-
 TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
   TraceFacts facts = FactsOfALog(5);
   facts.buffers[0].stats.abi_violations = 2;
@@ -189,24 +171,6 @@ TEST(Diagnose, LostPacketsAreNoTrace) {
   EXPECT_TRUE(diagnosis.answer.lines.empty());
   facts.service_version = "ringscope 0.1.0";  // the trace of a replay
   EXPECT_NE(FindingOf(Diagnose(facts), "trace.no_stats"), nullptr);
-}
-
-TEST(Diagnose, TracksWhoseDescriptorsAWrappedRingLostAreRepeated) {
-  TraceFacts facts = RingAndFullBuffer();
-  facts.all.span = TimeSpan{0, 10'000'000'000};
-  facts.contents[proto::TracePacket::kTrackEvent] = {900, 40'000, {}};
-  const Diagnosis wrapped = Diagnose(facts);
-  const Finding* const finding = FindingOf(wrapped, "names.tracks");
-  ASSERT_NE(finding, nullptr);
-  ASSERT_EQ(finding->changes.size(), 1u);
-  EXPECT_EQ(finding->changes[0].path, "incremental_state_config.clear_period_ms");
-  // A ring that holds very little is to be larger.
-  facts.all.span = TimeSpan{0, 100'000'000};
-  const Diagnosis short_ring = Diagnose(facts);
-  ASSERT_EQ(FindingOf(short_ring, "names.tracks")->changes.size(), 1u);
-  EXPECT_EQ(FindingOf(short_ring, "names.tracks")->changes[0].path, "buffers[0].size_kb");
-  facts.buffers[0].stats.chunks_overwritten = 0;
-  EXPECT_TRUE(FindingOf(Diagnose(facts), "names.tracks")->changes.empty());
 }
 
 }  // namespace

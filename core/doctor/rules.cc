@@ -39,14 +39,6 @@ constexpr std::array kRules = {
          "Clones of V2 buffers do not have writer_stats, so that trace processor shows no loss per "
          "buffer, whatever was lost.",
          "Read the losses per sequence, which ringscope counts from the packets."},
-    Rule{"trace.compressed", Harm::kInfo, "Packets are compressed in the file",
-         "The service compressed what it wrote in each pass (compression or compression_type of "
-         "the config). Nothing is lost by it; sizes and counters of the buffers are those before "
-         "compression. Where such a packet is damaged, all packets of the pass are lost.",
-         "Nothing has to be done. zstd needs a service and a trace processor of v58 or later."},
-    Rule{"trace.filtered", Harm::kInfo, "Written through a filter",
-         "A trace filter removed fields or packets. What is missing may be missing on purpose.",
-         "Compare with a trace without the filter."},
     Rule{"trace.filter_errors", Harm::kError, "The filter could not read packets",
          "Packets that the filter could not parse are replaced by empty ones.",
          "Look for producers that write malformed packets, or for a filter of another version."},
@@ -125,7 +117,7 @@ constexpr std::array kRules = {
          "Fields that belong to a sequence are in packets without trusted_packet_sequence_id.",
          "Check how the trace was made: the service always writes that field."},
 
-    // Flushes, data sources, triggers.
+    // Flushes and sequences.
     Rule{"flush.failed", Harm::kDataLoss, "A flush failed",
          "A producer did not acknowledge a flush in time: what it had not committed by then may "
          "be missing.",
@@ -133,25 +125,11 @@ constexpr std::array kRules = {
     Rule{"flush.final_failed", Harm::kDataLoss, "The final flush failed",
          "The last data of a producer may be missing from the end of the trace.",
          "A longer flush_timeout_ms; look at the producers that were late."},
-    Rule{"flush.slow_sources", Harm::kWarning, "Data sources were late for the last flush",
-         "The service names the data sources that it waited for without success.",
-         "Look at what these producers do when they are asked to flush."},
-    Rule{"source.slow_start", Harm::kWarning, "Data sources started late",
-         "They had not started 20 s after the session began. Their first data is missing.",
-         "Look at what these producers do when they start."},
-    Rule{
-        "source.absent", Harm::kWarning, "A data source wrote nothing",
-        "The config names it, and nothing of its kind is in the trace.",
-        "Check that a producer registers exactly the name in the config, that it is connected, and "
-        "that it has the permission it needs."},
     Rule{"sequence.lost", Harm::kWarning, "A sequence was lost as a whole",
          "The service lists it among those that wrote into its buffers, and no packet of it is in "
          "the trace.",
          "A larger buffer, or one of its own for what writes little, so that what writes much does "
          "not overwrite it."},
-    Rule{"trigger.none", Harm::kError, "No trigger was received",
-         "The session waited for a trigger that never came.",
-         "Check the triggers' names and the filters on producers; a longer trigger_timeout_ms."},
 
     // The kernel's ftrace.
     Rule{"ftrace.overrun", Harm::kDataLoss, "The kernel overwrote ftrace events",
@@ -168,9 +146,6 @@ constexpr std::array kRules = {
     Rule{"ftrace.kprobe_misses", Harm::kDataLoss, "Kprobes were missed",
          "The kernel could not record all hits of a kprobe.",
          "Fewer kprobes, or a larger maxactive for return probes."},
-    Rule{"ftrace.setup", Harm::kWarning, "Ftrace could not be set up as configured",
-         "Some events are not known to the kernel, or could not be switched on.",
-         "Remove these events, or check the permissions of the probes."},
     Rule{"ftrace.malformed", Harm::kError, "Malformed ftrace bundles",
          "Bundles without a CPU, events without a timestamp, or compact events whose columns do "
          "not match. Trace processor skips them.",
@@ -206,57 +181,6 @@ constexpr std::array kRules = {
          "them.",
          "Look at the producer that writes them."},
 
-    // Names.
-    Rule{"names.processes", Harm::kWarning, "No names of processes",
-         "There are ftrace events, but no process_tree packet (never written, or overwritten): "
-         "threads have numbers instead of names.",
-         "Add the data source linux.process_stats with scan_all_processes_on_start, and give it a "
-         "buffer of its own."},
-    Rule{"names.tracks", Harm::kWarning, "Track events without descriptors",
-         "The track descriptors are lost, or were never written: events have no thread or process.",
-         "incremental_state_config { clear_period_ms } makes the producers repeat them."},
-    Rule{"names.packages", Harm::kWarning, "The list of packages is incomplete",
-         "The probe reported that it could not read or parse the list.",
-         "Check the permissions of the probe."},
-    Rule{"profile.overran", Harm::kDataLoss, "A heap profile is incomplete",
-         "The shared memory between the process and the profiler was full; its profile ended.",
-         "A larger shmem_size_bytes or sampling_interval_bytes in heapprofd_config, or "
-         "block_client."},
-
-    Rule{"profile.failed", Harm::kError, "A process could not be profiled",
-         "The profiler reports corrupt shared memory, an error of its client in the process, too "
-         "much load, or that another session profiles the process.",
-         "One session at a time for each process; a larger sampling_interval_bytes, or higher "
-         "limits in heapprofd_config."},
-    Rule{"profile.samples", Harm::kDataLoss, "Samples of a profile were lost",
-         "The kernel's buffer or the profiler's queue was full, sampling was stopped for its load, "
-         "or packets of a profile are missing.",
-         "A lower sampling frequency, larger ring_buffer_pages in perf_event_config, and a larger "
-         "buffer for the trace."},
-    Rule{"source.errors", Harm::kError, "A data source could not read all",
-         "Packets of log and list sources report what they could not read or parse.",
-         "Check the permissions of the probe, and how much it has to read at once."},
-    Rule{"names.descriptors", Harm::kError, "Track descriptors that cannot be used",
-         "Descriptors of tracks without a uuid, or of processes and threads without their numbers. "
-         "Trace processor ignores them.",
-         "Look at the producer that writes them."},
-    // Programs (ProtoVM).
-    Rule{"protovm.abort", Harm::kError, "A program of the trace aborts",
-         "A program (ProtoVM) turns each patch of its data source into a full state. Patches at "
-         "which it aborts stay patches, and later states lack what was in them.",
-         "Look at the instruction: 'ringscope protovm show' and 'check' explain the program."},
-    Rule{"protovm.registration", Harm::kError, "Programs of producers without sequences",
-         "A program of the trace belongs to a producer that the trace's list of sequences "
-         "(trace_provenance) lacks: nothing is turned into states for it.",
-         "Check how the trace was made; cutting its beginning off removes the list."},
-    Rule{"protovm.limit", Harm::kDataLoss, "A program's state is at its memory limit",
-         "What does not fit into the state is dropped, and its run is aborted.",
-         "A larger memory_limit_kb in the protovm_config of the data source."},
-    Rule{"protovm.crash", Harm::kError, "A program makes a state that cannot be written",
-         "The state itself becomes a number. The service and trace processor crash when they write "
-         "such a state.",
-         "Correct the program: 'ringscope protovm check' names the instruction."},
-
     // The config.
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
          "Such a buffer seals itself when it is full, however often it was read.",
@@ -283,14 +207,6 @@ constexpr std::array kRules = {
          "drain_period_ms: 250, or a larger buffer_size_kb."},
     Rule{"config.size", Harm::kError, "A buffer that the service refuses",
          "A size of 0, or of 4 GiB and more.", "size_kb between 4 and 4194300"},
-    Rule{"config.target", Harm::kError, "A data source without its buffer",
-         "target_buffer or target_buffer_name names a buffer that is not in the config.",
-         "Use the index or the name of a buffer."},
-    Rule{"config.no_sources", Harm::kError, "No data sources", "Nothing is recorded by default.",
-         "Add data_sources."},
-    Rule{"config.into_file_trigger", Harm::kError, "Triggers that cannot be combined",
-         "STOP_TRACING and CLONE_SNAPSHOT cannot be used together with write_into_file.",
-         "Leave one of them out."},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the sequences' own packets show: which of them cannot be used, and whose names are missing.
+// What the sequences' own packets show: which of them cannot be used, and which are lost.
 
 #include <fmt/format.h>
 
@@ -6,27 +6,22 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
 
-using proto::TracePacket;
-
-bool Has(const TraceFacts& facts, uint32_t content) { return facts.contents.contains(content); }
-
-/// What makes producers repeat what a ring has lost: a period, or, where today's ring is too small
-/// for that, the larger ring that the findings on it propose.
-/// @param what is repeated: "the state is"
-void AddRepetition(Examiner& examiner, std::string_view what, Finding& finding) {
+/// Adds what makes producers repeat the state that a ring has lost: a period, or, where the ring is
+/// too small for that, the larger ring that the findings on it propose.
+void AddRepetition(Examiner& examiner, Finding& finding) {
   const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
   if (!reach_ns || ClearPeriodFor(*reach_ns) > 0) {
     if (auto change = RepeatedState(examiner)) finding.changes.push_back(*std::move(change));
     return;
   }
   finding.remedy = fmt::format(
-      "A larger buffer: the present one holds only the last {}, too little even if {} repeated.",
-      HumanDuration(*reach_ns), what);
+      "A larger buffer: the present one holds only the last {}, too little even if the state is "
+      "repeated.",
+      HumanDuration(*reach_ns));
   for (const Finding& other : examiner.findings()) {
     const std::string_view rule = other.rule->id;
     if (rule == "buffer.overwritten" || rule == "buffer.short_reach")
@@ -80,43 +75,26 @@ void ExamineState(Examiner& examiner) {
   if (examiner.config.clear_period_ms.value_or(0) == 0)
     finding.cause +=
         " The config has no incremental_state_config: nothing makes producers repeat it.";
-  AddRepetition(examiner, "the state is", finding);
+  AddRepetition(examiner, finding);
 }
 
-void ExamineNames(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  if (Has(facts, TracePacket::kFtraceEvents) && !Has(facts, TracePacket::kProcessTree)) {
-    Finding& finding = examiner.Add(
-        "names.processes", "There are ftrace events, and no packet with the names of processes.");
-    const bool is_configured = std::ranges::any_of(
-        examiner.config.sources,
-        [](const ConfiguredSource& source) { return source.name == "linux.process_stats"; });
-    if (examiner.has_config())
-      finding.cause = is_configured
-                          ? "linux.process_stats is configured: what it wrote was lost, or "
-                            "it did not start."
-                          : "linux.process_stats is not in the config.";
-    finding.proof = "No process_tree packet.";
-  }
-  if (Has(facts, TracePacket::kTrackEvent) && !Has(facts, TracePacket::kTrackDescriptor) &&
-      !Has(facts, 43) && !Has(facts, 44)) {
-    const uint64_t events = facts.contents.at(TracePacket::kTrackEvent).packets;
-    Finding& finding = examiner.Add(
-        "names.tracks",
-        fmt::format("{}, but no track_descriptor.", Count(events, "track event packet")));
-    finding.weight = events;
-    finding.proof = "No track_descriptor packet.";
-    // Where no ring wrapped, the descriptors were never written.
-    if (examiner.has_config() && ShortestReachNs(examiner))
-      AddRepetition(examiner, "the descriptors are", finding);
-  }
+/// Sequences that the service lists and that have no packet.
+void ExamineSilent(Examiner& examiner) {
+  uint64_t silent = 0;
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    silent += sequence.all.packets == 0 ? 1 : 0;
+  if (silent == 0 || !examiner.has_config() || examiner.facts.data_packets == 0) return;
+  Finding& finding =
+      examiner.Add("sequence.lost",
+                   fmt::format("{} had written into the buffers, and {} no packet in the trace.",
+                               Count(silent, "sequence"), silent == 1 ? "has" : "have"));
+  finding.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
+                              silent == 1 ? "it" : "they");
+  finding.proof = "trace_provenance lists them.";
+  finding.weight = silent;
 }
 
 void ExamineMachine(Examiner& examiner, const MachineFacts& facts) {
-  if (facts.reported.Sum(Reported::kPackagesParse) + facts.reported.Sum(Reported::kPackagesRead) >
-      0)
-    examiner.Add("names.packages", "The list of packages was not read or parsed to its end.")
-        .proof = "parse_error or read_error of packages_list.";
   const uint64_t without = facts.clears_without_sequence + facts.drops_without_sequence +
                            facts.defaults_without_sequence + facts.interned_without_sequence;
   if (without > 0) {
@@ -127,8 +105,7 @@ void ExamineMachine(Examiner& examiner, const MachineFacts& facts) {
     finding.weight = without;
     finding.cause = "The trace was not written by the service, or was changed since.";
   }
-  const uint64_t tracks = facts.reported.Sum(Reported::kTrackEventWithoutSequence) +
-                          facts.reported.Sum(Reported::kThreadWithoutSequence);
+  const uint64_t tracks = facts.track_events_without_sequence + facts.threads_without_sequence;
   if (tracks > 0) {
     Finding& finding = examiner.Add(
         "packet.no_sequence",
@@ -144,7 +121,7 @@ void ExamineMachine(Examiner& examiner, const MachineFacts& facts) {
 void ExamineSequences(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   ExamineState(examiner);
-  ExamineNames(examiner);
+  ExamineSilent(examiner);
   examiner.OnEachMachine([&](const MachineFacts& machine) { ExamineMachine(examiner, machine); });
   if (facts.sequences_left_out > 0)
     examiner.Unknown(fmt::format("{} beyond the first {} sequences were not looked at.",

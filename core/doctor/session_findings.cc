@@ -1,4 +1,4 @@
-// Flushes, what the service refused, and triggers.
+// Flushes, and what the service refused.
 
 #include <fmt/format.h>
 
@@ -10,18 +10,9 @@
 namespace ringscope {
 namespace {
 
-std::string SlowSources(const TraceFacts& facts, bool at_start) {
-  std::vector<std::string> names;
-  for (const SlowSource& slow : facts.slow_sources)
-    if (slow.at_start == at_start)
-      names.push_back(fmt::format("{} of {}", Printable(slow.source), Printable(slow.producer)));
-  return Joined(names);
-}
-
 void ExamineFlushes(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   const ServiceStats& service = facts.service;
-  const std::string slow = SlowSources(facts, /*at_start=*/false);
   if (service.flushes_failed > 0) {
     Finding& finding = examiner.Add(
         "flush.failed",
@@ -31,8 +22,7 @@ void ExamineFlushes(Examiner& examiner) {
                         : WithCommas(service.flushes_requested) + " flushes",
                     service.flushes_failed == 1 ? "was" : "were"));
     finding.proof = "flushes_failed of the service's statistics.";
-    finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
-                                 : "Late were: " + slow + ".";
+    finding.cause = "A producer was busy, blocked, or disconnected meanwhile.";
     finding.weight = service.flushes_failed;
     finding.remedy = fmt::format(
         "A longer flush_timeout_ms (it is {} ms); look at the producers that were late.",
@@ -42,16 +32,9 @@ void ExamineFlushes(Examiner& examiner) {
     Finding& finding =
         examiner.Add("flush.final_failed", "The last flush before the end was not acknowledged.");
     finding.proof = "final_flush_outcome of the service's statistics.";
-    finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
-                                 : "Late were: " + slow + ".";
+    finding.cause = "A producer was busy, blocked, or disconnected meanwhile.";
     finding.weight = facts.final_flushes_failed;
-  } else if (!slow.empty()) {
-    examiner.Add("flush.slow_sources", "The last flush waited without success for data sources.")
-        .where = slow;
   }
-  const std::string late = SlowSources(facts, /*at_start=*/true);
-  if (!late.empty())
-    examiner.Add("source.slow_start", "Data sources had not started after 20 s.").where = late;
   if (facts.stats_packets == 0) return;
   if (service.flushes_failed == 0 && facts.final_flushes_failed == 0 &&
       service.flushes_requested > 0)
@@ -95,32 +78,11 @@ void ExamineService(Examiner& examiner) {
   }
 }
 
-void ExamineTriggers(Examiner& examiner) {
-  const TraceConfigFacts& config = examiner.config;
-  if (config.trigger_mode == TriggerMode::kUnspecified || config.triggers.empty()) return;
-  const TraceFacts& facts = examiner.facts;
-  if (!facts.triggers.empty() || facts.clone_triggers > 0) {
-    const std::string first =
-        facts.triggers.empty() ? "a trigger" : "'" + Printable(facts.triggers.front().name) + "'";
-    return examiner.Well(fmt::format("The session received {}.", first));
-  }
-  if (examiner.is_of_log())
-    return examiner.Unknown("Whether a trigger was received: a replay writes none into its trace.");
-  std::vector<std::string> names;
-  for (const std::string& name : config.triggers) names.push_back("'" + Printable(name) + "'");
-  Finding& finding = examiner.Add(
-      "trigger.none", fmt::format("None of the triggers {} is in the trace.", Joined(names)));
-  // A session that waits for its trigger is read empty; a clone has its triggers in it.
-  if (facts.data_packets > 0) finding.harm = Harm::kInfo;
-  finding.proof = "No trigger packet.";
-}
-
 }  // namespace
 
 void ExamineSession(Examiner& examiner) {
   ExamineFlushes(examiner);
   ExamineService(examiner);
-  ExamineTriggers(examiner);
 }
 
 }  // namespace ringscope

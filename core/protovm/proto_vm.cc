@@ -65,11 +65,8 @@ ProtoVm::Step ProtoVm::Continue() {
     return Step::kOk;
   }
   const uint32_t index = frame.at;
-  if (frame.kind == FrameKind::kList && watcher_ != nullptr) watcher_->OnBegin(index);
   const Step step = frame.kind == FrameKind::kList ? Begin(index) : NextElement();
   if (step != Step::kPushed && step != Step::kOk) failed_ = index;
-  if (step == Step::kStop && watcher_ != nullptr)
-    watcher_->OnEnd(index, RunResult::kCrash, reason_);
   return step;
 }
 
@@ -87,12 +84,6 @@ ProtoVm::Step ProtoVm::Deliver(Step result) {
       break;
     case FrameKind::kList: {
       const Instruction& instruction = program_.all()[frame.at];
-      if (watcher_ != nullptr) {
-        const RunResult ended = result == Step::kOk      ? RunResult::kOk
-                                : result == Step::kError ? RunResult::kError
-                                                         : RunResult::kAbort;
-        watcher_->OnEnd(frame.at, ended, result == Step::kOk ? Reason::kNone : reason_);
-      }
       if (result == Step::kOk ||
           (result == Step::kError && instruction.abort_level != kBreakOuter &&
            instruction.abort_level != kAbortRun)) {

@@ -19,14 +19,6 @@ struct RunOutcome {
   uint32_t instruction = UINT32_MAX;  // index in the program
 };
 
-/// Is shown each instruction of a run; those nested in it begin and end in between.
-class RunWatcher {
- public:
-  virtual ~RunWatcher() = default;
-  virtual void OnBegin(uint32_t instruction) = 0;
-  virtual void OnEnd(uint32_t instruction, RunResult result, Reason reason) = 0;
-};
-
 /// Folds packets into a state by a program, as the service does with packets that a buffer
 /// overwrites. Any program and any packet is safe: there is no recursion, a run takes at most
 /// kMaxSteps steps, and what would crash the released service is reported (RunResult::kCrash).
@@ -51,8 +43,6 @@ class ProtoVm {
   uint64_t steps() const { return steps_; }
   /// Why the VM does not run any more (result kCrash or kTooLong); result kOk as long as it does.
   const RunOutcome& stopped() const { return stopped_; }
-  /// Not owned; nullptr: none.
-  void set_watcher(RunWatcher* watcher) { watcher_ = watcher; }
 
  private:
   struct Source {
@@ -121,7 +111,6 @@ class ProtoVm {
   uint64_t merges_ = 0;  // number of the last one
   uint64_t dropped_elements_ = 0;
   RunOutcome stopped_;
-  RunWatcher* watcher_ = nullptr;
   // The run under way.
   std::vector<Frame> frames_;
   Source source_;

@@ -9,7 +9,7 @@
 #include "core/base/packet_count.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/stats.h"
-#include "core/protovm/vm_account.h"
+#include "core/protovm/counted_vm.h"
 #include "core/session/loss_analysis.h"
 #include "core/session/reads_used.h"
 #include "core/session/session.h"

@@ -1,5 +1,3 @@
-#include "core/trace/brief_packet.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {

@@ -89,6 +89,11 @@ bool HasOnlyOwnTime(uint32_t number, Bytes content);
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
                     EventTimes& out);
 
+/// Adds the times of all events in an FtraceEventBundle, compact ones too, and what is wrong with
+/// it.
+/// @param sequence_id of its packet: a clock of the kernel's that no other packet has is its own
+void ReadFtraceTimes(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, EventTimes& out);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_TRACE_EVENT_TIMES_H_

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/ids.h"
+#include "core/perfetto/packet.h"
 
 namespace ringscope {
 
@@ -36,6 +37,33 @@ inline TracePacketView ViewTracePacket(Bytes packet) {
   ViewTracePacket(packet, view);
   return view;
 }
+
+/// What there is to know of most packets of a trace file to commit them as their producers did:
+/// packets as the service writes them of a producer, valid, with its fields at their end and
+/// nowhere else, whose events have the packet's own time. Such packets have few fields, so that
+/// they are read once, and what they say need not be kept to be understood.
+struct BriefPacket {
+  uint64_t timestamp = 0;
+  uint32_t content_size = 0;  // bytes that the producer wrote; they are the packet's first ones
+  uint32_t content = 0;       // number of the field that holds the packet's data
+  uint32_t sequence_id = 0;
+  uint32_t timestamp_clock = 0;
+  uint32_t machine = 0;  // 0: the service's own
+  uint32_t dropped = 0;  // previous_packet_dropped, as the service appended it
+  Identity identity;     // pid -1: the packet has none
+  bool has_timestamp = false;
+  bool has_timestamp_clock = false;
+  bool clears_state = false;
+  bool needs_state = false;
+
+  /// As ViewTracePacket sees the producer's bytes, but with the service's sequence id, machine and
+  /// loss bits, and without the content's bytes and the interned data.
+  TracePacketView View() const;
+};
+
+/// Reads a TracePacket message of a trace file.
+/// @return false: it is not one of these, and has to be read by SplitTracePacket
+bool ReadBriefPacket(Bytes packet, BriefPacket& brief);
 
 }  // namespace ringscope
 

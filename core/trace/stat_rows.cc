@@ -12,7 +12,7 @@ struct Meaning {
   const char* text;
 };
 
-constexpr std::array<Meaning, 21> kMeanings = {{
+constexpr std::array<Meaning, 19> kMeanings = {{
     {"traced_buf_patches_failed",
      "patches that were refused, or whose chunk was overwritten: packets that stay incomplete"},
     {"traced_buf_abi_violations", "chunks or fragments that break the shared-memory protocol"},
@@ -41,9 +41,6 @@ constexpr std::array<Meaning, 21> kMeanings = {{
      "bytes that were overwritten before the service wrote them into the file"},
     {"ftrace_cpu_has_data_loss", "the kernel overwrote events of this CPU before they were read"},
     {"ftrace_kprobe_misses_delta", "kprobes that the kernel could not record"},
-    {"protovm_registration_error",
-     "producers of programs (ProtoVM) that the trace lists no sequence of"},
-    {"protovm_abort", "patches at which a program (ProtoVM) aborted: they stay patches"},
 }};
 
 constexpr StatSeverity LossIf(bool is_data_loss) {

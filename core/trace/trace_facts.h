@@ -6,13 +6,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
-#include "core/protovm/trace_vms.h"
 #include "core/trace/ftrace_counters.h"
-#include "core/trace/packet_reports.h"
 #include "core/trace/trace_clocks.h"
 
 namespace ringscope {
@@ -59,8 +58,7 @@ struct TraceSequence {
   std::optional<int32_t> pid;
   std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
   Amount all;
-  std::map<uint32_t, uint64_t> contents;  // packets by the number of their content's field
-  std::string thread_name;                // as its track descriptor has it
+  std::string thread_name;  // as its track descriptor has it
 
   // Losses as trace processor counts them.
   LossCounts losses;
@@ -106,16 +104,6 @@ struct ServiceMoment {
   int64_t ns = 0;
   uint64_t value = 0;  // of buffer_cloned: its index
 };
-/// A data source that the service waited for.
-struct SlowSource {
-  std::string producer, source;
-  bool at_start = false;  // else in the last flush
-};
-struct ReceivedTriggerFact {
-  std::string name, producer;
-  std::optional<int64_t> ns;
-};
-
 /// Packets whose time trace processor cannot convert.
 struct ClockProblem {
   ClockKey clock;
@@ -142,12 +130,11 @@ struct MachineFacts {
   FtraceCounters ftrace;
   uint64_t bundles_without_cpu = 0, events_without_time = 0;
   uint64_t bad_compact_sched = 0;
-  std::vector<std::string> ftrace_setup_errors;
 
-  // Of packet types that carry their own losses.
-  uint64_t track_events_without_time = 0;
-  uint64_t atoms_without_time = 0;
-  PacketReports reported;
+  // Packets that lack a field.
+  uint64_t track_events_without_time = 0, atoms_without_time = 0, gpu_counters_without_time = 0;
+  uint64_t track_events_without_sequence = 0, threads_without_sequence = 0;
+  uint64_t tracks_without_uuid = 0, process_tracks_without_pid = 0, thread_tracks_without_ids = 0;
 };
 
 /// What a trace file has, by trace processor's rules. The machine that it is itself is the
@@ -155,17 +142,14 @@ struct MachineFacts {
 struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
   static constexpr size_t kMaxMoments = 4096;
-  static constexpr size_t kMaxSlowSources = 256;
   static constexpr size_t kMaxWriters = 50'000;
   static constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-  static constexpr size_t kMaxContents = 4096;
 
   // The file. One that has several sessions has facts of each.
   uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
   bool has_others = false;  // sessions of the file that were not distinguished from this one
   Amount all;               // packets, those inside compressed ones too
-  uint64_t deflated = 0, zstd_compressed = 0;  // packets that were compressed inside others
-  bool is_cut_off = false;                     // it ends within a packet
+  bool is_cut_off = false;  // it ends within a packet
   std::vector<ImportError> errors;
   uint64_t error_count = 0;
 
@@ -178,18 +162,13 @@ struct TraceFacts : MachineFacts {
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
-  uint64_t filter_input_bytes = 0, filter_output_bytes = 0;
   std::string service_version;         // of system_info
   std::vector<ServiceMoment> moments;  // the first kMaxMoments
-  std::vector<SlowSource> slow_sources;
-  std::vector<ReceivedTriggerFact> triggers;
-  uint64_t clone_triggers = 0;
 
   std::vector<TraceBuffer> buffers;
   std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
   uint64_t sequences_left_out = 0;
-  std::map<uint32_t, Amount> contents;  // by the number of the content's field, kMaxContents
   std::map<int32_t, std::string> process_names;
 
   // Clocks and order.
@@ -208,11 +187,21 @@ struct TraceFacts : MachineFacts {
   uint64_t times_left_out = 0;         // of packets with very many events
   uint64_t too_large = 0;              // packets
 
-  // Programs (ProtoVM).
-  protovm::TraceVmFacts programs;
-
   uint64_t data_packets = 0;  // of producers
 };
+
+// How a file that ringscope wrote is known by its SystemInfo, where that of a service has the
+// service's version: "ringscope 0.1.0 (lost packets)".
+
+/// What begins the version.
+inline constexpr std::string_view kOwnVersionStart = "ringscope ";
+/// What ends it where the file has the packets that a session lost, in place of those in its trace.
+inline constexpr std::string_view kLostPacketsMark = " (lost packets)";
+
+/// Whether this is the version in a file of lost packets.
+inline bool IsLostTrace(std::string_view version) {
+  return version.starts_with(kOwnVersionStart) && version.ends_with(kLostPacketsMark);
+}
 
 }  // namespace ringscope
 

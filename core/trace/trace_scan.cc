@@ -45,23 +45,6 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
   if (bytes.empty()) return;
-  if (packet.has_sequence_id && packet.machine == 0 && programs_.HasProgram(packet.sequence_id)) {
-    const auto state =
-        programs_.Run(packet.sequence_id, bytes, {.record = facts_.all.packets, .time_ns = {}});
-    if (state) {
-      // The packet is that state from here on, with the trusted fields of the patch.
-      TracePacketView of_state = ViewTracePacket(wire::AsBytes(*state));
-      of_state.has_sequence_id = true;
-      of_state.sequence_id = packet.sequence_id;
-      of_state.pid = packet.pid;
-      of_state.machine = packet.machine;
-      return AddOfSequence(offset, bytes.size(), of_state);
-    }
-  }
-  AddOfSequence(offset, bytes.size(), packet);
-}
-
-void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketView& packet) {
   if (!packet.is_well_formed) {
     AddError(offset, "a packet whose fields cannot be read to its end");
     return;
@@ -72,11 +55,8 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
   TraceSequence& facts = sequence->facts;
   const bool is_known = facts.all.packets > 0;
   ++facts.all.packets;
-  facts.all.bytes += size;
+  facts.all.bytes += bytes.size();
   if (packet.pid) facts.pid = packet.pid;
-  if (sequence->last_count == nullptr || sequence->last_content != packet.content)
-    CountContent(packet.content, *sequence);
-  ++*sequence->last_count;
 
   if (packet.dropped != 0 && packet.has_sequence_id) CountLoss(packet, offset, *sequence, is_known);
   UpdateState(packet, *sequence);
@@ -87,8 +67,7 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
     ns = AddTimes(packet, *sequence);
-    if (PacketReports::Wants(packet.content))
-      FactsOf(packet.machine).reported.Add(packet, Known(ns));
+    CountMissingFields(packet);
   }
   if (ns != kNoTime) {
     ringscope::AddTo(facts.all.span, ns);
@@ -96,23 +75,8 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
       facts.signs.back().after_ns = ns;
     sequence->last_ns = ns;
   }
-  AddContent(packet, ns);
   AddOwnFacts(packet, ns);
   AddProcessNames(packet, facts);
-}
-
-/// Points the sequence to the count of this content.
-void TraceScan::CountContent(uint32_t content, Sequence& sequence) {
-  sequence.last_content = content;
-  const auto known = sequence.facts.contents.find(content);
-  if (known != sequence.facts.contents.end()) {
-    sequence.last_count = &known->second;
-  } else if (contents_of_sequences_ < kMaxContentsOfSequences) {
-    ++contents_of_sequences_;
-    sequence.last_count = &sequence.facts.contents[content];
-  } else {
-    sequence.last_count = &beyond_;
-  }
 }
 
 MachineFacts& TraceScan::FactsOf(uint32_t machine) {
@@ -173,6 +137,27 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
   return false;
 }
 
+/// Counts what a packet that trace processor uses lacks.
+void TraceScan::CountMissingFields(const TracePacketView& packet) {
+  const Bytes content = packet.content_bytes;
+  constexpr uint32_t kUuid = 1, kPid = 1, kTid = 2, kThread = 4, kCounters = 2;
+  if (packet.content == TracePacket::kThreadDescriptor && !packet.has_sequence_id) {
+    ++FactsOf(packet.machine).threads_without_sequence;
+  } else if (packet.content == TracePacket::kGpuCounterEvent && !packet.timestamp) {
+    if (wire::LastBytes(content, kCounters)) ++FactsOf(packet.machine).gpu_counters_without_time;
+  } else if (packet.content == TracePacket::kTrackDescriptor) {
+    const auto thread = wire::LastBytes(content, kThread);
+    const auto process = wire::LastBytes(content, proto::TrackDescriptor::kProcess);
+    MachineFacts& machine = FactsOf(packet.machine);
+    if (!wire::LastVarint(content, kUuid))
+      ++machine.tracks_without_uuid;
+    else if (thread && (!wire::LastVarint(*thread, kPid) || !wire::LastVarint(*thread, kTid)))
+      ++machine.thread_tracks_without_ids;
+    else if (!thread && process && !wire::LastVarint(*process, kPid))
+      ++machine.process_tracks_without_pid;
+  }
+}
+
 int64_t TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
   if (packet.content == TracePacket::kServiceEvent) return kNoTime;
   TraceClocks& clocks = clocks_.Of(packet.machine);
@@ -188,7 +173,7 @@ int64_t TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
   }
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
-    machine.reported.Count(Reported::kTrackEventWithoutSequence);
+    ++machine.track_events_without_sequence;
     return kNoTime;
   }
   ReadEventTimes(packet, sequence.time, clocks, times_);
@@ -250,7 +235,6 @@ TraceFacts TraceScan::Finish() {
   facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
   if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
-  facts_.programs = programs_.Finish();
   facts_.sequences.reserve(sequences_.size());
   last_sequence_ = nullptr;
   for (auto entry = sequences_.begin(); entry != sequences_.end();

@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_TRACE_TRACE_SCAN_H_
 #define RINGSCOPE_CORE_TRACE_TRACE_SCAN_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,15 +13,54 @@
 #include <vector>
 
 #include "core/perfetto/incremental_state.h"
-#include "core/trace/event_order.h"
 #include "core/trace/event_times.h"
-#include "core/trace/machine_clocks.h"
 #include "core/trace/packet_view.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_clocks.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {
+
+/// How many events trace processor drops because they come too late. It sorts a trace in windows:
+/// when the service has read its buffers after at least two flushes, everything that came before
+/// the previous such point leaves the sorter, in order; an event that is older than one that has
+/// left is dropped. So a trace without the service's events is sorted as a whole, and drops none.
+class EventOrder {
+ public:
+  void AddEvent(int64_t time_ns) {
+    if (time_ns < left_after_next_) ++late_if_point_follows_;
+    if (time_ns < left_) ++late_if_last_;
+    newest_ = std::max(newest_, time_ns);
+  }
+  void AddFlush() { ++flushes_; }
+  void AddRead() {
+    if (flushes_ < kFlushesBetween) return;
+    flushes_ = 0;
+    ++windows_;
+    dropped_ += late_if_point_follows_;
+    late_if_point_follows_ = late_if_last_ = 0;
+    left_ = left_after_next_;
+    left_after_next_ = std::max(left_after_next_, newest_);
+  }
+  /// Events dropped if the trace ends here.
+  uint64_t dropped() const { return dropped_ + late_if_last_; }
+  /// Points at which events left the sorter before the trace's end.
+  uint64_t windows() const { return windows_; }
+
+ private:
+  static constexpr int kFlushesBetween = 2;
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+
+  int flushes_ = 0;
+  uint64_t windows_ = 0;
+  // The newest event that has left the sorter when the current window's events leave it: at the
+  // end of the window after this one, or, if that never ends, with the trace's last events.
+  int64_t left_after_next_ = kNone;
+  int64_t left_ = kNone;
+  int64_t newest_ = kNone;
+  uint64_t late_if_point_follows_ = 0, late_if_last_ = 0;  // events of the current window
+  uint64_t dropped_ = 0;
+};
 
 /// Reads the packets of a trace file in one pass, by the rules of trace processor, and collects
 /// what is known of the session and its losses. Packets that are compressed inside a packet are
@@ -29,8 +70,7 @@ namespace ringscope {
 class TraceScan {
  public:
   static constexpr size_t kMaxSequences = 50'000;
-  /// Kinds of content, and signs of losses, that are kept for the sequences; of all together.
-  static constexpr size_t kMaxContentsOfSequences = 100'000;
+  /// Signs of losses that are kept, of all sequences together.
   static constexpr size_t kMaxSigns = 50'000;
 
   TraceScan();
@@ -53,12 +93,8 @@ class TraceScan {
     SequenceTime time;
     IncrementalState state;
     std::optional<int64_t> last_ns;
-    uint32_t last_content = 0;  // with the place of its count, as most packets have the same
-    uint64_t* last_count = nullptr;
   };
 
-  /// @param size of the packet in the file, bytes
-  void AddOfSequence(uint64_t offset, uint64_t size, const TracePacketView& packet);
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
   Sequence* SequenceOf(const TracePacketView& packet);
   Sequence* FindSequence(const TracePacketView& packet, uint64_t key);
@@ -73,40 +109,33 @@ class TraceScan {
   }
   /// @return the packet's place in time, by its first event, or kNoTime
   int64_t AddTimes(const TracePacketView& packet, Sequence& sequence);
+  void CountMissingFields(const TracePacketView& packet);
   int64_t AddTime(int64_t ns);
   void NoteProblems(MachineFacts& machine);
   void AddFailure(uint32_t machine, ClockKey clock);
   /// Where what the packets of a machine lack or report is counted.
   MachineFacts& FactsOf(uint32_t machine);
-  void CountContent(uint32_t content, Sequence& sequence);
-  void AddContent(const TracePacketView& packet, int64_t ns);
   void AddOwnFacts(const TracePacketView& packet, int64_t ns);
   void NoteDiscards(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);
   void AddListing(Bytes listing);
-  static void AddFtraceSetup(Bytes stats, std::vector<std::string>& errors);
   void AddProcessNames(const TracePacketView& packet, TraceSequence& sequence);
 
   TraceFacts facts_;
   MachineClocks clocks_;
-  protovm::TraceVms programs_;
   EventOrder order_;
   EventTimes times_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
   // The last one asked for, as most packets are of the same; nodes of the map stay in their places.
   uint64_t last_key_ = 0;
   Sequence* last_sequence_ = nullptr;
-  uint32_t last_content_ = 0;  // likewise
-  Amount* last_amount_ = nullptr;
   std::map<std::pair<uint32_t, ClockKey>, uint64_t>
       failures_;               // packets put off, by machine and clock
   MachineFacts ignored_;       // of machines beyond those that are kept
   uint32_t last_machine_ = 0;  // asked for last
   MachineFacts* last_facts_ = nullptr;
-  size_t contents_of_sequences_ = 0, signs_ = 0;  // kept
-  uint64_t beyond_ = 0;                           // where contents are counted that are not kept
-  Amount amount_beyond_;
+  size_t signs_ = 0;             // kept
   std::optional<TimeSpan> all_;  // of all events so far
   uint64_t packets_since_stats_ = 0;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
+constexpr size_t kMaxNames = 20'000;
 
 /// Names and the like; longer ones are cut.
 std::string TextOf(Bytes bytes) {
@@ -54,24 +54,11 @@ WriterAccount ReadWriter(Bytes message) {
 
 }  // namespace
 
-void TraceScan::AddContent(const TracePacketView& packet, int64_t ns) {
-  if (last_amount_ == nullptr || last_content_ != packet.content) {
-    last_content_ = packet.content;
-    const bool is_kept = facts_.contents.size() < TraceFacts::kMaxContents ||
-                         facts_.contents.contains(packet.content);
-    last_amount_ = is_kept ? &facts_.contents[packet.content] : &amount_beyond_;
-  }
-  Amount& amount = *last_amount_;
-  ++amount.packets;
-  amount.bytes += packet.content_bytes.size();
-  if (ns != kNoTime) ringscope::AddTo(amount.span, ns);
+void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
   if (packet.sequence_id != kServiceSequenceId) {
     ++facts_.data_packets;
     if (ns != kNoTime) ringscope::AddTo(facts_.all.span, ns);
   }
-}
-
-void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
@@ -86,10 +73,6 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
       break;
     case TracePacket::kTraceProvenance:
       AddListing(content);
-      programs_.AddProvenance(content);
-      break;
-    case TracePacket::kProtoVms:
-      programs_.AddProtoVms(content);
       break;
     case TracePacket::kServiceEvent:
       AddServiceEvent(packet);
@@ -99,23 +82,7 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
       break;
     case TracePacket::kFtraceStats:
       FactsOf(packet.machine).ftrace.AddStats(content);
-      AddFtraceSetup(content, FactsOf(packet.machine).ftrace_setup_errors);
       break;
-    case TracePacket::kCloneSnapshotTrigger:
-      ++facts_.clone_triggers;
-      break;
-    case TracePacket::kTrigger: {
-      ReceivedTriggerFact trigger;
-      trigger.ns = Known(ns);
-      wire::FieldReader fields(content);
-      while (const auto field = fields.Next()) {
-        if (field->number == proto::ReceivedTrigger::kName) trigger.name = TextOf(field->bytes);
-        if (field->number == proto::ReceivedTrigger::kProducerName)
-          trigger.producer = TextOf(field->bytes);
-      }
-      if (facts_.triggers.size() < kMaxTexts) facts_.triggers.push_back(std::move(trigger));
-      break;
-    }
     case TracePacket::kSystemInfo: {
       wire::FieldReader fields(content);
       while (const auto field = fields.Next())
@@ -145,20 +112,6 @@ void TraceScan::AddServiceEvent(const TracePacketView& packet) {
     if (packet.machine != 0) continue;
     if (field->number == proto::ServiceEvent::kAllDataSourcesFlushed) order_.AddFlush();
     if (field->number == proto::ServiceEvent::kReadTracingBuffersCompleted) order_.AddRead();
-    constexpr uint32_t kSlowAtStart = 7, kSlowAtFlush = 8;
-    if (field->number != kSlowAtStart && field->number != kSlowAtFlush) continue;
-    wire::FieldReader sources(field->bytes);
-    while (const auto source = sources.Next()) {
-      SlowSource slow;
-      slow.at_start = field->number == kSlowAtStart;
-      wire::FieldReader names(source->bytes);
-      while (const auto name = names.Next()) {
-        if (name->number == 1) slow.producer = TextOf(name->bytes);
-        if (name->number == 2) slow.source = TextOf(name->bytes);
-      }
-      if (facts_.slow_sources.size() < TraceFacts::kMaxSlowSources)
-        facts_.slow_sources.push_back(std::move(slow));
-    }
   }
 }
 
@@ -180,16 +133,10 @@ void TraceScan::AddStats(Bytes stats) {
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    constexpr uint32_t kFilterStats = 11, kInputBytes = 2, kOutputBytes = 3, kErrors = 4;
+    constexpr uint32_t kFilterStats = 11, kErrors = 4;
     if (field->number == kFilterStats) {
       facts_.has_filter = true;
-      facts_.filter_errors = facts_.filter_input_bytes = facts_.filter_output_bytes = 0;
-      wire::FieldReader values(field->bytes);
-      while (const auto value = values.Next()) {
-        if (value->number == kInputBytes) facts_.filter_input_bytes = value->value;
-        if (value->number == kOutputBytes) facts_.filter_output_bytes = value->value;
-        if (value->number == kErrors) facts_.filter_errors = value->value;
-      }
+      facts_.filter_errors = wire::LastVarint(field->bytes, kErrors).value_or(0);
     }
     if (field->number != proto::TraceStats::kWriterStats) continue;
     const WriterAccount writer = ReadWriter(field->bytes);
@@ -232,22 +179,6 @@ void TraceScan::AddListing(Bytes listing) {
       }
     }
     if (++index == kMaxStatsBuffers) return;
-  }
-}
-
-void TraceScan::AddFtraceSetup(Bytes stats, std::vector<std::string>& errors) {
-  constexpr uint32_t kAtraceErrors = 5, kUnknownEvents = 6, kFailedEvents = 7, kExclusive = 13;
-  wire::FieldReader fields(stats);
-  while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes || field->bytes.empty() || errors.size() == kMaxTexts)
-      continue;
-    const std::string text = TextOf(field->bytes);
-    if (field->number == kUnknownEvents)
-      errors.push_back("event '" + text + "' is not known to the kernel");
-    if (field->number == kFailedEvents)
-      errors.push_back("event '" + text + "' could not be switched on");
-    if (field->number == kAtraceErrors) errors.push_back("atrace: " + text);
-    if (field->number == kExclusive) errors.push_back(text);
   }
 }
 

@@ -129,44 +129,6 @@ TEST_F(TraceScanned, RowsOfRemoteMachinesAreTheirOwn) {
                                       "track_event_missing_sequence_id=1"}));
 }
 
-/// A program that copies field 1 of the event (content) to the state's, and aborts without it.
-std::string CopiesEvents() {
-  namespace vm = testing::vm;
-  return vm::ProgramOf(
-      {vm::SelectSrc({vm::Field(TracePacket::kTrackEvent)},
-                     {vm::SelectDst({vm::Field(TracePacket::kTrackEvent)}, {vm::Set()})}) +
-       vm::Level(3)});
-}
-
-TEST_F(TraceScanned, PatchesBecomeStatesByThePrograms) {
-  Add(PacketText(1).Message(
-      TracePacket::kTraceProvenance,
-      Nested().Message(proto::TraceProvenance::kBuffers,
-                       Nested().Message(proto::ProvenanceBuffer::kSequences,
-                                        Nested()
-                                            .Uint(proto::ProvenanceSequence::kId, 7)
-                                            .Uint(proto::ProvenanceSequence::kProducerId, 3)))));
-  using Field = proto::ProtoVmInstance;
-  Add(PacketText(1).Message(
-      TracePacket::kProtoVms,
-      Nested().Message(proto::ProtoVms::kInstance, Nested()
-                                                       .Text(Field::kProgram, CopiesEvents())
-                                                       .Uint(Field::kMemoryLimitKb, 16)
-                                                       .Uint(Field::kProducerId, 3)
-                                                       .Uint(Field::kProducerId, 4))));
-  Add(PacketText().Event());
-  // What the patch says of losses is not in the state; a packet that stays a patch says it.
-  Add(PacketText().Event().Dropped(kLossPresent | kLossOverwrite));
-  Add(PacketText().Text(TracePacket::kForTesting, "x").Dropped(kLossPresent));
-  Add(Statistics());
-  EXPECT_EQ(Value("protovm_abort"), 1u);
-  EXPECT_EQ(Value("protovm_registration_error"), 1u);
-  EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 1u);
-  EXPECT_EQ(Value("traced_buf_data_loss_overwrite", 0), 0u);
-  ASSERT_EQ(facts().programs.vms.size(), 1u);
-  EXPECT_EQ(facts().programs.vms[0].folded.packets, 2u);
-}
-
 TEST_F(TraceScanned, WritersAreThoseOfTheLastStatistics) {
   const auto statistics = [](const PacketText& writer) {
     return PacketText(1).Message(TracePacket::kTraceStats,

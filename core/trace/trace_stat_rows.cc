@@ -35,16 +35,6 @@ void AddClockRows(StatRows& rows, const MachineFacts& facts) {
   AddRow(rows, "clock_sync_failure_undeferrable_packet_loss", {}, kLoss, facts.undeferrable);
 }
 
-void AddReportedRows(StatRows& rows, const PacketReports& reported) {
-  for (size_t i = 0; i < kReportedRows.size(); ++i)
-    if (!kReportedRows[i].has_index)
-      AddRow(rows, kReportedRows[i].name, {}, kReportedRows[i].severity,
-             reported.Sum(static_cast<Reported>(i)));
-  for (const auto& [key, value] : reported.counts())
-    if (const ReportedRow& row = RowOf(key.first); row.has_index)
-      AddRow(rows, row.name, key.second, row.severity, value);
-}
-
 /// What trace processor counts by machine.
 void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
   const auto add = [&rows](const char* name, uint64_t value) {
@@ -60,7 +50,12 @@ void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
   add("interned_data_missing_sequence_id", facts.interned_without_sequence);
   add("track_event_missing_timestamp", facts.track_events_without_time);
   add("atom_timestamp_missing", facts.atoms_without_time);
-  AddReportedRows(rows, facts.reported);
+  add("gpu_counters_missing_timestamp", facts.gpu_counters_without_time);
+  add("track_descriptor_missing_uuid", facts.tracks_without_uuid);
+  add("track_descriptor_process_missing_pid", facts.process_tracks_without_pid);
+  add("track_descriptor_thread_missing_pid_tid", facts.thread_tracks_without_ids);
+  add("track_event_missing_sequence_id", facts.track_events_without_sequence);
+  add("thread_descriptor_missing_sequence_id", facts.threads_without_sequence);
 }
 
 /// Whether nothing ever flushed the producers of a session that was written into a file. Since v54
@@ -104,8 +99,6 @@ StatRows StatRowsOf(const TraceFacts& facts) {
     AddMachineRows(rows, remote);
     for (size_t i = first; i < rows.size(); ++i) rows[i].machine = machine;
   }
-  add("protovm_registration_error", kError, facts.programs.registration_errors);
-  add("protovm_abort", kError, facts.programs.aborts);
   return rows;
 }
 

@@ -1,7 +1,6 @@
 #include "formats/descriptors/descriptors.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/descriptor_database.h>
@@ -16,24 +15,20 @@
 #include "core/base/nearest.h"
 #include "formats/descriptors/embedded_descriptors.h"
 #include "formats/descriptors/merged_files.h"
-#include "formats/descriptors/numbered_fields.h"
 #include "formats/descriptors/protobuf_errors.h"
 
 namespace ringscope {
 namespace {
 
 using MessageType = google::protobuf::Descriptor;  // `Descriptor` is a class of formats/io
-using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FieldDescriptorProto;
-using google::protobuf::FileDescriptor;
 using google::protobuf::FileDescriptorProto;
 using google::protobuf::FileDescriptorSet;
 using google::protobuf::Message;
 using google::protobuf::TextFormat;
 
 constexpr int kDeepestText = 64;  // messages inside each other
-constexpr size_t kValuesInHint = 12;
 
 bool ParseSet(Bytes bytes, FileDescriptorSet& set) {
   return bytes.size() <= INT_MAX &&
@@ -80,43 +75,12 @@ std::string FieldHint(const MessageType* message, const std::string& field) {
   return {};
 }
 
-/// The values of an enum that a field of this name has, somewhere below the message.
-const EnumDescriptor* EnumOfField(const MessageType& message, const std::string& field,
-                                  std::vector<const MessageType*>& seen) {
-  if (std::find(seen.begin(), seen.end(), &message) != seen.end()) return nullptr;
-  seen.push_back(&message);
-  for (int i = 0; i < message.field_count(); ++i) {
-    const FieldDescriptor& known = *message.field(i);
-    if (known.enum_type() != nullptr && known.name() == field) return known.enum_type();
-    if (known.message_type() == nullptr) continue;
-    if (const auto* found = EnumOfField(*known.message_type(), field, seen)) return found;
-  }
-  return nullptr;
-}
-
-std::string ValueHint(const EnumDescriptor* values, const std::string& value) {
-  if (values == nullptr) return {};
-  std::vector<std::string> names;
-  for (int i = 0; i < values->value_count(); ++i) names.emplace_back(values->value(i)->name());
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  if (views.size() > kValuesInHint) {
-    const auto nearest = NearestName(value, views);
-    return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::string();
-  }
-  return fmt::format("expected one of {}", fmt::join(names, ", "));
-}
-
-/// What the library's error does not tell: which names there are.
+/// Returns the hint that the library's error lacks: the name that may be meant.
 std::string HintOf(const std::string& error, const MessageType& root) {
   std::string hint;
-  if (error.starts_with("Message type ")) {
-    const MessageType* const message =
-        root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0));
-    hint = FieldHint(message, QuotedPart(error, 1));
-  } else if (error.starts_with("Unknown enumeration value ")) {
-    std::vector<const MessageType*> seen;
-    hint = ValueHint(EnumOfField(root, QuotedPart(error, 1), seen), QuotedPart(error, 0));
-  }
+  if (error.starts_with("Message type "))
+    hint = FieldHint(root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0)),
+                     QuotedPart(error, 1));
   if (!hint.empty()) return hint;
   return fmt::format("this must be a {} in protobuf's text format", std::string(root.name()));
 }
@@ -170,36 +134,10 @@ void TakeMessagesStringsAsBytes(google::protobuf::DescriptorProto& message) {
   for (auto& nested : *message.mutable_nested_type()) TakeMessagesStringsAsBytes(nested);
 }
 
-std::optional<std::string> WithoutPackage(const std::string& name) {
-  const std::string package = fmt::format("{}.", kPerfettoPackage);
-  if (!name.starts_with(package)) return std::nullopt;
-  return name.substr(package.size());
-}
-
 std::string NameOf(const MessageType& message) {
   const std::string name(message.full_name());
-  return WithoutPackage(name).value_or(name);
-}
-
-DescribedField Describe(const FieldDescriptor& field) {
-  const bool is_bytes =
-      field.type() == FieldDescriptor::TYPE_BYTES || field.type() == FieldDescriptor::TYPE_STRING;
-  DescribedField described;
-  described.name = std::string(field.name());
-  described.number = static_cast<uint32_t>(field.number());
-  if (field.message_type() != nullptr) described.message = NameOf(*field.message_type());
-  described.is_scalar = field.message_type() == nullptr && !is_bytes && !field.is_packed();
-  described.is_repeated = field.is_repeated();
-  described.is_deprecated = field.options().deprecated();
-  return described;
-}
-
-void CollectNames(const MessageType& message, std::vector<std::string>& names) {
-  if (message.field_count() > 0) {
-    names.push_back(NameOf(message));
-  }
-  for (int i = 0; i < message.nested_type_count(); ++i)
-    CollectNames(*message.nested_type(i), names);
+  const std::string package = fmt::format("{}.", kPerfettoPackage);
+  return name.starts_with(package) ? name.substr(package.size()) : name;
 }
 
 }  // namespace
@@ -263,21 +201,6 @@ Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
   return std::unique_ptr<Descriptors>(new Descriptors(std::move(pool)));
 }
 
-bool Descriptors::HasMessage(std::string_view message) const {
-  return pool().Find(message) != nullptr;
-}
-
-std::vector<std::string> Descriptors::MessageNames() const {
-  std::vector<std::string> files, names;
-  pool().files.FindAllFileNames(&files);
-  for (const std::string& name : files) {
-    const FileDescriptor* const file = pool().pool.FindFileByName(name);
-    for (int i = 0; file != nullptr && i < file->message_type_count(); ++i)
-      CollectNames(*file->message_type(i), names);
-  }
-  return names;
-}
-
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
   const std::optional<DescribedField> field = FieldOf(message, number);
   return field ? field->name : std::string();
@@ -289,24 +212,10 @@ std::optional<DescribedField> Descriptors::FieldOf(std::string_view message,
   if (type == nullptr || number > INT_MAX) return std::nullopt;
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
   if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
-  return field == nullptr ? std::nullopt : std::optional(Describe(*field));
-}
-
-std::optional<DescribedField> Descriptors::FieldNamed(std::string_view message,
-                                                      std::string_view name) const {
-  const MessageType* const type = pool().Find(message);
-  const FieldDescriptor* const field =
-      type == nullptr ? nullptr : type->FindFieldByName(std::string(name));
-  return field == nullptr ? std::nullopt : std::optional(Describe(*field));
-}
-
-std::vector<DescribedField> Descriptors::FieldsOf(std::string_view message) const {
-  std::vector<DescribedField> fields;
-  const MessageType* const type = pool().Find(message);
-  for (int i = 0; type != nullptr && i < type->field_count(); ++i)
-    fields.push_back(Describe(*type->field(i)));
-  std::ranges::sort(fields, {}, &DescribedField::number);
-  return fields;
+  if (field == nullptr) return std::nullopt;
+  return DescribedField{std::string(field->name()), field->message_type() == nullptr
+                                                        ? std::string()
+                                                        : NameOf(*field->message_type())};
 }
 
 Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,
@@ -316,11 +225,13 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
   const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
   TextErrors errors;
+  errors.names_must_be_known = true;
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(kDeepestText);
-  const NumberedFields numbered(text);
-  if (!parser.ParseFromString(numbered.rest(), parsed.get())) {
+  parser.AllowFieldNumber(true);
+  parser.AllowUnknownField(true);
+  if (!parser.ParseFromString(std::string(text), parsed.get()) || !errors.message.empty()) {
     Where where{path, {}, {}};
     if (errors.line < 0)
       return Fail(ErrorCode::kCorrupt, InOurWords(errors.message), where,
@@ -330,16 +241,6 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
     return Fail(ErrorCode::kCorrupt,
                 fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
                 HintOf(errors.message, *type));
-  }
-  if (!numbered.empty()) {
-    // A number may be that of a field whose name is known: then it is that field.
-    numbered.AddTo(*parsed);
-    const std::string bytes = parsed->SerializePartialAsString();
-    parsed->Clear();
-    if (!parsed->ParsePartialFromString(bytes))
-      return Fail(ErrorCode::kCorrupt,
-                  "a field with a number has a value that its message cannot have", {path, {}, {}},
-                  "write the field with its name");
   }
   return parsed->SerializePartialAsString();
 }

@@ -22,11 +22,7 @@ struct TextStep {
 /// A field of a message.
 struct DescribedField {
   std::string name;
-  uint32_t number = 0;
-  std::string message;     // its type, if it is a message
-  bool is_scalar = false;  // a number, a bool or an enum: not length-delimited
-  bool is_repeated = false;
-  bool is_deprecated = false;
+  std::string message;  // its type, if it is a message
 };
 
 /// A field in protobuf's text format: "size_kb: 1024", "buffers { ... }".
@@ -51,20 +47,14 @@ class Descriptors {
 
   /// Messages are named without their package: "TraceConfig"; one of another package with it.
 
-  bool HasMessage(std::string_view message) const;
-  /// The names of all messages that have fields, with their package.
-  std::vector<std::string> MessageNames() const;
   /// Empty: not known.
   std::string FieldName(std::string_view message, uint32_t number) const;
   /// nullopt: not known.
   std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
-  std::optional<DescribedField> FieldNamed(std::string_view message, std::string_view name) const;
-  /// In the order of their numbers, without extensions.
-  std::vector<DescribedField> FieldsOf(std::string_view message) const;
 
-  /// The bytes of a message that is given in protobuf's text format, fields with a number instead
-  /// of a name (see NumberedFields) as well. kCorrupt names path, line, column and what was
-  /// expected.
+  /// The bytes of a message that is given in protobuf's text format. A field may have its number
+  /// for a name; fields of unknown numbers are left out. kCorrupt names path, line, column and what
+  /// was expected.
   Result<std::string> Encode(std::string_view message, std::string_view text,
                              const std::string& path) const;
   /// A message in protobuf's text format, a field per line. Fields that are not known have their

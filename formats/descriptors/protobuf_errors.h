@@ -17,17 +17,32 @@ class TextErrors : public google::protobuf::io::ErrorCollector {
   void RecordError(int at_line, int at_column, absl::string_view text) override {
     Keep(at_line, at_column, std::string(text));
   }
+  void RecordWarning(int at_line, int at_column, absl::string_view text) override {
+    KeepWarning(at_line, at_column, std::string(text));
+  }
 #else
   void AddError(int at_line, int at_column, const std::string& text) override {
     Keep(at_line, at_column, text);
   }
+  void AddWarning(int at_line, int at_column, const std::string& text) override {
+    KeepWarning(at_line, at_column, text);
+  }
 #endif
+
+  /// Takes a field whose name is not known for an error, unless the name is a number.
+  bool names_must_be_known = false;
 
   int line = -1;  // from 0; -1: nowhere in particular
   int column = -1;
   std::string message;
 
  private:
+  void KeepWarning(int at_line, int at_column, const std::string& text) {
+    const bool is_number =
+        text.ends_with("\".") &&
+        text.find_last_not_of("0123456789", text.size() - 3) == text.rfind('"', text.size() - 3);
+    if (names_must_be_known && !is_number) Keep(at_line, at_column, text);
+  }
   void Keep(int at_line, int at_column, std::string text) {
     if (!message.empty()) return;
     line = at_line;

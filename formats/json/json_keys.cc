@@ -11,14 +11,14 @@ bool KeyReader::IsText(std::string_view key, std::string_view text) const {
 
 std::optional<std::string_view> KeyReader::TextIfThere(std::string_view key) const {
   const Json* value = Find(key);
-  const std::string* text = value == nullptr ? nullptr : value->If<std::string>();
+  const std::string* text = value == nullptr ? nullptr : value->get_ptr<const std::string*>();
   return text == nullptr ? std::nullopt : std::optional<std::string_view>(*text);
 }
 
 std::vector<uint64_t> KeyReader::Uints(std::string_view key) {
   std::vector<uint64_t> numbers(ArraySize(key));
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const uint64_t* number = (*Find(key))[i].If<uint64_t>();
+    const uint64_t* number = (*Find(key))[i].get_ptr<const uint64_t*>();
     if (number == nullptr) {
       Fail(fmt::format("{}[{}]", key, i), "expected an integer from 0 to 18446744073709551615");
       return {};
@@ -33,9 +33,9 @@ std::optional<int32_t> KeyReader::OptionalInt32(std::string_view key) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
-  if (value->If<uint64_t>() != nullptr)
+  if (value->get_ptr<const uint64_t*>() != nullptr)
     return static_cast<int32_t>(ReadUint(key, kMax).value_or(0));
-  const int64_t* negative = value->If<int64_t>();
+  const int64_t* negative = value->get_ptr<const int64_t*>();
   if (negative != nullptr && *negative >= kMin) return static_cast<int32_t>(*negative);
   FailExpected(key, fmt::format("an integer from {} to {}", kMin, kMax));
   return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<int32_t> KeyReader::OptionalInt32(std::string_view key) {
 bool KeyReader::BoolOr(bool fallback, std::string_view key) {
   const Json* value = Find(key);
   if (value == nullptr) return fallback;
-  const bool* truth = value->If<bool>();
+  const bool* truth = value->get_ptr<const bool*>();
   if (truth == nullptr) FailExpected(key, "true or false");
   return truth != nullptr && *truth;
 }
@@ -81,11 +81,11 @@ void KeyReader::Fail(std::string_view key, std::string_view what) {
       ringscope::Fail(ErrorCode::kCorrupt, fmt::format("key \"{}{}\": {}", prefix_, key, what));
 }
 
-const Json* KeyReader::Find(std::string_view key) const { return object_.Find(key); }
+const Json* KeyReader::Find(std::string_view key) const { return FindKey(object_, key); }
 
 std::optional<uint64_t> KeyReader::ReadUint(std::string_view key, uint64_t max) {
   const Json* value = Find(key);
-  const uint64_t* number = value == nullptr ? nullptr : value->If<uint64_t>();
+  const uint64_t* number = value == nullptr ? nullptr : value->get_ptr<const uint64_t*>();
   if (number != nullptr && *number <= max) return *number;
   FailExpected(key, fmt::format("an integer from 0 to {}", max));
   return std::nullopt;
@@ -98,7 +98,7 @@ const std::string* KeyReader::ReadString(std::string_view key) {
   } else if (!value->is_string()) {
     FailExpected(key, "a string");
   } else {
-    return value->If<std::string>();
+    return value->get_ptr<const std::string*>();
   }
   return nullptr;
 }
@@ -129,7 +129,7 @@ void KeyReader::FailExpected(std::string_view key, std::string_view expected) {
   // The value found helps, if it is short enough to read.
   std::string found;
   if (value != nullptr)
-    found = value->is_array() ? "an array" : value->is_object() ? "an object" : value->dump();
+    found = value->is_array() ? "an array" : value->is_object() ? "an object" : JsonText(*value);
   constexpr size_t kShort = 40;
   if (found.empty() || found.size() > kShort) {
     Fail(key, fmt::format("expected {}", expected));

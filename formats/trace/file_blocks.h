@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_FILE_BLOCKS_H_
 #define RINGSCOPE_FORMATS_TRACE_FILE_BLOCKS_H_
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 namespace ringscope {
 
 /// Reads small slices of a file, of which those that are close to each other in the file are often
-/// asked for soon after each other: it is read in blocks, and the last ones are kept.
+/// asked for soon after each other: it is read in blocks, of which some are kept.
 /// Memory: what it is given, at least one block, and the largest slice.
 class FileBlocks {
  public:
@@ -20,40 +20,32 @@ class FileBlocks {
 
   /// @param file CanReadAt(); must outlive this
   /// @param memory bytes
-  FileBlocks(ByteSource& file, size_t memory);
+  FileBlocks(ByteSource& file, size_t memory)
+      : file_(file), blocks_(std::max(memory / kBlockBytes, size_t{1})) {}
 
   /// The bytes from `offset` on; valid until the next call. A file that has fewer is an error.
   Result<Bytes> Read(uint64_t offset, size_t size);
   /// Brings the first bytes of what will be read soon closer, if they are in memory.
   void Prefetch(uint64_t offset) const {
-    const Block& block = blocks_[places_[offset / kBlockBytes % places_.size()]];
+    const Block& block = blocks_[offset / kBlockBytes % blocks_.size()];
     if (block.number != offset / kBlockBytes) return;
     const uint8_t* const at = block.bytes.get() + offset % kBlockBytes;
     for (size_t i = 0; i < kPrefetched; i += kCacheLine) __builtin_prefetch(at + i);
   }
 
  private:
-  static constexpr uint64_t kNone = UINT64_MAX;
   static constexpr size_t kPrefetched = 512, kCacheLine = 64;  // bytes
   struct Block {
-    uint64_t number = kNone;  // its place in the file, in blocks
-    uint64_t used = 0;        // when, for the last time
-    size_t size = 0;          // bytes that the file has of it
+    uint64_t number = UINT64_MAX;  // its place in the file, in blocks
+    size_t size = 0;               // bytes that the file has of it
     std::unique_ptr<uint8_t[]> bytes;
   };
 
-  /// nullptr: it is not there.
-  Block* Find(uint64_t number);
-  Result<const Block*> Load(uint64_t number);
-  Result<Bytes> ReadAcross(uint64_t offset, size_t size);
-  /// Past the blocks.
   Result<Bytes> ReadAlone(uint64_t offset, size_t size);
   tl::unexpected<Error> FailShort() const;
 
   ByteSource& file_;
-  std::vector<Block> blocks_;
-  std::array<uint32_t, 1024> places_{};  // by a block's number: where it may be in blocks_
-  uint64_t now_ = 0;
+  std::vector<Block> blocks_;           // a block is where its number modulo their count is
   uint64_t loaded_ = 0, returned_ = 0;  // bytes
   std::string alone_;                   // a slice that is in no block as a whole
 };

@@ -91,8 +91,6 @@ TEST(HostileTrace, WhatIsNotKeptIsCounted) {
   EXPECT_EQ(sequences.sequences.size(), TraceScan::kMaxSequences);
   EXPECT_EQ(sequences.sequences.size() + sequences.sequences_left_out,
             400'000u);  // the good packets are of the first sequence
-  const TraceFacts contents = ScanHostile(HostileTrace("Contents")).sessions.at(0);
-  EXPECT_EQ(contents.contents.size(), TraceFacts::kMaxContents);
   const TraceFacts events = ScanHostile(HostileTrace("EventsOfABundle")).sessions.at(0);
   EXPECT_GT(events.times_left_out, 0u);
   const TraceFacts config = ScanHostile(HostileTrace("BuffersOfAConfig")).sessions.back();

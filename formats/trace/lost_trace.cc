@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/buffer_event.h"
-#include "core/trace/own_traces.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 

@@ -2,145 +2,88 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 #include <tuple>
 #include <utility>
+
+#include "core/base/wire.h"
 
 namespace ringscope {
 namespace {
 
-constexpr size_t kSpillBytes = size_t{1} << 20;
-constexpr size_t kLeastRunWindow = size_t{16} << 10;
-constexpr size_t kMostRunWindow = size_t{1} << 20;
-
-/// What precedes a packet's bytes, in memory and in the temporary file.
-struct Head {
-  uint64_t time_ns;
-  uint32_t sequence;
-  uint32_t dropped;
-  uint32_t size;
-  uint32_t is_in_file;  // 1: its offset there follows in place of its bytes
-};
-static_assert(sizeof(Head) == 24);
-
-Head LoadHead(const uint8_t* at) {
-  Head head;
-  std::memcpy(&head, at, sizeof head);
-  return head;
-}
-
-/// Of a packet with its head.
-size_t StoredSize(const Head& head) {
-  return sizeof head + (head.is_in_file != 0 ? sizeof(uint64_t) : head.size);
-}
-
-template <typename T>
-Bytes BytesOf(const T& value) {
-  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
-}
+constexpr size_t kSpillBytes = size_t{1} << 20;  // of a write into the temporary file
+constexpr size_t kLeastWindow = 512, kMostWindow = size_t{32} << 10;  // entries of a run
 
 }  // namespace
 
-/// A sorted part of the file, being read.
-class PacketSorter::Run {
- public:
-  Run(const TemporaryFile& file, uint64_t begin, uint64_t end, size_t window)
-      : file_(&file), position_(begin), end_(end), window_bytes_(window) {}
-
-  /// Goes to the first or next packet. @return false at the end
-  Result<bool> Advance() {
-    begin_ += current_;
-    current_ = 0;
-    if (begin_ == window_.size() && position_ == end_) return false;
-    RS_RETURN_IF_ERROR(Have(sizeof(Head)));
-    time_ns_ = LoadHead(window_.data() + begin_).time_ns;
-    return true;
-  }
-  uint64_t time_ns() const { return time_ns_; }
-  /// The packet that Advance went to.
-  Result<const uint8_t*> Take() {
-    const size_t size = StoredSize(LoadHead(window_.data() + begin_));
-    RS_RETURN_IF_ERROR(Have(size));
-    current_ = size;
-    return window_.data() + begin_;
-  }
-
- private:
-  Status Have(size_t size) {
-    if (window_.size() - begin_ >= size) return {};
-    window_.erase(window_.begin(), window_.begin() + static_cast<ptrdiff_t>(begin_));
-    begin_ = 0;
-    // A large packet's memory is released after it.
-    if (window_.capacity() > 2 * window_bytes_ && size <= window_bytes_) window_.shrink_to_fit();
-    const size_t have = window_.size();
-    const uint64_t want =
-        std::min<uint64_t>(std::max(size, window_bytes_), have + end_ - position_);
-    window_.resize(static_cast<size_t>(want));
-    RS_ASSIGN_OR_RETURN(const size_t got,
-                        file_->ReadAt(position_, std::span(window_).subspan(have)));
-    position_ += got;
-    return {};
-  }
-
-  const TemporaryFile* file_;
-  uint64_t position_;  // in the file, after the window
-  uint64_t end_;
-  size_t window_bytes_;
-  std::vector<uint8_t> window_;
-  size_t begin_ = 0;    // of the current packet in the window
-  size_t current_ = 0;  // its bytes, once taken
-  uint64_t time_ns_ = 0;
-};
-
 PacketSorter::PacketSorter(Options options) : options_(std::move(options)) {
-  if (options_.file != nullptr) blocks_.emplace(*options_.file, options_.merge_bytes / 2);
+  if (options_.file != nullptr) file_blocks_.emplace(*options_.file, options_.merge_bytes / 2);
 }
 
-PacketSorter::~PacketSorter() = default;
+Result<StoredPlace> PacketSorter::Store(Bytes bytes) {
+  if (bytes.size() > UINT32_MAX)
+    return Fail(ErrorCode::kLimit, "a packet is too large to be sorted");
+  RS_RETURN_IF_ERROR(MakeSpace(bytes.size()));
+  if (spilled_ && store_.size() + bytes.size() > kSpillBytes) RS_RETURN_IF_ERROR(SpillStore());
+  if (store_.capacity() < kSpillBytes)  // untouched pages cost nothing
+    store_.reserve(spilled_ ? kSpillBytes : options_.run_bytes);
+  const StoredPlace place{store_offset_ + store_.size(), static_cast<uint32_t>(bytes.size()),
+                          false};
+  store_ += wire::AsText(bytes);
+  return place;
+}
 
 Status PacketSorter::Add(const TimedPacket& packet) {
-  const size_t size = packet.bytes.size();
-  if (size > UINT32_MAX) return Fail(ErrorCode::kLimit, "a packet is too large to be sorted");
-  const Head head{packet.time_ns, packet.sequence, packet.dropped, static_cast<uint32_t>(size), 0};
-  RS_RETURN_IF_ERROR(AddEntry({packet.time_ns, 0, 0, kInArena}, sizeof head + size));
-  AppendToArena(BytesOf(head));
-  AppendToArena(packet.bytes);
-  bytes_ += size;
+  RS_RETURN_IF_ERROR(MakeSpace(sizeof(Entry)));
+  bytes_ += packet.place.size;
+  if (entries_.capacity() == 0) entries_.reserve(options_.run_bytes / sizeof(Entry) + 1);
+  is_sorted_ &= entries_.empty() || entries_.back().time_ns <= packet.time_ns;
+  entries_.push_back({packet.time_ns, packet.place.at, packet.place.size, packet.sequence,
+                      packet.dropped, packet.place.in_file ? 1U : 0U});
   return {};
 }
 
-Status PacketSorter::Add(const TimedPacket& packet, const FilePlace& place) {
-  bytes_ += place.size;
-  if (packet.dropped == 0 && packet.sequence != kInArena)
-    return AddEntry({packet.time_ns, place.offset, place.size, packet.sequence}, 0);
-  const Head head{packet.time_ns, packet.sequence, packet.dropped, place.size, 1};
-  RS_RETURN_IF_ERROR(AddEntry({packet.time_ns, 0, 0, kInArena}, sizeof head + sizeof place.offset));
-  AppendToArena(BytesOf(head));
-  AppendToArena(BytesOf(place.offset));
+/// Uses the temporary file if there is more in memory than a run may have.
+Status PacketSorter::MakeSpace(size_t bytes) {
+  const size_t used = store_.size() + entries_.size() * sizeof(Entry);
+  if (used == 0 || used + bytes <= options_.run_bytes) return {};
+  if (!spilled_) {
+    RS_ASSIGN_OR_RETURN(
+        spilled_,
+        TemporaryFile::Create({.folder = options_.folder,
+                               .hint = "sorting needs space there; set TMPDIR to another folder"}));
+  }
+  RS_RETURN_IF_ERROR(SpillStore());
+  return SpillRun();
+}
+
+Status PacketSorter::SpillStore() {
+  RS_RETURN_IF_ERROR(spilled_->Write(wire::AsBytes(store_)));
+  // The first time, it is as large as a run.
+  if (store_.capacity() > 2 * kSpillBytes) std::string().swap(store_);
+  store_.clear();
+  store_offset_ = spilled_->size();
   return {};
 }
 
-/// @param arena_bytes that the caller appends for it
-Status PacketSorter::AddEntry(const Entry& entry, size_t arena_bytes) {
-  const size_t used = arena_.size() + entries_.size() * sizeof(Entry);
-  if (!entries_.empty() && used + arena_bytes + sizeof(Entry) > options_.run_bytes)
-    RS_RETURN_IF_ERROR(SpillRun());
-  // Untouched pages cost nothing.
-  if (arena_bytes > 0 && arena_.capacity() == 0) arena_.reserve(options_.run_bytes);
-  if (arena_bytes == 0 && entries_.capacity() == 0)
-    entries_.reserve(options_.run_bytes / sizeof(Entry) + 1);
-  is_sorted_ &= entries_.empty() || entries_.back().time_ns <= entry.time_ns;
-  entries_.push_back(entry);
-  if (arena_bytes > 0) entries_.back().at = arena_.size();
+Status PacketSorter::SpillRun() {
+  if (entries_.empty()) return {};
+  SortEntries();
+  const uint64_t start = spilled_->size();
+  RS_RETURN_IF_ERROR(spilled_->Write(
+      {reinterpret_cast<const uint8_t*>(entries_.data()), entries_.size() * sizeof(Entry)}));
+  runs_.push_back({start, spilled_->size(), {}});
+  entries_.clear();
+  is_sorted_ = true;
+  store_offset_ = spilled_->size();
   return {};
 }
 
+/// Sorts by one digit of the times after the other, or where that does not pay, by comparing.
 void PacketSorter::SortEntries() {
   if (is_sorted_) return;
-  // In memory that the run leaves: by one digit of the times after the other.
   constexpr size_t kLeast = 4096;
-  const size_t bytes = entries_.size() * sizeof(Entry);
-  if (entries_.size() < kLeast || arena_.size() + 2 * bytes > options_.run_bytes / 2 * 3) {
+  if (entries_.size() < kLeast) {
     std::ranges::stable_sort(entries_, {}, &Entry::time_ns);
     return;
   }
@@ -163,117 +106,78 @@ void PacketSorter::SortEntries() {
 }
 
 Status PacketSorter::Finish() {
-  if (run_starts_.empty()) {  // everything is in memory
+  if (!spilled_) {
     SortEntries();
     return {};
   }
-  if (!entries_.empty()) RS_RETURN_IF_ERROR(SpillRun());
-  std::vector<uint8_t>().swap(arena_);
+  RS_RETURN_IF_ERROR(SpillStore());
+  RS_RETURN_IF_ERROR(SpillRun());
   std::vector<Entry>().swap(entries_);
-  const size_t window =
-      std::clamp(options_.merge_bytes / run_starts_.size(), kLeastRunWindow, kMostRunWindow);
-  for (size_t i = 0; i < run_starts_.size(); ++i) {
-    const uint64_t end = i + 1 < run_starts_.size() ? run_starts_[i + 1] : file_->size();
-    Run& run = runs_.emplace_back(*file_, run_starts_[i], end, window);
-    RS_RETURN_IF_ERROR(run.Advance());
+  spilled_source_ = OpenTemporary(spilled_, "");
+  store_blocks_.emplace(*spilled_source_, options_.merge_bytes / 4);
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    RS_RETURN_IF_ERROR(Refill(runs_[i]));
     heap_.push_back(i);
   }
-  taken_.reset();
-  std::make_heap(heap_.begin(), heap_.end(), [this](size_t a, size_t b) {
-    return std::tuple(runs_[a].time_ns(), a) > std::tuple(runs_[b].time_ns(), b);
-  });
+  std::ranges::make_heap(heap_, [this](size_t a, size_t b) { return IsLater(a, b); });
   return {};
+}
+
+/// Earlier runs are first: what they hold came first.
+bool PacketSorter::IsLater(size_t a, size_t b) const {
+  return std::tuple(runs_[a].window[runs_[a].at].time_ns, a) >
+         std::tuple(runs_[b].window[runs_[b].at].time_ns, b);
+}
+
+/// Reads the next entries of a run. Its window stays empty at its end.
+Status PacketSorter::Refill(Run& run) {
+  const size_t most = std::clamp(options_.merge_bytes / 4 / runs_.size() / sizeof(Entry),
+                                 kLeastWindow, kMostWindow);
+  run.at = 0;
+  run.window.resize(std::min<uint64_t>(most, (run.end - run.next) / sizeof(Entry)));
+  RS_ASSIGN_OR_RETURN(const size_t got,
+                      spilled_->ReadAt(run.next, {reinterpret_cast<uint8_t*>(run.window.data()),
+                                                  run.window.size() * sizeof(Entry)}));
+  run.next += got;
+  return {};
+}
+
+Result<std::optional<PacketSorter::Entry>> PacketSorter::NextEntry() {
+  if (!spilled_) {
+    if (next_entry_ == entries_.size()) return std::nullopt;
+    constexpr size_t kAhead = 6;
+    if (next_entry_ + kAhead < entries_.size())
+      if (const Entry& soon = entries_[next_entry_ + kAhead]; soon.in_file != 0)
+        file_blocks_->Prefetch(soon.at);
+    return entries_[next_entry_++];
+  }
+  if (heap_.empty()) return std::nullopt;
+  const auto later = [this](size_t a, size_t b) { return IsLater(a, b); };
+  std::ranges::pop_heap(heap_, later);
+  Run& run = runs_[heap_.back()];
+  const Entry entry = run.window[run.at++];
+  if (run.at == run.window.size()) RS_RETURN_IF_ERROR(Refill(run));
+  if (run.window.empty())
+    heap_.pop_back();
+  else
+    std::ranges::push_heap(heap_, later);
+  return entry;
 }
 
 Result<std::optional<TimedPacket>> PacketSorter::Next() {
-  if (runs_.empty()) {
-    if (next_entry_ == entries_.size()) return std::nullopt;
-    constexpr size_t kAhead = 6;
-    if (next_entry_ + kAhead < entries_.size()) {
-      const Entry& soon = entries_[next_entry_ + kAhead];
-      if (soon.sequence != kInArena) blocks_->Prefetch(soon.at);
-    }
-    RS_ASSIGN_OR_RETURN(const TimedPacket packet, PacketOf(entries_[next_entry_++]));
+  RS_ASSIGN_OR_RETURN(const std::optional<Entry> entry, NextEntry());
+  if (!entry) return std::nullopt;
+  TimedPacket packet{.time_ns = entry->time_ns,
+                     .sequence = entry->sequence,
+                     .dropped = entry->dropped,
+                     .place = {entry->at, entry->size, entry->in_file != 0}};
+  if (!packet.place.in_file && !spilled_) {
+    packet.bytes = wire::AsBytes(store_).subspan(static_cast<size_t>(entry->at), entry->size);
     return packet;
   }
-  // Earlier runs first: what they hold came first.
-  const auto later = [this](size_t a, size_t b) {
-    return std::tuple(runs_[a].time_ns(), a) > std::tuple(runs_[b].time_ns(), b);
-  };
-  if (taken_) {
-    RS_ASSIGN_OR_RETURN(const bool more, runs_[*taken_].Advance());
-    if (more) {
-      heap_.push_back(*taken_);
-      std::push_heap(heap_.begin(), heap_.end(), later);
-    }
-    taken_.reset();
-  }
-  if (heap_.empty()) return std::nullopt;
-  std::pop_heap(heap_.begin(), heap_.end(), later);
-  taken_ = heap_.back();
-  heap_.pop_back();
-  RS_ASSIGN_OR_RETURN(const uint8_t* const at, runs_[*taken_].Take());
-  RS_ASSIGN_OR_RETURN(const TimedPacket packet, PacketAt(at));
+  FileBlocks& blocks = packet.place.in_file ? *file_blocks_ : *store_blocks_;
+  RS_ASSIGN_OR_RETURN(packet.bytes, blocks.Read(entry->at, entry->size));
   return packet;
-}
-
-Result<TimedPacket> PacketSorter::PacketAt(const uint8_t* at) {
-  const Head head = LoadHead(at);
-  TimedPacket packet{head.time_ns, head.sequence, head.dropped, {}};
-  if (head.is_in_file == 0) {
-    packet.bytes = {at + sizeof head, head.size};
-    return packet;
-  }
-  uint64_t offset = 0;
-  std::memcpy(&offset, at + sizeof head, sizeof offset);
-  RS_ASSIGN_OR_RETURN(packet.bytes, blocks_->Read(offset, head.size));
-  return packet;
-}
-
-Result<TimedPacket> PacketSorter::PacketOf(const Entry& entry) {
-  if (entry.sequence == kInArena) return PacketAt(arena_.data() + entry.at);
-  TimedPacket packet{entry.time_ns, entry.sequence, 0, {}};
-  RS_ASSIGN_OR_RETURN(packet.bytes, blocks_->Read(entry.at, entry.size));
-  return packet;
-}
-
-Status PacketSorter::SpillRun() {
-  if (!file_) {
-    RS_ASSIGN_OR_RETURN(
-        file_,
-        TemporaryFile::Create({.folder = options_.folder,
-                               .hint = "sorting needs space there; set TMPDIR to another folder"}));
-  }
-  SortEntries();
-  run_starts_.push_back(file_->size());
-  std::vector<uint8_t> pending;
-  pending.reserve(kSpillBytes);
-  const auto append = [&](Bytes bytes) {
-    pending.insert(pending.end(), bytes.begin(), bytes.end());
-  };
-  for (const Entry& entry : entries_) {
-    const bool is_in_arena = entry.sequence == kInArena;
-    const uint8_t* const at = arena_.data() + (is_in_arena ? entry.at : 0);
-    const size_t size = is_in_arena ? StoredSize(LoadHead(at)) : sizeof(Head) + sizeof entry.at;
-    if (pending.size() + size > kSpillBytes) {
-      RS_RETURN_IF_ERROR(file_->Write(pending));
-      pending.clear();
-    }
-    if (!is_in_arena) {
-      append(BytesOf(Head{entry.time_ns, entry.sequence, 0, entry.size, 1}));
-      append(BytesOf(entry.at));
-    } else if (size > kSpillBytes) {
-      RS_RETURN_IF_ERROR(file_->Write(Bytes(at, size)));
-    } else {
-      append({at, size});
-    }
-  }
-  RS_RETURN_IF_ERROR(file_->Write(pending));
-  entries_.clear();
-  is_sorted_ = true;
-  arena_.clear();
-  if (arena_.capacity() > options_.run_bytes) std::vector<uint8_t>().swap(arena_);
-  return {};
 }
 
 }  // namespace ringscope

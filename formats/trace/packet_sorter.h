@@ -7,18 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "core/base/ids.h"
-#include "core/base/result.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/temporary_file.h"
 #include "formats/trace/file_blocks.h"
 
 namespace ringscope {
 
-/// Where a packet's bytes are in the file that a sorter reads again.
-struct FilePlace {
-  uint64_t offset = 0;
+/// The place of a packet's bytes: in the file that a sorter reads again, or else in its store.
+struct StoredPlace {
+  uint64_t at = 0;
   uint32_t size = 0;  // bytes
+  bool in_file = false;
 };
 
 /// A packet on its way through a PacketSorter.
@@ -26,69 +25,76 @@ struct TimedPacket {
   uint64_t time_ns = 0;
   uint32_t sequence = 0;  // whatever the caller numbers
   uint32_t dropped = 0;   // previous_packet_dropped
-  Bytes bytes;            // at most 4 GiB
+  StoredPlace place;
+  Bytes bytes = {};  // set by Next
 };
 
 /// Brings packets into the order of their times; those of one time keep their order. Of packets
-/// that are in a file that can be read again, only their places are kept. What does not fit in
-/// memory goes to a temporary file.
-/// Memory: about 1.5 times `run_bytes`, `merge_bytes`, and the largest packet.
+/// that are in a file that can be read again, only their places are kept; the bytes of others go
+/// into a store. What does not fit in memory goes to a temporary file.
+/// Memory: about twice `run_bytes`, `merge_bytes`, and the largest packet.
 class PacketSorter {
  public:
   struct Options {
     std::string folder;                     // for the temporary file
-    size_t run_bytes = size_t{64} << 20;    // what is sorted at once
-    size_t merge_bytes = size_t{32} << 20;  // for reading back, all runs together
+    size_t run_bytes = size_t{48} << 20;    // what is in memory before the temporary file is used
+    size_t merge_bytes = size_t{32} << 20;  // for reading back
     ByteSource* file = nullptr;             // CanReadAt(): of the places; must outlive the sorter
   };
 
   explicit PacketSorter(Options options);
-  ~PacketSorter();
   PacketSorter(const PacketSorter&) = delete;
   PacketSorter& operator=(const PacketSorter&) = delete;
 
+  /// Keeps a copy of a packet's bytes.
+  /// @param bytes fewer than 4 GiB
+  Result<StoredPlace> Store(Bytes bytes);
   Status Add(const TimedPacket& packet);
-  /// A packet whose bytes are in the file.
-  Status Add(const TimedPacket& packet, const FilePlace& place);
   /// Ends the adding.
   Status Finish();
-  /// The next packet in order; nullopt after the last. Valid until the next call.
+  /// The next packet in order; nullopt after the last. Its bytes are valid until the next call.
   Result<std::optional<TimedPacket>> Next();
 
-  /// Bytes of all packets.
+  /// Bytes of all packets that were added.
   uint64_t bytes() const { return bytes_; }
   /// Bytes in the temporary file.
-  uint64_t spilled_bytes() const { return file_ ? file_->size() : 0; }
+  uint64_t spilled_bytes() const { return spilled_ ? spilled_->size() : 0; }
 
  private:
   struct Entry {
     uint64_t time_ns;
-    uint64_t at;        // in the arena, or else in the file
-    uint32_t size;      // of a packet in the file
-    uint32_t sequence;  // of a packet in the file; kInArena: see there
+    uint64_t at;
+    uint32_t size;
+    uint32_t sequence;
+    uint32_t dropped;
+    uint32_t in_file;
   };
-  static constexpr uint32_t kInArena = UINT32_MAX;
-  class Run;
+  /// A sorted part of the temporary file, being read.
+  struct Run {
+    uint64_t next, end;  // in the temporary file, after the window
+    std::vector<Entry> window;
+    size_t at = 0;  // in the window
+  };
 
-  Status AddEntry(const Entry& entry, size_t arena_bytes);
-  void AppendToArena(Bytes bytes) { arena_.insert(arena_.end(), bytes.begin(), bytes.end()); }
-  void SortEntries();
+  Status MakeSpace(size_t bytes);
+  Status SpillStore();
   Status SpillRun();
-  /// A packet as it is in the arena or in the temporary file.
-  Result<TimedPacket> PacketAt(const uint8_t* at);
-  Result<TimedPacket> PacketOf(const Entry& entry);
+  void SortEntries();
+  Status Refill(Run& run);
+  Result<std::optional<Entry>> NextEntry();
+  bool IsLater(size_t a, size_t b) const;
 
   const Options options_;
-  std::vector<uint8_t> arena_;           // packets with their heads
-  std::vector<Entry> entries_;           // of all packets of the run
-  bool is_sorted_ = true;                // entries_
-  size_t next_entry_ = 0;                // for Next, where nothing was spilled
-  std::shared_ptr<TemporaryFile> file_;  // once something was spilled
-  std::vector<uint64_t> run_starts_;     // in the temporary file
+  std::string store_;           // bytes of packets that are not in the temporary file yet
+  uint64_t store_offset_ = 0;   // of the first of them there
+  std::vector<Entry> entries_;  // of the run
+  bool is_sorted_ = true;       // entries_
+  size_t next_entry_ = 0;       // for Next, where nothing was spilled
+  std::shared_ptr<TemporaryFile> spilled_;  // once something was spilled
+  std::unique_ptr<ByteSource> spilled_source_;
   std::vector<Run> runs_;
-  std::vector<size_t> heap_;          // of runs_, the earliest in front
-  std::optional<size_t> taken_;       // the run that Next returned from
-  std::optional<FileBlocks> blocks_;  // of the file
+  std::vector<size_t> heap_;  // of runs_, the earliest in front
+  std::optional<FileBlocks> file_blocks_, store_blocks_;
   uint64_t bytes_ = 0;
 };
 

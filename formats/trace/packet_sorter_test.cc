@@ -23,10 +23,11 @@ struct Item {
 
 std::vector<Item> Sort(const std::vector<Item>& items, PacketSorter& sorter) {
   for (const Item& item : items) {
-    EXPECT_TRUE(sorter.Add({.time_ns = item.time_ns,
-                            .sequence = item.sequence,
-                            .dropped = item.sequence + 1,
-                            .bytes = wire::AsBytes(item.bytes)}));
+    const auto place = sorter.Store(wire::AsBytes(item.bytes));
+    EXPECT_TRUE(place && sorter.Add({.time_ns = item.time_ns,
+                                     .sequence = item.sequence,
+                                     .dropped = item.sequence + 1,
+                                     .place = *place}));
   }
   EXPECT_TRUE(sorter.Finish());
   std::vector<Item> sorted;
@@ -86,12 +87,12 @@ TEST(PacketSorter, PacketsInAFile_AreReadThereAgain) {
     uint64_t offset = 0;
     for (const Item& item : items) {
       // Some have losses before them, and some are not in the file as they are.
-      const TimedPacket packet{.time_ns = item.time_ns,
-                               .sequence = item.sequence,
-                               .dropped = item.sequence % 5 == 0 ? 1U : 0U,
-                               .bytes = wire::AsBytes(item.bytes)};
-      const FilePlace place{offset, static_cast<uint32_t>(item.bytes.size())};
-      ASSERT_TRUE(item.sequence % 7 == 0 ? sorter.Add(packet) : sorter.Add(packet, place));
+      StoredPlace place{offset, static_cast<uint32_t>(item.bytes.size()), true};
+      if (item.sequence % 7 == 0) place = sorter.Store(wire::AsBytes(item.bytes)).value();
+      ASSERT_TRUE(sorter.Add({.time_ns = item.time_ns,
+                              .sequence = item.sequence,
+                              .dropped = item.sequence % 5 == 0 ? 1U : 0U,
+                              .place = place}));
       offset += item.bytes.size();
     }
     ASSERT_TRUE(sorter.Finish());
@@ -136,8 +137,8 @@ TEST(PacketSorter, Nothing_IsNothing) {
 
 TEST(PacketSorter, NoRoomToSpill_IsAnErrorThatNamesTheFolder) {
   PacketSorter sorter({.folder = "/nonexistent", .run_bytes = 1});
-  ASSERT_TRUE(sorter.Add({.bytes = wire::AsBytes("a")}));
-  const Status status = sorter.Add({.bytes = wire::AsBytes("b")});
+  ASSERT_TRUE(sorter.Store(wire::AsBytes("a")));
+  const auto status = sorter.Store(wire::AsBytes("b"));
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().ToString(), ::testing::HasSubstr("/nonexistent"));
 }
@@ -146,8 +147,8 @@ TEST(PacketSorter, TemporaryFile_HasNoName) {
   const std::string folder = ::testing::TempDir() + "/sorter-without-a-name";
   std::filesystem::create_directory(folder);
   PacketSorter sorter({.folder = folder, .run_bytes = 1});
-  ASSERT_TRUE(sorter.Add({.bytes = wire::AsBytes("a")}));
-  ASSERT_TRUE(sorter.Add({.bytes = wire::AsBytes("b")}));
+  ASSERT_TRUE(sorter.Store(wire::AsBytes("a")));
+  ASSERT_TRUE(sorter.Store(wire::AsBytes("b")));
   EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove(folder);
 }

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 #define RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,11 +12,10 @@
 
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
-#include "core/trace/brief_packet.h"
-#include "core/trace/packet_view.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
 #include "formats/io/read_ahead.h"
+#include "formats/trace/trace_framing.h"
 
 namespace ringscope {
 
@@ -77,15 +77,18 @@ class TraceWriter : public ReplayListener {
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
                              std::optional<uint64_t> only = {});
 
-/// What compresses the packets that a packet holds.
-enum class PackedBy : uint8_t { kNothing, kDeflate, kZstd };
-
-/// A packet of a trace file: its bytes, and the trusted fields found in it.
-struct TracePacket {
+/// A packet of a trace file.
+struct RawPacket {
   uint64_t offset = 0;  // in the (decompressed) file: of its field, or of that of the packet that
                         // holds it compressed
   Bytes bytes;          // the TracePacket message; valid until the next Next()
-  Bytes content;        // without the fields that the service appended, where these are its end
+  std::optional<uint64_t>
+      in_file;  // offset of the bytes in the file, if they are there as they are
+};
+
+/// A packet of a trace file with the trusted fields found in it.
+struct TracePacket : RawPacket {
+  Bytes content;  // without the fields that the service appended, where these are its end
   uint32_t sequence_id = 0;
   std::optional<int32_t> trusted_uid;
   std::optional<int32_t> trusted_pid;
@@ -93,33 +96,10 @@ struct TracePacket {
   uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
                          // part of the content, and meant here only if nothing was split off
   bool is_well_formed = true;
-  PackedBy packed = PackedBy::kNothing;
-  Bytes packed_packets;  // compressed_packets or zstd_compressed_packets
-  std::optional<uint64_t>
-      in_file;  // offset of the bytes in the file, if they are there as they are
 };
 
 /// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
-/// @return a packet with everything but its offset
-TracePacket SplitTracePacket(Bytes packet);
-
-/// A packet of a trace file as trace processor takes it.
-struct ViewedPacket {
-  uint64_t offset = 0;                      // as that of TracePacket
-  PackedBy packed_by = PackedBy::kNothing;  // what compressed it, if it was inside another packet
-  Bytes bytes;                              // the TracePacket message; valid until the next Next()
-  TracePacketView view;
-};
-
-/// A packet of a trace file for who commits it as its producer did.
-struct ProducedPacket {
-  bool is_brief = false;
-  BriefPacket brief;                // if is_brief
-  TracePacket whole;                // else
-  uint64_t offset = 0;              // as that of TracePacket
-  Bytes bytes;                      // valid until the next Next()
-  std::optional<uint64_t> in_file;  // as that of TracePacket
-};
+TracePacket SplitTracePacket(const RawPacket& packet);
 
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
 inline constexpr uint64_t kMaxTracePacket = uint64_t{128} << 20;
@@ -135,30 +115,53 @@ class TraceReader {
     kSkip,  // is noted, and reading continues at the next packet that can be found
   };
 
-  virtual ~TraceReader() = default;
   /// @param ahead of a file that is compressed as a whole
   /// @param max_packet bytes: larger packets are left out, as damage
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
                                                    OnDamage on_damage = OnDamage::kFail,
                                                    ReadAhead ahead = ReadAhead::kNo,
                                                    uint64_t max_packet = kMaxTracePacket);
-  /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
-  virtual Result<std::optional<TracePacket>> Next() = 0;
-  /// The same, without looking for the trusted fields as the service appends them. Faster.
-  /// @return whether there is a packet
-  virtual Result<bool> Next(ViewedPacket& packet) = 0;
-  /// The same as of Next(), read as BriefPacket where it is one.
-  /// @return whether there is a packet
-  virtual Result<bool> Next(ProducedPacket& packet) = 0;
+  /// Reads the next packet. Fields other than packets are skipped.
+  /// @return false at the file's clean end
+  Result<bool> Next(RawPacket& packet);
+  /// Reads the next packet with its trusted fields.
+  Result<std::optional<TracePacket>> Next();
 
   /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
-  virtual const std::vector<Damage>& damage() const = 0;
-  virtual uint64_t damage_count() const = 0;
+  const std::vector<Damage>& damage() const { return damage_; }
+  uint64_t damage_count() const { return damage_count_; }
   /// Whether the file ends within a packet, which is damage, too.
-  virtual bool is_cut_off() const = 0;
+  bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
-  virtual uint64_t position() const = 0;
-  virtual std::optional<uint64_t> size() const = 0;
+  uint64_t position() const { return position_; }
+  std::optional<uint64_t> size() const { return size_; }
+
+ private:
+  TraceReader(OnDamage on_damage, uint64_t max_packet)
+      : on_damage_(on_damage), max_packet_(max_packet) {}
+
+  Status Start(std::unique_ptr<ByteSource> source, ReadAhead ahead);
+  Result<bool> ReadOuter(RawPacket& packet);
+  Result<bool> ReadInner(RawPacket& packet);
+  void OpenInner(const PackedPackets& packed, uint64_t offset);
+  Status SkipDamage(Error error);
+  void Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out);
+
+  const OnDamage on_damage_;
+  const uint64_t max_packet_;
+  std::string path_;
+  std::atomic<uint64_t> position_ = 0;
+  std::optional<uint64_t> size_;
+  bool is_plain_ = false;  // the file: its packets are there as they are
+  std::optional<TraceFraming> outer_;
+  TraceFraming::Framed framed_;        // of either
+  std::optional<TraceFraming> inner_;  // of the compressed packets being read
+  uint64_t inner_offset_ = 0;
+  uint64_t allowance_ = uint64_t{256} << 20;  // bytes that compressed packets may still unpack to
+  bool ended_ = false;
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
+  Status status_;
 };
 
 }  // namespace ringscope

@@ -8,7 +8,6 @@
 #include "core/perfetto/fields.h"
 #include "formats/io/compressed_source.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/trace_framing.h"
 
 namespace ringscope {
 namespace {
@@ -56,8 +55,7 @@ class AppendedFields {
   int next_rank_ = 0;
 };
 
-// What the packets inside packets may unpack to: so much, and a multiple of their compressed size.
-constexpr uint64_t kUnpackedSlack = uint64_t{256} << 20;
+// What the packets inside packets may unpack to beside the slack: a multiple of their size.
 constexpr uint64_t kMaxRatio = 100;
 constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
 
@@ -102,199 +100,124 @@ class AllowedSource : public ByteSource {
   uint64_t& allowance_;
 };
 
-class PerfettoTraceReader : public TraceReader {
- public:
-  PerfettoTraceReader(OnDamage on_damage, uint64_t max_packet)
-      : on_damage_(on_damage), max_packet_(max_packet) {}
-
-  Status Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
-    size_ = source->size();
-    source = std::make_unique<CountingSource>(std::move(source), position_);
-    constexpr size_t kLongestMagic = 4;
-    RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLongestMagic));
-    source = MakePrefixedSource(start, std::move(source));
-    if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
-      source = std::move(content);
-      if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
-    } else {
-      is_plain_ = true;
-    }
-    path_ = source->path();
-    outer_.emplace(std::move(source), max_packet_);
-    return {};
-  }
-
-  Result<std::optional<TracePacket>> Next() override {
-    TracePacket packet;
-    RS_ASSIGN_OR_RETURN(const bool more, Read(packet));
-    if (!more) return std::nullopt;
-    return packet;
-  }
-  Result<bool> Next(ViewedPacket& packet) override { return Read(packet); }
-  Result<bool> Next(ProducedPacket& packet) override { return Read(packet); }
-
-  const std::vector<Damage>& damage() const override { return damage_; }
-  uint64_t damage_count() const override { return damage_count_; }
-  bool is_cut_off() const override { return outer_ && outer_->is_cut_off(); }
-  uint64_t position() const override { return position_; }
-  std::optional<uint64_t> size() const override { return size_; }
-
- private:
-  static void LookAt(Bytes bytes, TracePacket& packet) { packet = SplitTracePacket(bytes); }
-  static void SetPackedBy(TracePacket&, PackedBy) {}
-  static void SetPackedBy(ViewedPacket& packet, PackedBy by) { packet.packed_by = by; }
-  static void LookAt(Bytes bytes, ViewedPacket& packet) {
-    packet.bytes = bytes;
-    ViewTracePacket(bytes, packet.view);
-  }
-  static void LookAt(Bytes bytes, ProducedPacket& packet) {
-    packet.bytes = bytes;
-    packet.is_brief = ReadBriefPacket(bytes, packet.brief);
-    if (!packet.is_brief) packet.whole = SplitTracePacket(bytes);
-  }
-  static void SetPackedBy(ProducedPacket&, PackedBy) {}
-  static void SetInFile(ViewedPacket&, std::optional<uint64_t>) {}
-  static void SetInFile(TracePacket& packet, std::optional<uint64_t> at) { packet.in_file = at; }
-  static void SetInFile(ProducedPacket& packet, std::optional<uint64_t> at) { packet.in_file = at; }
-  static PackedBy PackedIn(const TracePacket& packet) { return packet.packed; }
-  static PackedBy PackedIn(const ProducedPacket& packet) {
-    return packet.is_brief ? PackedBy::kNothing : packet.whole.packed;
-  }
-  static PackedBy PackedIn(const ViewedPacket& packet) {
-    switch (packet.view.content) {
-      case proto::TracePacket::kCompressedPackets:
-        return PackedBy::kDeflate;
-      case proto::TracePacket::kZstdCompressedPackets:
-        return PackedBy::kZstd;
-      default:
-        return PackedBy::kNothing;
-    }
-  }
-  static Bytes PackedPackets(const TracePacket& packet) { return packet.packed_packets; }
-  static Bytes PackedPackets(const ViewedPacket& packet) { return packet.view.content_bytes; }
-  static Bytes PackedPackets(const ProducedPacket& packet) { return packet.whole.packed_packets; }
-
-  template <typename Packet>
-  Result<bool> Read(Packet& packet) {
-    RS_RETURN_IF_ERROR(status_);
-    auto more = ReadOuter(packet);
-    if (!more) status_ = tl::unexpected<Error>(more.error());
-    return more;
-  }
-
-  template <typename Packet>
-  Result<bool> ReadOuter(Packet& packet) {
-    while (!ended_) {
-      if (inner_) {
-        RS_ASSIGN_OR_RETURN(const bool more, ReadInner(packet));
-        if (more) return true;
-        inner_.reset();
-        continue;
-      }
-      auto more = outer_->Next(framed_);
-      if (!more) {
-        RS_RETURN_IF_ERROR(SkipDamage(std::move(more.error())));
-        continue;
-      }
-      if (!*more) return false;
-      LookAt(framed_.packet, packet);
-      packet.offset = framed_.offset;
-      SetPackedBy(packet, PackedBy::kNothing);
-      SetInFile(packet,
-                is_plain_ ? std::optional(outer_->offset() - framed_.packet.size()) : std::nullopt);
-      if (PackedIn(packet) == PackedBy::kNothing) return true;
-      OpenInner(PackedIn(packet), PackedPackets(packet), packet.offset);
-    }
-    return false;
-  }
-
-  void OpenInner(PackedBy by, Bytes packets, uint64_t offset) {
-    allowance_ += kMaxRatio * packets.size();
-    // They stay where they are: the packet that holds them is the last one read of the file.
-    std::unique_ptr<ByteSource> source = MakeViewSource(packets, path_);
-    if (by == PackedBy::kZstd)
-      source = MakeZstdSource(std::move(source), kPackedWindowLog);
-    else
-      source = MakeInflateSource(std::move(source));
-    inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_), max_packet_,
-                   /*skips_all=*/true);
-    inner_offset_ = offset;
-    inner_by_ = by;
-  }
-
-  /// The next packet of the open compressed ones; false at their end.
-  template <typename Packet>
-  Result<bool> ReadInner(Packet& packet) {
-    auto more = inner_->Next(framed_);
-    if (more && !*more) return false;
-    if (more) {
-      LookAt(framed_.packet, packet);
-      packet.offset = inner_offset_;
-      SetPackedBy(packet, inner_by_);
-      SetInFile(packet, std::nullopt);
-      if (PackedIn(packet) == PackedBy::kNothing) return true;
-      more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
-    }
-    // What is left of them is lost, unless one was passed over; the packet that holds them has its
-    // size, so the next is there.
-    Error error = std::move(more.error());
-    const bool continues = inner_->has_skipped();
-    error.where = {path_, inner_offset_, {}};
-    error.message = "in compressed packets: " + error.message;
-    if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
-    Note(inner_offset_, 0, error, continues);
-    if (!continues) return false;
-    RS_ASSIGN_OR_RETURN(const bool found, inner_->Resync());
-    return found ? ReadInner(packet) : false;
-  }
-
-  /// Continues after damage in the file itself.
-  Status SkipDamage(Error error) {
-    if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
-      return tl::unexpected<Error>(std::move(error));
-    const bool is_skipped = outer_->has_skipped();
-    const uint64_t offset =
-        is_skipped && error.where.offset ? *error.where.offset : outer_->offset();
-    RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
-    ended_ = !found;
-    Note(offset, outer_->offset() - offset, error, is_skipped);
-    return {};
-  }
-
-  void Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out) {
-    ++damage_count_;
-    if (damage_.size() < LogSource::kMaxDamage)
-      damage_.push_back({.offset = offset,
-                         .bytes = bytes,
-                         .first_record = {},
-                         .records = {},
-                         .what = error.message,
-                         .is_left_out = is_left_out});
-  }
-
-  const OnDamage on_damage_;
-  const uint64_t max_packet_;
-  std::string path_;
-  std::atomic<uint64_t> position_ = 0;
-  std::optional<uint64_t> size_;
-  bool is_plain_ = false;  // the file: its packets are there as they are
-  std::optional<TraceFraming> outer_;
-  TraceFraming::Framed framed_;        // of either
-  std::optional<TraceFraming> inner_;  // of the compressed packets being read
-  uint64_t inner_offset_ = 0;
-  PackedBy inner_by_ = PackedBy::kNothing;
-  uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
-  bool ended_ = false;
-  std::vector<Damage> damage_;
-  uint64_t damage_count_ = 0;
-  Status status_;
-};
-
 }  // namespace
 
-TracePacket SplitTracePacket(Bytes packet) {
+Status TraceReader::Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
+  size_ = source->size();
+  source = std::make_unique<CountingSource>(std::move(source), position_);
+  constexpr size_t kLongestMagic = 4;
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLongestMagic));
+  source = MakePrefixedSource(start, std::move(source));
+  if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
+    source = std::move(content);
+    if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
+  } else {
+    is_plain_ = true;
+  }
+  path_ = source->path();
+  outer_.emplace(std::move(source), max_packet_);
+  return {};
+}
+
+Result<bool> TraceReader::Next(RawPacket& packet) {
+  RS_RETURN_IF_ERROR(status_);
+  auto more = ReadOuter(packet);
+  if (!more) status_ = tl::unexpected<Error>(more.error());
+  return more;
+}
+
+Result<std::optional<TracePacket>> TraceReader::Next() {
+  RawPacket packet;
+  RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
+  if (!more) return std::nullopt;
+  return SplitTracePacket(packet);
+}
+
+Result<bool> TraceReader::ReadOuter(RawPacket& packet) {
+  while (!ended_) {
+    if (inner_) {
+      RS_ASSIGN_OR_RETURN(const bool more, ReadInner(packet));
+      if (more) return true;
+      inner_.reset();
+      continue;
+    }
+    auto more = outer_->Next(framed_);
+    if (!more) {
+      RS_RETURN_IF_ERROR(SkipDamage(std::move(more.error())));
+      continue;
+    }
+    if (!*more) return false;
+    packet.bytes = framed_.packet;
+    packet.offset = framed_.offset;
+    packet.in_file =
+        is_plain_ ? std::optional(outer_->offset() - framed_.packet.size()) : std::nullopt;
+    const auto packed = PackedIn(packet.bytes);
+    if (!packed) return true;
+    OpenInner(*packed, packet.offset);
+  }
+  return false;
+}
+
+void TraceReader::OpenInner(const PackedPackets& packed, uint64_t offset) {
+  allowance_ += kMaxRatio * packed.packets.size();
+  // They stay where they are: the packet that holds them is the last one read of the file.
+  std::unique_ptr<ByteSource> source = MakeViewSource(packed.packets, path_);
+  source = packed.by_zstd ? MakeZstdSource(std::move(source), kPackedWindowLog)
+                          : MakeInflateSource(std::move(source));
+  inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_), max_packet_,
+                 /*skips_all=*/true);
+  inner_offset_ = offset;
+}
+
+/// Reads the next packet of the open compressed ones; false at their end.
+Result<bool> TraceReader::ReadInner(RawPacket& packet) {
+  auto more = inner_->Next(framed_);
+  if (more && !*more) return false;
+  if (more) {
+    packet = {.offset = inner_offset_, .bytes = framed_.packet, .in_file = {}};
+    if (!PackedIn(packet.bytes)) return true;
+    more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
+  }
+  // What is left of them is lost, unless one was passed over; the packet that holds them has its
+  // size, so the next is there.
+  Error error = std::move(more.error());
+  const bool continues = inner_->has_skipped();
+  error.where = {path_, inner_offset_, {}};
+  error.message = "in compressed packets: " + error.message;
+  if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
+  Note(inner_offset_, 0, error, continues);
+  if (!continues) return false;
+  RS_ASSIGN_OR_RETURN(const bool found, inner_->Resync());
+  return found ? ReadInner(packet) : false;
+}
+
+/// Continues after damage in the file itself.
+Status TraceReader::SkipDamage(Error error) {
+  if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
+    return tl::unexpected<Error>(std::move(error));
+  const bool is_skipped = outer_->has_skipped();
+  const uint64_t offset = is_skipped && error.where.offset ? *error.where.offset : outer_->offset();
+  RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
+  ended_ = !found;
+  Note(offset, outer_->offset() - offset, error, is_skipped);
+  return {};
+}
+
+void TraceReader::Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out) {
+  ++damage_count_;
+  if (damage_.size() < LogSource::kMaxDamage)
+    damage_.push_back({.offset = offset,
+                       .bytes = bytes,
+                       .first_record = {},
+                       .records = {},
+                       .what = error.message,
+                       .is_left_out = is_left_out});
+}
+
+TracePacket SplitTracePacket(const RawPacket& raw) {
   TracePacket result;
-  result.bytes = packet;
+  static_cast<RawPacket&>(result) = raw;
+  const Bytes packet = raw.bytes;
   AppendedFields appended;
   size_t offset = 0;
   uint32_t last_dropped = 0;
@@ -304,15 +227,6 @@ TracePacket SplitTracePacket(Bytes packet) {
     appended.Add(*field, offset);
     offset += field->whole.size();
     ends_with_dropped = false;
-    if (field->type == wire::Type::kBytes) {
-      if (field->number == proto::TracePacket::kCompressedPackets)
-        result.packed = PackedBy::kDeflate;
-      else if (field->number == proto::TracePacket::kZstdCompressedPackets)
-        result.packed = PackedBy::kZstd;
-      else
-        continue;
-      result.packed_packets = field->bytes;
-    }
     if (field->type != wire::Type::kVarint) continue;
     if (field->number == proto::TracePacket::kTrustedUid)
       result.trusted_uid = static_cast<int32_t>(field->value);
@@ -338,7 +252,7 @@ TracePacket SplitTracePacket(Bytes packet) {
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
                                                        OnDamage on_damage, ReadAhead ahead,
                                                        uint64_t max_packet) {
-  auto reader = std::make_unique<PerfettoTraceReader>(on_damage, max_packet);
+  std::unique_ptr<TraceReader> reader(new TraceReader(on_damage, max_packet));
   RS_RETURN_IF_ERROR(reader->Start(std::move(source), ahead));
   return reader;
 }

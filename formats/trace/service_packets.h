@@ -31,6 +31,12 @@ std::optional<ServicePacket> CloneEventOf(const Op& op, uint64_t clone, uint32_t
 /// @param request a CloneSessionRequest
 std::optional<ServicePacket> CloneTriggerOf(Bytes request);
 
+/// The event in a TracingServiceEvent message, by its field number (proto::ServiceEvent), or nullopt
+/// if it has none.
+std::optional<uint32_t> ServiceEventIn(Bytes message);
+/// Returns "tracing started", or "event 17" if it is not known.
+std::string ServiceEventName(uint32_t event);
+
 // How a trace that ringscope wrote is known from one that a tracing service wrote.
 
 /// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that

@@ -17,7 +17,8 @@ namespace {
 /// A scan for each session of a file.
 class SessionScans {
  public:
-  Status Add(const ViewedPacket& packet) {
+  Status Add(const RawPacket& packet) {
+    ViewTracePacket(packet.bytes, view_);
     const auto add_kept = [&](uint64_t offset, Bytes bytes) {
       scan_.AddPacket(offset, bytes);
       return Status();
@@ -28,9 +29,8 @@ class SessionScans {
       return Status();
     };
     RS_ASSIGN_OR_RETURN(const bool is_kept,
-                        split_.Add(packet.offset, packet.bytes, packet.view, add_kept, start_next));
-    if (!is_kept) scan_.AddPacket(packet.offset, packet.bytes, packet.view);
-    if (packet.packed_by != PackedBy::kNothing) ++packed_[packet.packed_by];
+                        split_.Add(packet.offset, packet.bytes, view_, add_kept, start_next));
+    if (!is_kept) scan_.AddPacket(packet.offset, packet.bytes, view_);
     return {};
   }
 
@@ -64,28 +64,24 @@ class SessionScans {
   /// Of about half a KiB each: what takes memory.
   static size_t UnitsOf(const TraceFacts& facts) {
     constexpr size_t kUnit = 512;
-    return 1 + facts.sequences.size() + facts.contents.size() / 4 +
-           (facts.writers.size() + facts.moments.size()) / 16 + 2 * facts.slow_sources.size() +
-           2 * facts.triggers.size() + facts.process_names.size() +
+    return 1 + facts.sequences.size() + (facts.writers.size() + facts.moments.size()) / 16 +
+           facts.process_names.size() +
            (facts.config ? facts.config->size() : 0) / kUnit + facts.buffers.size() +
-           facts.programs.vms.size() + facts.errors.size() + 4 * facts.remotes.size();
+           facts.errors.size() + 4 * facts.remotes.size();
   }
 
   void EndSession() {
     TraceFacts& facts = sessions_.emplace_back(scan_.Finish());
-    facts.deflated = packed_[PackedBy::kDeflate];
-    facts.zstd_compressed = packed_[PackedBy::kZstd];
-    packed_.clear();
     scan_ = TraceScan();
     kept_ += UnitsOf(facts);
     if (kept_ > TraceScan::kMaxSequences) split_.Stop();
   }
 
+  TracePacketView view_;
   TraceScan scan_;
   SessionSplit split_;
   std::vector<TraceFacts> sessions_;     // that have ended
   std::vector<uint64_t> starts_;         // offsets of the second session, and those that follow
-  std::map<PackedBy, uint64_t> packed_;  // packets of the session, by what compressed them
   size_t kept_ = 0;                      // of these, see UnitsOf
 };
 
@@ -101,7 +97,7 @@ Result<ScannedTrace> ScanTraceFile(
   SessionScans scans;
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;
-  ViewedPacket packet;
+  RawPacket packet;
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
     if (!more) break;

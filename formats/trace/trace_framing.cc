@@ -23,6 +23,16 @@ constexpr uint64_t kMostSkipped = uint64_t{512} << 20;
 
 }  // namespace
 
+std::optional<PackedPackets> PackedIn(Bytes packet) {
+  // Nearly all packets begin with a field of a number below 16.
+  if (packet.empty() || packet[0] < 0x80) return std::nullopt;
+  const auto field = wire::FieldReader(packet).Next();
+  if (!field) return std::nullopt;
+  const bool by_zstd = field->IsBytes(proto::TracePacket::kZstdCompressedPackets);
+  if (!by_zstd && !field->IsBytes(proto::TracePacket::kCompressedPackets)) return std::nullopt;
+  return PackedPackets{by_zstd, field->bytes};
+}
+
 bool TraceFraming::Has(size_t size) {
   if (failed_) return window_.size() >= size;
   auto filled = window_.Fill(size);
@@ -153,9 +163,10 @@ bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
   const size_t end = head + static_cast<size_t>(size.value);
   if (end < bytes.size() && bytes[end] != kPacketTag) return false;
   budget -= std::min<uint64_t>(budget, end);
-  const TracePacket packet = SplitTracePacket(bytes.subspan(head, end - head));
+  const TracePacket packet =
+      SplitTracePacket({.bytes = bytes.subspan(head, end - head), .in_file = {}});
   return packet.is_well_formed &&
-         ((packet.sequence_id != 0 && packet.trusted_uid) || packet.packed != PackedBy::kNothing);
+         ((packet.sequence_id != 0 && packet.trusted_uid) || PackedIn(packet.bytes));
 }
 
 }  // namespace ringscope

@@ -11,6 +11,13 @@
 
 namespace ringscope {
 
+/// The packets that a packet holds compressed: its first field. The service writes no other there.
+struct PackedPackets {
+  bool by_zstd = false;  // else by deflate
+  Bytes packets;
+};
+std::optional<PackedPackets> PackedIn(Bytes packet);
+
 /// Splits a Trace message into its packets. Memory: one packet.
 class TraceFraming {
  public:

@@ -13,7 +13,7 @@
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trusted_fields.h"
-#include "formats/trace/trace_service_events.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {
@@ -59,11 +59,6 @@ std::optional<uint64_t> CpuOf(Bytes packet) {
   return cpu;
 }
 
-std::optional<FilePlace> PlaceOf(uint64_t offset, size_t size) {
-  if (size > UINT32_MAX) return std::nullopt;
-  return FilePlace{offset, static_cast<uint32_t>(size)};
-}
-
 /// Removes the service's fields from a packet, wherever they are.
 void StripTrustedFields(Bytes packet, std::string& out) {
   out.clear();
@@ -107,18 +102,24 @@ Status TraceImport::Add(const TracePacket& packet) {
     ++report_.empty;
     return {};
   }
-  Produced produced;
-  produced.view = ViewTracePacket(content);
-  produced.view.sequence_id = packet.sequence_id;
-  produced.view.machine = packet.machine;
-  produced.view.dropped = packet.dropped;
-  produced.identity = {static_cast<uint32_t>(packet.trusted_uid.value_or(0)),
-                       packet.trusted_pid.value_or(-1)};
-  produced.content = content;
-  // What was taken out of is not in the file as it is.
-  if (packet.in_file && options_.sorter.file != nullptr && content.data() == packet.bytes.data())
-    produced.place = PlaceOf(*packet.in_file, content.size());
-  return AddOfProducer(produced, facts.content);
+  Sequence* const sequence = SequenceOf(
+      packet.sequence_id,
+      {static_cast<uint32_t>(packet.trusted_uid.value_or(0)), packet.trusted_pid.value_or(-1)});
+  if (sequence == nullptr) return {};
+  TracePacketView view = ViewTracePacket(content);
+  view.sequence_id = packet.sequence_id;
+  view.machine = packet.machine;
+  if (facts.content == proto::TracePacket::kTrackDescriptor) NoteProcessName(content, *sequence);
+  view.dropped = NotePacket(*sequence, content.size(), packet.dropped);
+  const std::optional<uint64_t> time = TimeOf(view, *sequence);
+  // A packet that fields were taken out of is not in the file as it is.
+  const bool is_in_file = content.data() == packet.bytes.data();
+  RS_ASSIGN_OR_RETURN(const StoredPlace place,
+                      PlaceOf(content, content.size(), is_in_file ? packet.in_file : std::nullopt));
+  if (time && view.dropped == 0 && facts.content == proto::TracePacket::kFtraceEvents) {
+    if (const auto cpu = CpuOf(content)) return AddToDrain(*sequence, *cpu, *time, place);
+  }
+  return AddAt(*sequence, time, view.dropped, place);
 }
 
 Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file) {
@@ -126,9 +127,14 @@ Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<
   if (sequence == nullptr) return {};
   const uint32_t dropped = NotePacket(*sequence, packet.content_size, packet.dropped);
   const std::optional<uint64_t> time = TimeOf(packet, dropped, *sequence);
-  std::optional<FilePlace> place;
-  if (in_file) place = FilePlace{*in_file, packet.content_size};
-  return AddAt(*sequence, time, dropped, content, place);
+  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(content, packet.content_size, in_file));
+  return AddAt(*sequence, time, dropped, place);
+}
+
+Result<StoredPlace> TraceImport::PlaceOf(Bytes bytes, size_t size,
+                                         std::optional<uint64_t> in_file) {
+  if (!in_file || options_.sorter.file == nullptr || size > UINT32_MAX) return sorter_.Store(bytes);
+  return StoredPlace{*in_file, static_cast<uint32_t>(size), true};
 }
 
 Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
@@ -179,11 +185,11 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
     LeaveOut(facts.content);
     return {};
   }
-  const TimedPacket timed{.time_ns = time.value_or(latest_ns_.value_or(0)),
-                          .sequence = kServiceSlot,
-                          .dropped = 0,
-                          .bytes = packet.content};
-  return sorter_.Add(timed);
+  RS_ASSIGN_OR_RETURN(const StoredPlace place, sorter_.Store(packet.content));
+  return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
+                      .sequence = kServiceSlot,
+                      .dropped = 0,
+                      .place = place});
 }
 
 /// The programs and the states that the trace begins with.
@@ -221,19 +227,6 @@ Status TraceImport::NoteRead(uint64_t time_ns) {
   return {};
 }
 
-/// @param content what the packet is, as the service takes it
-Status TraceImport::AddOfProducer(Produced& packet, uint32_t content) {
-  Sequence* const sequence = SequenceOf(packet.view.sequence_id, packet.identity);
-  if (sequence == nullptr) return {};
-  if (content == proto::TracePacket::kTrackDescriptor) NoteProcessName(packet.content, *sequence);
-  packet.view.dropped = NotePacket(*sequence, packet.content.size(), packet.view.dropped);
-  const std::optional<uint64_t> time = TimeOf(packet, *sequence);
-  if (time && packet.view.dropped == 0 && content == proto::TracePacket::kFtraceEvents) {
-    if (const auto cpu = CpuOf(packet.content)) return AddToDrain(*sequence, *cpu, *time, packet);
-  }
-  return AddAt(*sequence, time, packet.view.dropped, packet.content, packet.place);
-}
-
 uint32_t TraceImport::NotePacket(Sequence& sequence, size_t bytes, uint32_t dropped) {
   ++report_.packets;
   report_.packet_bytes += bytes;
@@ -243,7 +236,7 @@ uint32_t TraceImport::NotePacket(Sequence& sequence, size_t bytes, uint32_t drop
 }
 
 Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped,
-                          Bytes content, const std::optional<FilePlace>& place) {
+                          const StoredPlace& place) {
   if (!sequence.drain.bundles.empty()) RS_RETURN_IF_ERROR(EndDrain(sequence));
   if (time) {
     NoteTime(*time);
@@ -256,19 +249,17 @@ Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint
   // Never earlier than the preceding packet, nor than a read that precedes it in the file.
   for (const std::optional<uint64_t> bound : {time, read_ns_})
     if (bound) sequence.last_ns = std::max(sequence.last_ns.value_or(*bound), *bound);
-  if (sequence.last_ns) return Sort(sequence, *sequence.last_ns, dropped, content, place);
+  if (sequence.last_ns) return Sort(sequence, *sequence.last_ns, dropped, place);
   // It goes with the sequence's first packet that has a time.
-  sequence.held.push_back({report_.packets, dropped, Kept(content, place)});
-  held_bytes_ += sequence.held.back().packet.size() + kHeldBytes;
-  if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
+  sequence.held.push_back({report_.packets, dropped, place});
+  if (++held_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
   return {};
 }
 
 /// When the packet can have been committed: after the last event in it, on the trace's clock. A
 /// bundle of ftrace events, which is written when the kernel's buffer is drained, has many.
 /// @return nullopt: it has no time, or its clock is not known
-std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& sequence) {
-  const TracePacketView& view = packet.view;
+std::optional<uint64_t> TraceImport::TimeOf(const TracePacketView& view, Sequence& sequence) {
   sequence.state.Add(view.clears_state, view.dropped != 0);
   if (view.content == proto::TracePacket::kClockSnapshot)
     clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
@@ -290,7 +281,7 @@ std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& se
   return latest;
 }
 
-/// The same of a packet that has its own time, and no other.
+/// Returns when a packet that has its own time, and no other, can have been committed.
 /// @param dropped that are a loss
 std::optional<uint64_t> TraceImport::TimeOf(const BriefPacket& packet, uint32_t dropped,
                                             Sequence& sequence) {

@@ -14,10 +14,10 @@
 #include "core/perfetto/chunk_packer.h"
 #include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/protovm/trace_vms.h"
-#include "core/trace/brief_packet.h"
+#include "core/protovm/traced_program.h"
+#include "core/trace/packet_view.h"
 #include "core/trace/event_times.h"
-#include "core/trace/machine_clocks.h"
+#include "core/trace/trace_clocks.h"
 #include "formats/trace/packet_sorter.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_session.h"
@@ -62,10 +62,11 @@ class TraceImport {
 
   explicit TraceImport(TraceImportOptions options);
 
-  /// A packet of the trace, in the file's order. Of one that is in the sorter's file (`in_file`)
-  /// no copy is kept.
+  /// Adds a packet of the trace, in the file's order. Of one that is in the sorter's file
+  /// (`in_file`) no copy is kept.
   Status Add(const TracePacket& packet);
-  /// The same. @param content of its producer; may be empty if it is in the sorter's file
+  /// Adds a packet that was read as a brief one.
+  /// @param content of its producer; may be empty if it is in the sorter's file
   Status Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file);
   /// Gives `append` the records of the log, its header first.
   Status Write(const Append& append);
@@ -77,13 +78,11 @@ class TraceImport {
 
   static constexpr size_t kMaxSequences = 100'000;
   static constexpr size_t kMaxPending = size_t{128} << 20;  // bytes
-  static constexpr size_t kMaxHeld = size_t{16} << 20;      // bytes of packets that wait for a time
+  static constexpr size_t kMaxHeld = 100'000;               // packets that wait for a time
 
  private:
   /// In place of a sequence's, for packets of the service; the others count from 1.
   static constexpr uint32_t kServiceSlot = 0;
-  /// What a packet that waits for a time takes besides its own bytes.
-  static constexpr size_t kHeldBytes = 48;
 
   struct Producer {
     Identity identity;
@@ -91,32 +90,17 @@ class TraceImport {
     uint32_t writers = 0;
     bool connected = false;  // its record is written
   };
-  /// A packet of a producer.
-  struct Produced {
-    TracePacketView view;  // of what it wrote, with the sequence id, machine and loss bits of the
-                           // service
-    Identity identity;
-    Bytes content;                   // that it wrote
-    std::optional<FilePlace> place;  // in the sorter's file
-  };
-  /// A packet's bytes, or where they are.
-  struct Kept {
-    Kept(Bytes packet, const std::optional<FilePlace>& at);
-    std::string bytes;  // empty if they have a place
-    std::optional<FilePlace> place;
-    size_t size() const { return place ? place->size : bytes.size(); }
-  };
   /// Bundles of ftrace events that the kernel's buffers were drained into at once, one CPU after
   /// the other: they are committed together, when the last is written.
   struct Drain {
     uint64_t last_cpu = 0;
     uint64_t time_ns = 0;  // of the last event of all
-    std::vector<Kept> bundles;
+    std::vector<StoredPlace> bundles;
   };
   struct Held {
     uint64_t number = 0;  // in the order of the file
     uint32_t dropped = 0;
-    Kept packet;
+    StoredPlace place;
   };
   struct Sequence {
     uint32_t id = 0;  // trusted_packet_sequence_id
@@ -144,27 +128,27 @@ class TraceImport {
   // Reading.
   void AddPrograms(Bytes protovms);
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
-  Status AddOfProducer(Produced& packet, uint32_t content);
   /// Counts a packet of the sequence. @return its loss bits, as far as they are a loss
   uint32_t NotePacket(Sequence& sequence, size_t bytes, uint32_t dropped);
-  Status AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped, Bytes content,
-               const std::optional<FilePlace>& place);
+  Status AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped,
+               const StoredPlace& place);
+  /// Returns the place of a packet's bytes, which are stored if they are not in the sorter's file.
+  Result<StoredPlace> PlaceOf(Bytes bytes, size_t size, std::optional<uint64_t> in_file);
   void LeaveOut(uint32_t content);
-  std::optional<uint64_t> TimeOf(const Produced& packet, Sequence& sequence);
+  std::optional<uint64_t> TimeOf(const TracePacketView& packet, Sequence& sequence);
   std::optional<uint64_t> TimeOf(const BriefPacket& packet, uint32_t dropped, Sequence& sequence);
   void NoteTime(uint64_t time_ns);
   Status NoteRead(uint64_t time_ns);
   Sequence* SequenceOf(uint32_t id, Identity identity);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
-  Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, const Produced& bundle);
+  Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, const StoredPlace& bundle);
   Status EndDrain(Sequence& sequence);
   Status EndAllDrains();
   Status ReleaseHeld(Sequence& sequence, uint64_t time_ns);
   Status ReleaseAllHeld(uint64_t time_ns);
-  Status SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns);
-  Status Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped, Bytes bytes,
-              const std::optional<FilePlace>& place);
+  Status Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped,
+              const StoredPlace& place);
 
   // Writing.
   Status WriteSetUp(const Append& append);
@@ -197,7 +181,7 @@ class TraceImport {
   std::map<std::pair<uint32_t, int32_t>, size_t> producer_of_;
   std::vector<Producer> producers_;
   PacketSorter sorter_;
-  size_t held_bytes_ = 0;
+  size_t held_ = 0;                   // packets that wait
   std::optional<uint64_t> first_ns_;  // known times of the trace
   std::optional<uint64_t> latest_ns_;
   std::optional<uint64_t> read_ns_;  // of the last read of the buffers

@@ -12,8 +12,8 @@
 #include "core/perfetto/packet_facts.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/trace/service_packets.h"
 #include "formats/trace/trace_import.h"
-#include "formats/trace/trace_service_events.h"
 
 namespace ringscope {
 namespace {
@@ -28,21 +28,16 @@ std::string ProducerName(const std::string& name, Identity identity) {
 
 }  // namespace
 
-TraceImport::Kept::Kept(Bytes packet, const std::optional<FilePlace>& at) : place(at) {
-  if (!place) bytes = wire::AsText(packet);
-}
-
 /// The next bundle of ftrace events. A drain goes through the CPUs in their order.
 Status TraceImport::AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns,
-                               const Produced& bundle) {
+                               const StoredPlace& bundle) {
   Drain& drain = sequence.drain;
   if (!drain.bundles.empty() && cpu <= drain.last_cpu) RS_RETURN_IF_ERROR(EndDrain(sequence));
   NoteTime(time_ns);
   drain.last_cpu = cpu;
   drain.time_ns = std::max(drain.time_ns, time_ns);
-  drain.bundles.emplace_back(bundle.content, bundle.place);
-  held_bytes_ += bundle.content.size();
-  return held_bytes_ > kMaxHeld ? EndAllDrains() : Status();
+  drain.bundles.push_back(bundle);
+  return ++held_ > kMaxHeld ? EndAllDrains() : Status();
 }
 
 Status TraceImport::EndDrain(Sequence& sequence) {
@@ -54,10 +49,8 @@ Status TraceImport::EndDrain(Sequence& sequence) {
   uint64_t ns = std::max(sequence.last_ns.value_or(0), drain.time_ns);
   if (read_ns_) ns = std::max(ns, *read_ns_);
   sequence.last_ns = ns;
-  for (const Kept& bundle : drain.bundles) {
-    held_bytes_ -= bundle.size();
-    RS_RETURN_IF_ERROR(Sort(sequence, ns, 0, wire::AsBytes(bundle.bytes), bundle.place));
-  }
+  held_ -= drain.bundles.size();
+  for (const StoredPlace& bundle : drain.bundles) RS_RETURN_IF_ERROR(Sort(sequence, ns, 0, bundle));
   return {};
 }
 
@@ -67,8 +60,9 @@ Status TraceImport::EndAllDrains() {
 }
 
 Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
+  held_ -= sequence.held.size();
   for (const Held& held : std::exchange(sequence.held, {}))
-    RS_RETURN_IF_ERROR(SortHeld(sequence, held, time_ns));
+    RS_RETURN_IF_ERROR(Sort(sequence, time_ns, held.dropped, held.place));
   sequence.last_ns = time_ns;
   return {};
 }
@@ -81,24 +75,18 @@ Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.second->number < b.second->number; });
   for (const auto& [sequence, held] : all) {
-    RS_RETURN_IF_ERROR(SortHeld(*sequence, *held, time_ns));
+    RS_RETURN_IF_ERROR(Sort(*sequence, time_ns, held->dropped, held->place));
     sequence->last_ns = time_ns;
   }
+  held_ -= all.size();
   for (Sequence& sequence : sequences_) sequence.held = {};
   return {};
 }
 
-Status TraceImport::SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns) {
-  held_bytes_ -= held.packet.size() + kHeldBytes;
-  return Sort(sequence, time_ns, held.dropped, wire::AsBytes(held.packet.bytes), held.packet.place);
-}
-
-Status TraceImport::Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped, Bytes bytes,
-                         const std::optional<FilePlace>& place) {
+Status TraceImport::Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped,
+                         const StoredPlace& place) {
   const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
-  const TimedPacket packet{
-      .time_ns = time_ns, .sequence = slot, .dropped = dropped, .bytes = bytes};
-  return place ? sorter_.Add(packet, *place) : sorter_.Add(packet);
+  return sorter_.Add({.time_ns = time_ns, .sequence = slot, .dropped = dropped, .place = place});
 }
 
 Status TraceImport::Write(const Append& append) {

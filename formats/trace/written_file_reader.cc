@@ -5,7 +5,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/trace_service_events.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

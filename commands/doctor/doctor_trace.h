@@ -1,20 +1,16 @@
-#ifndef RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_
-#define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_TRACE_H_
+#define RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_TRACE_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/many_logs/each_log.h"
-#include "commands/many_logs/shards.h"
+#include "commands/shell/exit_code.h"
 #include "commands/view/answer_report.h"
 #include "commands/view/json_fields.h"
-#include "commands/view/report.h"
 #include "core/doctor/finding.h"
 
 namespace ringscope {
-
-// What 'ringscope doctor' finds in a trace, for its own reports and for those on many traces.
 
 struct DoctorCounter {
   std::string name;
@@ -75,37 +71,22 @@ void ListFields(Io& io, DoctorTrace& trace) {
 }
 
 using DoctorTraces = std::vector<DoctorTrace>;
-/// The schema of the document, which has the array "traces".
-inline constexpr const char* kDoctorSchema = "ringscope.doctor";
 
-/// What doctor says of a trace with these facts.
+/// Judges a trace with these facts.
 /// @param replay that made it of a log; nullptr: it is from a service
 DoctorTrace Diagnosed(std::string file, const TraceFacts& facts,
                       const ReplayFacts* replay = nullptr);
-/// The same of a trace config alone.
+/// Judges a trace config alone.
 DoctorTrace DiagnosedConfig(std::string file, Bytes config);
-/// The entry of a trace that cannot be read.
+/// Returns the entry of a trace that cannot be read.
 DoctorTrace UnreadableTrace(std::string file, Error error);
 /// Leaves only the findings of a rule, a verdict of these alone, and no config.
 void KeepRule(DoctorTrace& trace, const std::string& rule);
 
-/// kNotice for a warning or worse, kFailed for a trace that could not be read.
-ExitCode CodeOf(const DoctorTrace& trace);
-/// How a run over these traces ends: kFailed if none could be read.
+/// Returns how a run over these traces ends: kFailed if none could be read, kNotice if there is a
+/// warning or worse, or one of them could not be read.
 ExitCode CodeOf(const DoctorTraces& traces);
-
-/// All traces for programs: one document (json), an object for each trace on a line of its own
-/// (jsonl), or a row for each finding (csv).
-/// @param shards that they are of
-Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces,
-                   const ShardsHeld& shards = {});
-
-/// Sums over many traces as text: rules by frequency, the worst traces, and outliers; or
-/// all of them for programs.
-/// @param limit of the worst traces, and of outliers; 0: all
-Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
-                            const ShardsHeld& shards, uint64_t limit = 10);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_DOCTOR_DOCTOR_TRACE_H_

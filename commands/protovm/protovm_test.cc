@@ -1,16 +1,16 @@
 // The released service's answers to programs and packets, in testdata/protovm/cases.jsonl: a case
 // per line, with the answers of each release.
 
-#include "commands/protovm/vm_case.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/protovm/protovm_rules.h"
 #include "core/testing/protovm_dsl.h"
 #include "formats/io/hex.h"
 #include "formats/json/json.h"
@@ -19,7 +19,6 @@
 namespace ringscope {
 namespace {
 
-using protovm::ProtoVm;
 namespace dsl = testing::vm;
 
 std::string HexText(const std::string& bytes) {
@@ -34,26 +33,29 @@ bool IsAmong(const Json& releases, const std::string& release) {
 }
 
 void CheckAnswers(const std::string& line, const Json& json) {
-  const VmCase parsed = ParseVmCase(line, "cases").value();
-  for (const Json& block : json["answers"]) {
+  for (const Json& block : json.at("answers")) {
     for (const protovm::ProtoVmRelease& known : protovm::kProtoVmReleases) {
       const std::string release = "v" + std::to_string(known.release);
-      if (!IsAmong(block["releases"], release)) continue;
-      SCOPED_TRACE(json["name"].get<std::string>() + " of " + release);
-      ProtoVm vm(known.rules, wire::AsBytes(parsed.program), parsed.limit,
-                 wire::AsBytes(parsed.initial_state));
-      const Json& lines = block["lines"];
-      ASSERT_EQ(lines.size(), parsed.packets.size());
-      for (size_t i = 0; i < parsed.packets.size(); ++i) {
-        const protovm::RunOutcome outcome = vm.Run(wire::AsBytes(parsed.packets[i]));
-        EXPECT_EQ(Name(outcome.result), lines[i]["result"].get<std::string>()) << i;
-        EXPECT_EQ(HexText(vm.SerializeState()), lines[i]["state"].get<std::string>()) << i;
-        for (const Json& memory : block["memory"]) {
-          if (IsAmong(memory["releases"], release)) {
-            EXPECT_EQ(vm.state().counted(), memory["bytes"][i].get<uint64_t>()) << i;
+      if (!IsAmong(block.at("releases"), release)) continue;
+      SCOPED_TRACE(json.at("name").get<std::string>() + " of " + release);
+      const Ran ran = RunCommand(ProtovmCommand(),
+                                 {"run", "--case", "-", "--release", release.substr(1)}, line);
+      EXPECT_EQ(ran.error, "");
+      std::istringstream results(ran.out);
+      const Json& lines = block.at("lines");
+      for (size_t i = 0; i < lines.size(); ++i) {
+        std::string result;
+        ASSERT_TRUE(std::getline(results, result));
+        const Json found = ParseJson(result).value();
+        EXPECT_EQ(found.at("result"), lines[i].at("result")) << i;
+        EXPECT_EQ(found.at("state"), lines[i].at("state")) << i;
+        for (const Json& memory : block.at("memory")) {
+          if (IsAmong(memory.at("releases"), release)) {
+            EXPECT_EQ(found.at("memory"), memory.at("bytes")[i]) << i;
           }
         }
       }
+      EXPECT_EQ(CountOf(ran.out, "\n"), lines.size());
     }
   }
 }
@@ -86,10 +88,9 @@ TEST(VmCase, DamagedCasesAreErrors) {
         R"({"program":"","packets":[]})", R"({"program":"","memory_limit_kb":1})",
         R"({"program":"","memory_limit_kb":1,"packets":["x"]})",
         R"({"program":"","memory_limit_kb":-1,"packets":[]})"}) {
-    const auto parsed = ParseVmCase(text, "case.json");
-    ASSERT_FALSE(parsed) << text;
-    EXPECT_NE(parsed.error().ToString().find("case.json"), std::string::npos)
-        << parsed.error().ToString();
+    const Ran ran = RunCommand(ProtovmCommand(), {"run", "--case", "-"}, text);
+    EXPECT_EQ(ran.code, ExitCode::kFailed) << text;
+    EXPECT_NE(ran.error, "") << text;
   }
 }
 
