@@ -365,8 +365,9 @@ TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   SessionReader sessions(memory.context, {{CapturePath("ring-v2/session.ops.jsonl.zst")}, {}}, "");
   ASSERT_TRUE(sessions.NextSession().value());
   StringSink sink;
-  TraceWriter trace(sink);
-  ASSERT_TRUE(ReplaySession(memory.context, sessions, {}, {.listeners = {&trace}}));
+  ReplayRun run(memory.context, sessions, {});
+  auto& trace = run.Add<TraceWriter>(sink);
+  ASSERT_TRUE(run.ToEnd());
   ASSERT_TRUE(trace.Finish());
   const Ran ran = Diff({folder.Write("replay.pftrace", sink.text),
                         CapturePath("ring-v2/trace.pftrace.zst"), "--format", "json"});

@@ -55,11 +55,12 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     if (!more) break;
     DescribedKinds kinds(descriptors.get());
     ExportSink sink(*database, sessions.session(), kinds);
-    Ledger ledger(sink);
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplaySession(context, sessions, args.choices,
-                                      {.ledger = &ledger, .listeners = {&sink, &sink.gaps()}}));
-    RS_RETURN_IF_ERROR(sink.Finish(outcome, ledger.totals()));
+    ReplayRun run(context, sessions, args.choices);
+    run.AddSink(sink);
+    run.AddListener(sink);
+    run.AddListener(sink.gaps());
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
+    RS_RETURN_IF_ERROR(sink.Finish(outcome, run.totals()));
     ++count;
     lost += sink.lost_packets();
   }

@@ -429,13 +429,12 @@ TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   MemoryRun memory;
   SessionReader sessions(memory.context, {logs, {}}, "replaying");
   while (sessions.NextSession().value()) {
-    Counter counter;
-    Ledger ledger(counter);
-    const auto outcome = ReplaySession(memory.context, sessions, choices,
-                                       {.ledger = &ledger, .listeners = {&counter}});
+    ReplayRun run(memory.context, sessions, choices);
+    auto& counter = run.Add<Counter>();
+    const auto outcome = run.ToEnd();
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     const std::string number = std::to_string(sessions.session());
-    for (const auto& [id, totals] : ledger.totals()) {
+    for (const auto& [id, totals] : run.totals()) {
       for (size_t i = 0; i < kFates; ++i) {
         if (totals.by_fate[i].packets == 0) continue;
         auto& [packets, bytes] = want[{number, Name(static_cast<Fate>(i))}];

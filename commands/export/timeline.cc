@@ -50,11 +50,9 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     DescribedKinds kinds(descriptors.get());
-    LifeTrace life(*file, &kinds);
-    Ledger ledger(life);
-    RS_ASSIGN_OR_RETURN(
-        const ReplayOutcome outcome,
-        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&life}}));
+    ReplayRun run(context, sessions, args.choices);
+    auto& life = run.Add<LifeTrace>(*file, &kinds);
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     reads = ReadsText(outcome.reads);
     RS_RETURN_IF_ERROR(life.Finish("buffers were read " + reads));

@@ -270,20 +270,20 @@ TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
     CheckForm(ran.trace);
 
     MemoryRun memory;
-    LedgerSink accounts;
-    Ledger ledger(accounts);
     ReplayChoices choices;
     choices.session.all.engine = GetParam();
     SessionReader sessions(memory.context, {{log}, {}}, "replaying");
     ASSERT_TRUE(sessions.NextSession().value());
-    const auto outcome = ReplaySession(memory.context, sessions, choices, {.ledger = &ledger});
+    ReplayRun run(memory.context, sessions, choices);
+    run.KeepAccounts();
+    const auto outcome = run.ToEnd();
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     uint64_t written = 0, rewritten = 0, lost = 0, passes = 0;
     for (const BufferOutcome& buffer : outcome->buffers) {
       written += buffer.stats.chunks_written;
       rewritten += buffer.stats.chunks_rewritten;
     }
-    for (const auto& [id, totals] : ledger.totals()) lost += totals.lost().packets;
+    for (const auto& [id, totals] : run.totals()) lost += totals.lost().packets;
 
     std::map<std::string, uint64_t> taken;
     uint64_t lost_shown = 0;

@@ -126,7 +126,7 @@ Json RemediesJson(const Gap& gap) {
 Json CloneJson(std::optional<uint64_t> clone) { return clone ? Json(*clone) : Json(); }
 
 /// Packets written and lost in each interval, by the time at which they were committed.
-Json OverTimeJson(const GrowingLossTimeline& timeline) {
+Json OverTimeJson(const LossTimeline& timeline) {
   Json written = Json::array(), lost = Json::array();
   for (const TimelineInterval& interval : timeline.intervals()) {
     written.push_back(interval.written);

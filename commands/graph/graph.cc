@@ -167,12 +167,10 @@ void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console&
 
 Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
-  ChunkGraphBuilder builder(BuilderOptions(args));
-  Ledger ledger(builder);
-  SessionNotes notes;
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices,
-                                    {.ledger = &ledger, .listeners = {&builder, &notes}}));
+  ReplayRun run(context, sessions, args.choices);
+  auto& builder = run.Add<ChunkGraphBuilder>(BuilderOptions(args));
+  auto& notes = run.Add<SessionNotes>();
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   GraphReport drawn{.outcome = outcome,
                     .notes = notes,
@@ -206,10 +204,10 @@ void WarnOfPastEnd(const GraphArgs& args, bool is_past_end, const LogMoment& at,
 
 Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
-  LayoutMap map(args.at);
-  SessionNotes notes;
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplaySession(context, sessions, args.choices,
-                                                                 {.listeners = {&map, &notes}}));
+  ReplayRun run(context, sessions, args.choices);
+  auto& map = run.Add<LayoutMap>(args.at);
+  auto& notes = run.Add<SessionNotes>();
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   WarnOfPastEnd(args, map.is_past_end(), map.at(), outcome, context.console);
   std::vector<BufferLayout> layouts;
@@ -233,12 +231,12 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
 
 Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Context& context,
                            Report& report) {
-  ReadWalks walks(args.at.value_or(LayoutMoment{}));
   ReplayChoices choices = args.choices;
   // A read at the end that the log does not have would leave nothing to show.
   if (choices.reads.mode == ReadsMode::kAuto) choices.reads.mode = ReadsMode::kRecorded;
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, choices, {.listeners = {&walks}}));
+  ReplayRun run(context, sessions, choices);
+  auto& walks = run.Add<ReadWalks>(args.at.value_or(LayoutMoment{}));
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   WarnOfPastEnd(args, walks.is_past_end(), walks.at(), outcome, context.console);
   OrderReport order{.sequences = args.sequences, .full = args.full};

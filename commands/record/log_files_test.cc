@@ -221,7 +221,7 @@ TEST_F(Recordings, TotalLimit_KeepsTheLastParts_WhichReplayAsTheEndOfAll) {
   EXPECT_THAT(OneLine(info.out), HasSubstr("the records before are missing"));
 }
 
-TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
+TEST_F(Recordings, TotalLimit_OfSeveralBuffersLosesNothingThatTheyHold) {
   Record(Options(), 400, /*close=*/true, /*reads=*/false);
   const std::vector<std::string> all = Packets({log_});
   ASSERT_GT(all.size(), 60u);
@@ -230,9 +230,7 @@ TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
   options.max_size = 10'000;
   options.keep = 60'000;  // less than the buffer holds
   Record(options, 400, /*close=*/true, /*reads=*/false);
-  const std::string never = "buffer 1 (64 KiB, ring_buffer) has not been overwritten in full";
   std::string first = FilesNamedAsParts(log_).front();
-  EXPECT_THAT(OneLine(RunCommand(ReplayCommand(), {first}).err), HasSubstr(never));
   EXPECT_LT(Packets({first}, ExitCode::kNotice).size(), all.size() - 5);
 
   for (const auto& entry : fs::directory_iterator(folder_.path())) fs::remove(entry.path());
@@ -241,10 +239,7 @@ TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
   options.keep = 200'000;
   Record(options, 400, /*close=*/true, /*reads=*/false);
   first = FilesNamedAsParts(log_).front();
-  // Each packet takes a nanosecond, and the first may have been committed before.
-  const std::string since =
-      "buffer 1 (64 KiB, ring_buffer) holds what the service's did from 65 ns after the first "
-      "record on, except at its write position";
+  const std::string since = "buffers which were there before are replayed from empty";
   for (const Command& command : {ReplayCommand(), GapsCommand(), StatsCommand()}) {
     const Ran ran = RunCommand(command, {first});
     EXPECT_EQ(ran.code, ExitCode::kNotice);

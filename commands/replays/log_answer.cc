@@ -156,7 +156,7 @@ std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
 }
 
 /// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
-std::string OverTimeText(const GrowingLossTimeline& timeline, const ReplayOutcome& outcome) {
+std::string OverTimeText(const LossTimeline& timeline, const ReplayOutcome& outcome) {
   constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   if (timeline.intervals().size() < 2) return {};
   std::string text;

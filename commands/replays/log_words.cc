@@ -33,41 +33,6 @@ std::string StartMissingText(const LogHeader& header) {
          "later are exact";
 }
 
-std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first_time_ns) {
-  constexpr size_t kNamedBuffers = 8;
-  std::string text;
-  const auto& buffers = refills.buffers();
-  for (size_t i = 0; i < buffers.size() && i < kNamedBuffers; ++i) {
-    const Refill& refill = buffers[i];
-    text += fmt::format("{}buffer {} ({}, {}) ",
-                        text.empty() ? "of the buffers that existed before the log began, " : "; ",
-                        Raw(refill.buffer.id), HumanSize(refill.buffer.size),
-                        Name(refill.buffer.policy));
-    if (refill.known()) {
-      const std::string since = refill.time_ns && first_time_ns && *refill.time_ns >= *first_time_ns
-                                    ? fmt::format("{} after the first record",
-                                                  HumanDuration(*refill.time_ns - *first_time_ns))
-                                    : fmt::format("record {}", WithCommas(*refill.record));
-      text += refill.was_emptied
-                  ? fmt::format("is exact from {} on, when it was emptied for a clone", since)
-                  : fmt::format(
-                        "holds what the service's did from {} on, except at its write "
-                        "position",
-                        since);
-    } else if (refill.buffer.policy == FillPolicy::kDiscard) {
-      text += "may have been full before, so what it accepted is not known";
-    } else {
-      text += fmt::format(
-          "has not been overwritten in full since then ({} written): packets that it held before "
-          "may be missing in all reads",
-          HumanSize(refill.bytes));
-    }
-  }
-  if (buffers.size() > kNamedBuffers)
-    text += fmt::format("; {} more are not listed", WithCommas(buffers.size() - kNamedBuffers));
-  return text;
-}
-
 void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock) {
   if (clock.base() != TimeBase::kWall || clock.wall_offset_ns()) return;
   console.Warn(

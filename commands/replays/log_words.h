@@ -8,7 +8,6 @@
 
 #include "commands/shell/console.h"
 #include "core/log/op.h"
-#include "core/reads/refill.h"
 #include "core/session/session_clock.h"
 
 namespace ringscope {
@@ -23,10 +22,6 @@ inline constexpr const char* kCutOffText =
     "the log is a copy of one that was not closed: the end of the recording may be missing";
 /// Of a log that begins with a part of a recording that is not its first.
 std::string StartMissingText(const LogHeader& header);
-/// From when on the buffers of such a log are exact, as far as it was read; empty: it repeats none.
-/// @param first_time_ns of its records
-std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first_time_ns);
-
 /// Warns where times of day are to be shown that the log's clock snapshots do not tell.
 void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock);
 

@@ -17,19 +17,24 @@ std::string SourceText(const VmAccount& vm) {
   return vm.data_source.empty() ? std::string("(no name)") : Printable(vm.data_source);
 }
 
-/// What is to be known about a program beside its counts; empty: nothing.
-std::string NoteText(const VmAccount& vm) {
-  std::vector<std::string> parts;
-  if (vm.by_engine) parts.emplace_back("run by the buffer itself: what it folded counts as lost");
-  if (vm.left) parts.emplace_back("its state left with the buffer's content, for a clone");
+/// What is to be known about a program beside its counts, a sentence each.
+std::vector<std::string> NotesOf(const VmAccount& vm, BufferId buffer) {
+  std::vector<std::string> notes;
+  if (vm.by_engine)
+    notes.push_back(
+        fmt::format("buffer {} runs it itself, so that all that it folded counts as "
+                    "lost",
+                    Raw(buffer)));
+  if (vm.left) notes.emplace_back("its state left with the buffer's content, for a clone");
   if (vm.limit_reached)
-    parts.push_back(fmt::format("at its memory limit, it dropped {} and {}",
+    notes.push_back(fmt::format("at its memory limit of {} since record {}: it dropped {} and {}",
+                                HumanSize(vm.limit), vm.limit_reached->record.value_or(0),
                                 Count(vm.at_limit.packets, "packet"),
                                 Count(vm.dropped_elements, "element")));
   for (const VmFailure& failure : vm.failures)
-    parts.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
+    notes.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
                                 Name(failure.result), failure.place, Describe(failure.reason)));
-  return Joined(parts, "; ");
+  return notes;
 }
 
 Json FailuresJson(const VmAccount& vm) {
@@ -55,6 +60,7 @@ Table ProgramTable(const ReplayOutcome& outcome) {
                {"aborted", Align::kRight, "aborted"},
                DataColumn("at_limit.packets"),
                DataColumn("at_limit.elements"),
+               DataColumn("at_limit.first"),
                {"state", Align::kRight, "state_bytes"},
                {"memory", Align::kRight, "memory"},
                DataColumn("peak_memory"),
@@ -62,18 +68,18 @@ Table ProgramTable(const ReplayOutcome& outcome) {
                DataColumn("program_bytes"),
                DataColumn("failures"),
                DataColumn("by_engine"),
-               DataColumn("left_with_buffer"),
-               {"", Align::kLeft}});
+               DataColumn("left_with_buffer")});
   for (const BufferOutcome& buffer : outcome.buffers) {
     for (const VmAccount& vm : buffer.vms)
       table.AddRow({Cell(SourceText(vm), vm.data_source), NumberCell(Raw(buffer.id)),
                     CountCell(vm.folded.packets), DataCell(vm.folded.bytes),
                     CountCell(vm.in_trace.packets), DataCell(vm.in_trace.bytes),
                     CountCell(vm.errors), CountCell(vm.aborted), DataCell(vm.at_limit.packets),
-                    DataCell(vm.dropped_elements), BytesCell(vm.state_bytes), BytesCell(vm.memory),
-                    DataCell(vm.peak_memory), BytesCell(vm.limit), DataCell(vm.program_bytes),
-                    DataCell(FailuresJson(vm)), DataCell(vm.by_engine), DataCell(vm.left),
-                    NoteText(vm)});
+                    DataCell(vm.dropped_elements),
+                    DataCell(vm.limit_reached ? MomentJson(*vm.limit_reached) : Json()),
+                    BytesCell(vm.state_bytes), BytesCell(vm.memory), DataCell(vm.peak_memory),
+                    BytesCell(vm.limit), DataCell(vm.program_bytes), DataCell(FailuresJson(vm)),
+                    DataCell(vm.by_engine), DataCell(vm.left)});
   }
   return table;
 }
@@ -116,6 +122,10 @@ void PrintPrograms(Report& out, const ReplayOutcome& outcome) {
   if (table.empty()) return;
   out.Heading("Programs (ProtoVM), which fold what is overwritten into states");
   out.Print(table, 2);
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms)
+      for (const std::string& note : NotesOf(vm, buffer.id))
+        out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), 2);
 }
 
 Json ProgramsJson(const ReplayOutcome& outcome) { return ProgramTable(outcome).ToJson(); }

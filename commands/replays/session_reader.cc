@@ -134,7 +134,6 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (held_) {
     op.swap(held_);
     record_number_ = held_number_;
-    NotePrograms(*op);
     if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
     return op;
   }
@@ -148,25 +147,9 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
     op.reset();
   } else {
     record_number_ = pulled_number_;
-    NotePrograms(*op);
     if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
   }
   return op;
-}
-
-/// Programs fold the bytes of packets.
-void SessionReader::NotePrograms(const Op& op) {
-  if (!without_payload_ || reported_programs_) return;
-  const auto* const source = std::get_if<DataSourceRegistered>(&op.body);
-  const bool has_program = std::holds_alternative<ProtoVmSetUp>(op.body) ||
-                           (source != nullptr && !source->protovm_program.empty());
-  if (!has_program) return;
-  reported_programs_ = true;
-  Warn(
-      fmt::format("{}: the log has no payloads, and a data source has a program (ProtoVM): what it "
-                  "holds cannot "
-                  "be computed, nor how many bytes of a read pass its state takes",
-                  path_));
 }
 
 void SessionReader::FindParts() {
@@ -285,10 +268,8 @@ void SessionReader::Note(const Op& op) {
                     "two logs, give each as a file of its own",
                     path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
   if (starts_session_) {
-    ReportRefills();
     first_time_ns_.reset();
   }
-  refills_.Add(op, source_->record_number());
   if (op.time_ns) last_time_ns_ = op.time_ns;
   if (op.time_ns && !first_time_ns_) first_time_ns_ = op.time_ns;
   const auto* header = std::get_if<LogHeader>(&op.body);
@@ -302,12 +283,6 @@ void SessionReader::Note(const Op& op) {
 void SessionReader::Warn(const std::string& problem) {
   problems_.push_back(problem);
   if (!selection_.quiet) context_.console.Warn(problem);
-}
-
-/// Of the session that ends: from when on its buffers are exact, if its start is missing.
-void SessionReader::ReportRefills() {
-  if (const std::string text = RefillText(refills_, first_time_ns_); !text.empty()) Warn(text);
-  refills_ = {};
 }
 
 /// From the first record of the session to the last one.
@@ -337,7 +312,6 @@ void SessionReader::Stop() {
 
 ExitCode SessionReader::Finish() {
   CloseSource();
-  ReportRefills();
   return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
 

@@ -16,7 +16,6 @@
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"
 #include "core/log/verdict.h"
-#include "core/reads/refill.h"
 #include "formats/inputs/log_check.h"
 #include "formats/io/log_source.h"
 
@@ -100,8 +99,6 @@ class SessionReader : public OpSource {
   Status OpenNext();
   void Note(const Op& op);
   void Warn(const std::string& problem);
-  void ReportRefills();
-  void NotePrograms(const Op& op);
   void CloseSource();
   std::optional<uint64_t> Duration() const;
   Result<bool> NoFurtherSession();
@@ -134,10 +131,8 @@ class SessionReader : public OpSource {
   SessionBounds bounds_;
   uint64_t session_ = 0;
   bool without_payload_ = false;
-  bool reported_programs_ = false;         // of sessions without payloads
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
-  RefillWatch refills_;                    // of the session's buffers
   std::vector<std::string> problems_;
   bool is_damaged_ = false;  // an input so far
   std::vector<std::string> assumptions_;

@@ -115,7 +115,7 @@ TEST(ManPages, GapsExplainsEveryCauseOfALossAndEachFalseFlag) {
                                         "waits_for_patch",
                                         "waits_for_chunk",
                                         "waits_for_completion",
-                                        "behind_given_up",
+                                        "after_abandoned",
                                         "unfinished",
                                         "taken_by_session",
                                         "transferred"};

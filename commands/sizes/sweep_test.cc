@@ -77,7 +77,7 @@ TEST_P(SweepRows, EqualReplays) {
     MemoryRun memory;
     SessionReader reader(memory.context, {{testing::CapturePath(GetParam())}, {}}, "replaying");
     ASSERT_TRUE(reader.NextSession().value());
-    const ReplayOutcome outcome = ReplaySession(memory.context, reader, choices, {}).value();
+    const ReplayOutcome outcome = ReplayRun(memory.context, reader, choices).ToEnd().value();
 
     ASSERT_EQ(configuration["buffers"].size(), outcome.buffers.size());
     for (size_t i = 0; i < outcome.buffers.size(); ++i) {

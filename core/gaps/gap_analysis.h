@@ -81,7 +81,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   KindsOfPackets kinds_;
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
-  GrowingLossTimeline over_time_;
+  LossTimeline over_time_;
   FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};

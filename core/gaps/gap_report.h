@@ -278,7 +278,7 @@ struct BufferGaps {
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; of plug-ins, as far as they tell
-  GrowingLossTimeline over_time;       // by the commits of the packets, as far as they have times
+  LossTimeline over_time;       // by the commits of the packets, as far as they have times
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
   std::vector<LostName> names;            // that the trace lacks

@@ -12,14 +12,9 @@ namespace {
 /// The engine does not report what became of it.
 constexpr Loss kUnreported{.fate = Fate::kUnexplained, .cause = Cause::kUnknown};
 
-/// Of a whole packet: what was kept of its commit, unless its bytes may have changed since then.
+/// Facts about a whole packet.
 /// @param payload of the chunk; empty: not at hand, and nothing is known
 PacketFacts FactsOf(const ChunkRecord& record, size_t index, Bytes payload) {
-  const bool is_last = index + 1 == record.entries.size();
-  const uint32_t end = is_last ? record.bytes : record.entries[index + 1].offset;
-  const bool is_kept = index < record.facts.size() && record.facts[index].known();
-  if (is_kept && end <= record.patched_from && end <= payload.size())
-    return record.facts[index].facts();
   const auto body = BodyAt(payload, record.entries[index].offset);
   return body ? ReadPacketFacts(*body) : PacketFacts();
 }

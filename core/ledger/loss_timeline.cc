@@ -5,39 +5,8 @@
 
 namespace ringscope {
 
-void LossTimeline::AddLane(BufferId buffer, std::optional<SequenceKey> sequence) {
-  const size_t index = lanes_.size();
-  const bool is_new = sequence ? sequences_.emplace(std::pair(buffer, *sequence), index).second
-                               : buffers_.emplace(buffer, index).second;
-  if (is_new) lanes_.push_back({buffer, sequence, std::vector<TimelineInterval>(intervals_), {}});
-}
-
-void LossTimeline::OnPacketFate(const PacketAccount& account) {
-  if (const auto lane = buffers_.find(account.buffer); lane != buffers_.end())
-    Count(lane->second, account);
-  const auto lane = sequences_.find(std::pair(account.buffer, account.sequence));
-  if (lane != sequences_.end()) Count(lane->second, account);
-}
-
-std::optional<size_t> LossTimeline::PlaceOf(const LogMoment& moment) const {
-  const std::optional<uint64_t>& at = axis_.by_record ? moment.record : moment.time_ns;
-  if (!at || intervals_ == 0) return std::nullopt;
-  const uint64_t offset = std::clamp(*at, axis_.first, axis_.last) - axis_.first;
-  const auto place =
-      static_cast<size_t>(static_cast<double>(offset) / static_cast<double>(axis_.length()) *
-                          static_cast<double>(intervals_));
-  return std::min(place, intervals_ - 1);
-}
-
-void LossTimeline::Count(size_t lane, const PacketAccount& account) {
-  const TimelineInterval one{.written = 1, .lost = IsLoss(account.fate) ? 1u : 0u};
-  lanes_[lane].all += one;
-  if (const std::optional<size_t> place = PlaceOf(account.written))
-    lanes_[lane].intervals[*place] += one;
-}
-
 /// Makes intervals twice as long.
-void GrowingLossTimeline::Widen() {
+void LossTimeline::Widen() {
   for (size_t i = 0; i < intervals_.size(); ++i) {
     const TimelineInterval interval = std::exchange(intervals_[i], {});
     intervals_[i / 2] += interval;
@@ -47,7 +16,7 @@ void GrowingLossTimeline::Widen() {
 }
 
 /// Has the first interval begin then, or before.
-void GrowingLossTimeline::BeginAt(uint64_t written_ns) {
+void LossTimeline::BeginAt(uint64_t written_ns) {
   const auto missing = [&] { return (first_ns_ - written_ns + interval_ns_ - 1) / interval_ns_; };
   while (missing() + intervals_.size() > kIntervals) Widen();
   const uint64_t added = missing();
@@ -55,7 +24,7 @@ void GrowingLossTimeline::BeginAt(uint64_t written_ns) {
   first_ns_ -= std::min(first_ns_, added * interval_ns_);
 }
 
-void GrowingLossTimeline::Add(uint64_t written_ns, bool is_lost) {
+void LossTimeline::Add(uint64_t written_ns, bool is_lost) {
   if (intervals_.empty()) first_ns_ = written_ns;
   first_written_ns_ = std::min(first_written_ns_, written_ns);
   if (written_ns < first_ns_) BeginAt(written_ns);

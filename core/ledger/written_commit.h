@@ -63,10 +63,6 @@ class WrittenCommit {
     if (!packet.is_valid) packet.is_valid = IsValidPacket({&packet.bytes, 1});
     return *packet.is_valid;
   }
-  /// The same, if somebody has asked for it before; else nullptr.
-  const PacketBeginning* FindPacketAt(size_t fragment) const {
-    return packets_[fragment].is_read ? &packets_[fragment] : nullptr;
-  }
   /// Reads all packets that begin in the chunk, so that all the answers are known.
   void ReadPackets() {
     for (size_t i = 0; i < chunk_.fragments.size(); ++i) {

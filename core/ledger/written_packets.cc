@@ -29,18 +29,6 @@ FragmentKind KindAt(size_t index, bool on_next, uint8_t flags) {
   return on_next ? FragmentKind::kBegin : FragmentKind::kWhole;
 }
 
-/// Keeps what was read of the whole packets; nothing if nothing was.
-void KeepFacts(const WrittenCommit& written, std::vector<KeptFacts>& facts) {
-  const std::vector<WrittenFragment>& fragments = written.chunk().fragments;
-  for (size_t i = 0; i < fragments.size(); ++i) {
-    const auto* const packet =
-        fragments[i].kind == FragmentKind::kWhole ? written.FindPacketAt(i) : nullptr;
-    if (packet == nullptr) continue;
-    facts.resize(fragments.size());
-    facts[i] = KeptFacts(packet->facts);
-  }
-}
-
 }  // namespace
 
 /// Looks up what is known of the chunk of a commit that the buffer (or the service) has answered.
@@ -55,7 +43,6 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
     if (sequence.completed.Contains(record.id)) record.violation = Cause::kResent;
   } else {
     CompareWithRecord(written, record);
-    record.facts.clear();  // its bytes may be others now
   }
   sequence.ids.AddNumber(record.id);
   sequence.first = std::min(sequence.first, record.id);
@@ -101,10 +88,7 @@ void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
   ChunkRecord& record = arrival.record;
   const Bytes payload = arrival.commit.payload;
   if (arrival.is_new || chunk.fragments.size() > arrival.known) record.written = now_;
-  if (arrival.is_new) {
-    record.entries.reserve(chunk.fragments.size() + 1);
-    KeepFacts(arrival.written, record.facts);
-  }
+  if (arrival.is_new) record.entries.reserve(chunk.fragments.size() + 1);
   for (size_t i = arrival.known; i < chunk.fragments.size(); ++i) {
     const WrittenFragment& fragment = chunk.fragments[i];
     Entry& entry = record.entries.emplace_back();
@@ -373,7 +357,6 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const Chun
     note({.fragment = {}, .at = now_});
   };
   for (const Patch& patch : patches.patches) {
-    record.patched_from = std::min(record.patched_from, patch.offset);
     VisitPatchedSizes(patch, record.entries.size(), offset_of, check);
     const auto after = std::upper_bound(record.entries.begin(), record.entries.end(), patch.offset,
                                         [&](uint64_t offset, const Entry& entry) {

@@ -8,7 +8,6 @@
 #include "core/base/chunk_map.h"
 #include "core/base/interval_set.h"
 #include "core/base/sequence_map.h"
-#include "core/ledger/kept_facts.h"
 #include "core/ledger/ledger_chains.h"
 
 namespace ringscope::ledger {
@@ -77,10 +76,8 @@ struct ChunkRecord {
   LogMoment written;
   std::vector<WrongPatch> wrong_patches;
   std::vector<Entry> entries;
-  std::vector<KeptFacts> facts;        // of the whole packets among these, as far as they were read
-  uint64_t patched_from = UINT64_MAX;  // offset from which on bytes may have changed since then
-  std::vector<DecidedLoss> losses;     // few: what its whole packets were lost to
-  std::vector<LostEntry> lost;         // these, in the order in which they were lost
+  std::vector<DecidedLoss> losses;  // few: what its whole packets were lost to
+  std::vector<LostEntry> lost;      // these, in the order in which they were lost
 };
 
 /// What the commits alone decide about packets.

@@ -93,7 +93,7 @@ std::string WaitsFor(StallReason reason, const std::string& chunk);
 template <>
 inline constexpr std::array kEnumNames<BufferEvent::Kind> = {
     "committed", "rewritten", "relocated",    "discarded", "evicted",
-    "erased",    "patched",   "patch_missed", "returned",  "given_up",
+    "erased",    "patched",   "patch_missed", "returned",  "abandoned",
     "loss_bit",  "wrap",      "padding",      "stalled",   "folded"};
 
 }  // namespace ringscope
