@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "commands/compare/diff_minimize.h"
@@ -14,7 +13,6 @@
 #include "commands/replays/session_reader.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
-#include "commands/threads/side_threads.h"
 
 namespace ringscope {
 namespace {
@@ -26,7 +24,6 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
     return Fail(ErrorCode::kUsage, fmt::format("session {}: {}", diff.session, what),
                 {diff.path, {}, {}}, std::move(hint));
   };
-  if (diff.result.died) return {};  // perhaps before the log's buffers were all set up
   if (buffers.empty())
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {
@@ -39,20 +36,6 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   }
   return {};
 }
-
-/// While it exists, `call` is called before each message of the console.
-class MessagesAfter {
- public:
-  MessagesAfter(Console& console, std::function<bool()> call)
-      : console_(console), before_(console.BeforeMessages(std::move(call))) {}
-  ~MessagesAfter() { console_.BeforeMessages(std::move(before_)); }
-  MessagesAfter(const MessagesAfter&) = delete;
-  MessagesAfter& operator=(const MessagesAfter&) = delete;
-
- private:
-  Console& console_;
-  std::function<bool()> before_;
-};
 
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
@@ -67,27 +50,18 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     warnings.push_back(text);
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
-  options.runner = ThreadsOfSides(context);
   LogDiffer diff(std::move(options));
   SessionDiff outcome{
       .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
   uint64_t gaps = 0;
   RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
   AddedBuffers records(sessions, std::move(unrecorded));
-  const auto compared = [&](Status status) { return InFile(outcome.path, std::move(status)); };
-  {
-    // What reading warns of comes after the warnings of the records before.
-    const MessagesAfter after(context.console, [&] { return diff.CatchUp().has_value(); });
-    while (true) {
-      const auto op = records.Next();
-      if (!op) RS_RETURN_IF_ERROR(compared(diff.CatchUp()));  // errors of the records before
-      if (!op) return tl::unexpected(op.error());
-      if (!*op) break;
-      if (std::holds_alternative<RecorderGap>((*op)->body) && !IsDamage((*op)->body)) ++gaps;
-      RS_RETURN_IF_ERROR(compared(diff.Apply(**op, sessions.record_number())));
-    }
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
+    if (!op) break;
+    if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
+    RS_RETURN_IF_ERROR(InFile(outcome.path, diff.Apply(*op, sessions.record_number())));
   }
-  RS_RETURN_IF_ERROR(compared(diff.CatchUp()));
   RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
   if (gaps > 0)
     context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,

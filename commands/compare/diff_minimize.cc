@@ -159,11 +159,8 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
   context.console.ShowProgressLine("");
 
   // The note comes first, so that it is read first.
-  const std::string what =
-      shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side), shown.died->how)
-                 : CountsText(shown.counts);
-  const std::string note =
-      fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(shown_by), what);
+  const std::string note = fmt::format("shows with 'ringscope diff {}': {}",
+                                       SidesAsOptions(shown_by), CountsText(shown.counts));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));
   for (const StoredOp& op : minimal) RS_RETURN_IF_ERROR(file->Write(FormatOp(op.op()) + "\n"));
   RS_RETURN_IF_ERROR(file->Commit());

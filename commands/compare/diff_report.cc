@@ -72,25 +72,7 @@ void ReportService(Report& report, const Both<ServiceStats>& service, bool all) 
   report.Section("Counters of the service", table, 2);
 }
 
-Json DeathJson(const std::optional<SideDeath>& died) {
-  if (!died) return {};
-  return {{"side", died->side == Side::kA ? "a" : "b"},
-          {"moment", MomentJson(died->moment)},
-          {"at_end", died->at_end},
-          {"how", died->how},
-          {"text", died->text}};
-}
-
 void PrintVerdict(Report& report, const LogDiff& result) {
-  if (result.died) {
-    report.Paragraph(fmt::format("The plug-in of side {} ended, so the comparison stops there.",
-                                 Letter(result.died->side)));
-    report.Paragraph(Printable(result.died->text), 2);
-    report.Paragraph(result.counts.results() == 0 ? std::string("Up to there A and B are the same.")
-                                                  : fmt::format("Up to there A and B differ: {}.",
-                                                                CountsText(result.counts)));
-    return;
-  }
   report.Paragraph(result.Same() ? std::string("A and B are the same.")
                                  : fmt::format("A and B differ: {}.", CountsText(result.counts)));
   const bool same_sides =
@@ -138,8 +120,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"counts", FieldsToJson(result.counts)},
                {"first_divergence", {}},
                {"first_counter_divergence", {}},
-               {"first_other_order_across_sequences", {}},
-               {"died", DeathJson(result.died)}});
+               {"first_other_order_across_sequences", {}}});
   if (result.first) ReportDivergence(report, "first_divergence", *result.first, first_time_ns);
   const bool shows_counter = report.is_json() || (!result.first && !result.Same());
   if (result.first_counter && shows_counter)

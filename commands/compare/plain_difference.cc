@@ -73,8 +73,7 @@ Result<std::optional<PlainDifference>> FindPlainDifference(const std::vector<Sto
                                                            const SessionDiff& diff) {
   const LogDiff& result = diff.result;
   const auto& first = result.first ? result.first : result.first_counter;
-  if (diff.clone || !result.same_reads || args.sides.a.pass_bytes != args.sides.b.pass_bytes ||
-      result.died || !first || !first->buffer)
+  if (diff.clone || !result.same_reads || args.sides.a.pass_bytes != args.sides.b.pass_bytes || !first || !first->buffer)
     return std::nullopt;
   const Both<ReplayOptions> sides = ToDiffOptions(args, diff.clone).sides;
   PlainDifference plain;

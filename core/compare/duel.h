@@ -47,14 +47,6 @@ struct Mismatch {
   std::string Class() const;
 };
 
-/// What does not count as a difference.
-struct Ignored {
-  std::array<bool, kDifferenceKinds> kinds{};
-  std::array<bool, kStatFields.size()> counters{};
-
-  bool operator()(DifferenceKind kind) const { return kinds[static_cast<size_t>(kind)]; }
-};
-
 struct DuelOptions {
   uint64_t size = kPageBytes;
   FillPolicy policy = FillPolicy::kRingBuffer;

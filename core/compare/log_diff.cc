@@ -11,7 +11,7 @@ namespace ringscope {
 
 std::string Describe(const DiffWhy& why) {
   switch (why.kind) {
-    case DiffWhy::Kind::kNotTold:
+    case DiffWhy::Kind::kNotReported:
       return "not returned; the engine does not report why";
     case DiffWhy::Kind::kDiscarded:
       return fmt::format("chunk discarded: {}", InWords(why.discard));
@@ -20,9 +20,9 @@ std::string Describe(const DiffWhy& why) {
     case DiffWhy::Kind::kCleared:
       return fmt::format("cleared on the way to {}{}", why.with ? ToString(*why.with) : "another",
                          why.by ? ", evicted for " + ToString(*why.by) : "");
-    case DiffWhy::Kind::kGivenUp:
+    case DiffWhy::Kind::kAbandoned:
       return fmt::format("abandoned by a read: {}", LossBitsToString(why.loss_bits));
-    case DiffWhy::Kind::kPassedOver:
+    case DiffWhy::Kind::kNotFound:
       return "not found in its chunk by a read";
     case DiffWhy::Kind::kHeld:
       return "still in the buffer";
@@ -31,6 +31,13 @@ std::string Describe(const DiffWhy& why) {
                          WaitsFor(why.stall, why.with ? ToString(*why.with) : "a chunk"));
   }
   return "";
+}
+
+std::string Divergence::Class() const {
+  if (!counters.empty()) return fmt::format("{} {}", Name(kind), kStatFields[counters[0]].name);
+  if (kind != DifferenceKind::kLossBits || !packet) return Name(kind);
+  return fmt::format("{} {}/{}", Name(kind), LossBitsToString(packet->sides.a.loss_bits),
+                     LossBitsToString(packet->sides.b.loss_bits));
 }
 
 uint64_t DiffCounts::results() const {
@@ -45,7 +52,7 @@ bool BufferDiff::CounterDiffers(size_t i) const {
 }
 
 bool LogDiff::SameResults() const {
-  return !died && counts.results() == 0 && counts.across_order == 0;
+  return counts.results() == 0 && counts.across_order == 0;
 }
 
 bool LogDiff::Same() const { return SameResults() && counts[DifferenceKind::kCounter] == 0; }

@@ -87,9 +87,7 @@ class Minimizer {
   void CutAfter(const LogDiff& whole) {
     const auto& first = whole.first ? whole.first : whole.first_counter;
     LogMoment moment;
-    if (whole.died && !whole.died->at_end)
-      moment = whole.died->moment;
-    else if (!whole.died && first && !first->at_end)
+    if (first && !first->at_end)
       moment = first->moment;
     else
       return;
@@ -190,12 +188,6 @@ class Minimizer {
 }  // namespace
 
 std::optional<DivergenceSignature> SignatureOf(const LogDiff& result) {
-  if (result.died) {
-    DivergenceSignature signature;
-    signature.died = result.died->side;
-    signature.death = result.died->how;
-    return signature;
-  }
   if (result.first) return SignatureOf(*result.first);
   if (result.first_counter) {
     DivergenceSignature signature = SignatureOf(*result.first_counter);

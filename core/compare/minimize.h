@@ -24,13 +24,11 @@ struct DivergenceSignature {
   std::optional<size_t> counter;           // kCounter: index in kStatFields
   bool counter_less_in_a = false;
   bool counter_stays = false;  // it differs at the end, too
-  std::optional<Side> died;    // a side's plug-in did; nothing but this and `death` counts then
-  std::string death;           // SideDeath::how
 
   friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
 };
 
-/// Of the death of a side, or else of a comparison's first divergence: in the results, else in a
+/// Of a comparison's first divergence: in the results, else in a
 /// counter, else in the order.
 /// @return nullopt: nothing differs
 std::optional<DivergenceSignature> SignatureOf(const LogDiff& result);
