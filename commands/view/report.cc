@@ -153,7 +153,7 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 Status Report::Finish() {
   CloseFence();
   if (!is_json()) return status_;
-  const std::string text = JsonText(data_);
+  const std::string text = format_ == "jsonl" ? data_.dump() + "\n" : JsonText(data_);
   if (file_ != nullptr) return file_->Write(text);
   console_.Print(text);
   return {};

@@ -26,7 +26,8 @@ struct ChunkOnSide {
   std::vector<std::pair<uint32_t, DiffWhy>> abandoned;  // by offset of the packet's first fragment
 };
 
-/// The chunks that at least one side holds, or lost during the current record. Memory: O(chunks held).
+/// The chunks that at least one side holds, or lost during the current record. Memory: O(chunks
+/// held).
 class DiffChunks {
  public:
   using Entry = Both<ChunkOnSide>;

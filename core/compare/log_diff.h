@@ -170,6 +170,8 @@ struct Divergence {
 
   /// Equal for differences of one sort: "loss_bits present/read_gap", "counter chunks_read".
   std::string Class() const;
+  /// "bytes_written is 32 in A, 64 in B". @param names of the sides
+  std::string Text(const Both<std::string>& names) const;
 };
 
 /// The counters that are compared, and how much of everything differs.
@@ -226,6 +228,15 @@ struct LogDiff {
   /// The results are the same: packets, their order, loss bits, patch results.
   bool SameResults() const;
 };
+
+/// The difference that a minimized log is to show, too.
+struct FirstDifference {
+  std::string signature;           // its class, and the reasons why packets are missing
+  std::optional<uint64_t> record;  // absent: the reads at the end
+  Ignored others;                  // all other kinds and counters
+};
+/// The first difference of the results, else of the counters, else of the order across sequences.
+std::optional<FirstDifference> FirstDifferenceOf(const LogDiff& result);
 
 }  // namespace ringscope
 

@@ -179,7 +179,8 @@ class LogDiffer::Impl {
       if (buffer_b == b.session().buffers().end()) continue;
       BufferDiff& diff = DiffOf(id);
       diff.sides = {a_.Outcome(buffer_a), b_.Outcome(buffer_b->second)};
-      for (size_t i = 0; i < kStatFields.size(); ++i) differing += Counts(i) && diff.CounterDiffers(i);
+      for (size_t i = 0; i < kStatFields.size(); ++i)
+        differing += Counts(i) && diff.CounterDiffers(i);
     }
     if (!options_.ignored(DifferenceKind::kCounter))
       for (const ServiceField& field : kServiceFields)
@@ -533,5 +534,11 @@ Result<LogDiff> LogDiffer::Finish() {
 const LogDiff& LogDiffer::result() const { return impl_->result(); }
 Side LogDiffer::failed() const { return impl_->failed(); }
 const Replay& LogDiffer::replay(Side side) const { return impl_->SideOf(side).replay(); }
+
+Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, DiffOptions options) {
+  LogDiffer diff(std::move(options));
+  for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(diff.Apply(ops[i].op(), i));
+  return diff.Finish();
+}
 
 }  // namespace ringscope

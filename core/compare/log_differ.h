@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/compare/log_diff.h"
+#include "core/compare/stored_ops.h"
 #include "core/session/replay.h"
 
 namespace ringscope {
@@ -50,6 +52,9 @@ class LogDiffer {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Compares the sides over these records, which are numbered from 0.
+Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, DiffOptions options);
 
 }  // namespace ringscope
 

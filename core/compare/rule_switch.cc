@@ -16,6 +16,13 @@ FuzzSide SideOf(const EngineInfo& engine) {
   return side;
 }
 
+ReplayOptions OptionsOf(const FuzzSide& side) {
+  ReplayOptions options;
+  options.session.all.engine = side.info.name;
+  options.session.find_engine = [&info = side.info](std::string_view) { return &info; };
+  return options;
+}
+
 FuzzSide Switched(const FuzzSide& side, const NamedRule& rule) {
   if (!side.rules) return side;
   FuzzSide switched = side;

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_COMPARE_PLAIN_STREAM_H_
-#define RINGSCOPE_CORE_COMPARE_PLAIN_STREAM_H_
+#ifndef RINGSCOPE_FORMATS_TESTING_PLAIN_STREAM_H_
+#define RINGSCOPE_FORMATS_TESTING_PLAIN_STREAM_H_
 
 #include <cstdint>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_step.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/page.h"
@@ -16,15 +16,6 @@
 namespace ringscope {
 
 // Operations on one buffer, without a session around it: what a test of a buffer consists of.
-
-/// One operation. It refers to bytes of others.
-struct StreamStep {
-  enum class Kind : uint8_t { kCommit, kPatch, kRead, kClone };
-  Kind kind = Kind::kCommit;
-  ChunkCommit commit;
-  ChunkPatches patches;
-  uint64_t max_packets = UINT64_MAX;  // of a read
-};
 
 /// An operation that owns its bytes.
 struct PlainStep {
@@ -60,7 +51,7 @@ struct PlainStream {
 };
 
 /// The buffer that the operations below are of.
-inline constexpr BufferId kPlainBuffer{0};
+inline constexpr BufferId kPlainBuffer = kStreamBuffer;
 
 /// The stream as the records of a log: a buffer's set-up, then a record for each step.
 std::vector<StoredOp> ToOps(const PlainStream& stream);
@@ -71,4 +62,4 @@ void AddOp(const Op& op, PlainStream& stream);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_COMPARE_PLAIN_STREAM_H_
+#endif  // RINGSCOPE_FORMATS_TESTING_PLAIN_STREAM_H_

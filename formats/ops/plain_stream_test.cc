@@ -1,4 +1,4 @@
-#include "core/compare/plain_stream.h"
+#include "formats/testing/plain_stream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
