@@ -97,6 +97,10 @@ std::string HeldChunkText(const HeldChunk& chunk) {
   return text;
 }
 
+Json ChunkJson(const std::optional<ChunkName>& chunk) {
+  return chunk ? Json(ToString(*chunk)) : Json();
+}
+
 Json WhyJson(const DiffWhy& why) {
   Json json = {{"kind", Name(why.kind)}, {"text", Describe(why)}};
   json.update(MomentJson(why.moment));
@@ -176,10 +180,6 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
                   DataCell(ViewJson(packet.sides.a)), DataCell(ViewJson(packet.sides.b))});
   }
   return table;
-}
-
-Json ChunkJson(const std::optional<ChunkName>& chunk) {
-  return chunk ? Json(ToString(*chunk)) : Json();
 }
 
 Json PacketJson(const PacketDifference& packet, FirstTime first_time_ns) {

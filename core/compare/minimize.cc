@@ -12,7 +12,6 @@
 #include "core/base/wire.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/page.h"
 
@@ -110,20 +109,11 @@ StoredOp PutTogether(const Parts& parts) {
   return StoredOp(parts.op, std::move(request));
 }
 
-/// A packet of this size that a person can tell apart by its letter. It is valid, and so are
-/// consecutive ones, if it has at least three bytes.
-std::string Filler(size_t size, char letter) {
-  constexpr size_t kLeast = 3;  // of a tag of two bytes and a size
+/// Bytes that a person can tell apart, as the helpers of Perfetto's tests make them: the letter,
+/// two digits that count, a dash, and again.
+std::string FragmentBytes(size_t size, char letter) {
   std::string bytes;
-  if (size >= kLeast) {
-    // Sizes of more bytes than necessary give each fragment exactly its size.
-    const size_t size_bytes = size <= 127 + kLeast ? 1 : size <= 16383 + kLeast + 1 ? 2 : 3;
-    const size_t content = size - 2 - size_bytes;
-    wire::AppendTag(bytes, proto::TracePacket::kForTesting, wire::Type::kBytes);
-    for (size_t i = 0; i < size_bytes; ++i)
-      bytes += static_cast<char>((content >> (7 * i) & 0x7F) | (i + 1 < size_bytes ? 0x80 : 0));
-  }
-  for (size_t i = 0; bytes.size() < size; ++i) {
+  for (size_t i = 0; i < size; ++i) {
     const char of_four[] = {letter, static_cast<char>('0' + i / 40 % 10),
                             static_cast<char>('0' + i / 4 % 10), '-'};
     bytes += of_four[i % 4];
@@ -335,19 +325,19 @@ class Minimizer {
           return take(std::move(less));
         },
         [&] { return IsOver(); });
-    const auto filler = [&](size_t k, size_t size) {
-      return Filler(std::min(size, parts.fragments[k].size()), LetterAfter(letter, k));
+    const auto in_letters = [&](size_t k, size_t size) {
+      return FragmentBytes(std::min(size, parts.fragments[k].size()), LetterAfter(letter, k));
     };
     for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, SIZE_MAX}) {
       if (IsOver()) return changed;
       Parts all = parts;
-      for (size_t k = 0; k < all.fragments.size(); ++k) all.fragments[k] = filler(k, size);
+      for (size_t k = 0; k < all.fragments.size(); ++k) all.fragments[k] = in_letters(k, size);
       if (all.fragments == parts.fragments || take(std::move(all))) break;
     }
     for (size_t k = 0; k < parts.fragments.size(); ++k) {
       const auto resize = [&](size_t size) {
         Parts one = parts;
-        one.fragments[k] = filler(k, size);
+        one.fragments[k] = in_letters(k, size);
         return one.fragments[k] != parts.fragments[k] && take(std::move(one));
       };
       const auto smaller = [&] {
@@ -391,7 +381,7 @@ class Minimizer {
         if (!parts.is_chunk()) return;
         const std::string before = parts.Payload();
         for (std::string& fragment : parts.fragments) {
-          fragment = Filler(std::min(size, fragment.size()), letter);
+          fragment = FragmentBytes(std::min(size, fragment.size()), letter);
           letter = LetterAfter(letter, 1);
         }
         if (size != SIZE_MAX) parts.rest.clear();

@@ -11,6 +11,7 @@ namespace ringscope {
 
 FuzzSide SideOf(const EngineInfo& engine) {
   FuzzSide side{engine, {}};
+  side.info.release = kNewestRelease;  // one service around both buffers
   for (const V2Release& release : kV2Releases)
     if (engine.name == release.engine) side.rules = release.rules;
   return side;

@@ -46,7 +46,7 @@ class LedgerRun {
 };
 
 inline Result<std::unique_ptr<LedgerRun>> LedgerRun::Create(const EngineInfo& info, uint64_t size,
-                                                     FillPolicy policy, LedgerSink& sink) {
+                                                            FillPolicy policy, LedgerSink& sink) {
   std::unique_ptr<LedgerRun> run(new LedgerRun(sink));
   SessionBuffer& buffer = run->buffer_;
   buffer.id = BufferId{1};

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/compare/fuzz_run.h"
-#include "formats/testing/plain_stream.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/inputs/open_log.h"
+#include "formats/testing/plain_stream.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

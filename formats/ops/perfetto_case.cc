@@ -413,8 +413,8 @@ class CaseWriter {
                                 letter)
                   : fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
         }
-        Line("{}ASSERT_THAT(ReadPacket({}{}, &previous_packet_dropped),\n{}    ElementsAre({}));",
-             indent, of, props, indent, fmt::join(slices, fmt::format(",\n{}        ", indent)));
+        Line("{}ASSERT_THAT(ReadPacket({}nullptr, &previous_packet_dropped),\n{}    ElementsAre({}));",
+             indent, of, indent, fmt::join(slices, fmt::format(",\n{}        ", indent)));
       } else {
         WriteRawRead(packet, of[0] != '\0' ? "snap" : "trace_buffer()", indent);
       }
