@@ -107,8 +107,11 @@ std::optional<FirstDifference> FirstDifferenceOf(const LogDiff& result) {
     for (const Side side : kSides)
       if (const std::optional<DiffWhy>& why = first->packet->sides[side].why)
         difference.signature += fmt::format(" {}", Name(why->kind));
+  if (kind == DifferenceKind::kPatch) difference.signature += first->patched.a ? " by A" : " by B";
   if (!first->at_end) difference.record = first->moment.record;
   if (!first->counters.empty()) {
+    const auto field = kStatFields[first->counters.front()].value;
+    difference.signature += first->stats.a.*field < first->stats.b.*field ? " rises" : " falls";
     difference.others.counters.fill(true);
     difference.others.counters[first->counters.front()] = false;
   }
