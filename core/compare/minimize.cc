@@ -212,8 +212,8 @@ class Minimizer {
   explicit Minimizer(MinimizeInput input) : input_(std::move(input)), ops_(input_.ops) {}
 
   Ops Run() {
-    TakePart();
     Try(SplitCommits(ops_));
+    TakePart();
     ShrinkBuffers(/*chunks_too=*/false);  // it takes fewer operations to fill
     do {
       RemoveBlocks(
@@ -273,6 +273,7 @@ class Minimizer {
   /// Returns true if anything became smaller.
   bool Simplify() {
     bool changed = ShrinkBuffers(/*chunks_too=*/true);
+    changed |= MergeChunks();
     changed |= DropTimes();
     changed |= ShrinkAllPayloads();
     changed |= NumberSequences();
@@ -363,6 +364,27 @@ class Minimizer {
       ops.push_back(PutTogether(parts));
     }
     return ops;
+  }
+
+  /// Takes chunks away, and makes the next one as much larger, so that the buffer is as full.
+  bool MergeChunks() {
+    bool changed = false;
+    for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
+      const Parts gone = TakeApart(ops_[i]);
+      if (!gone.is_chunk()) continue;
+      for (size_t next = i + 1; next < ops_.size(); ++next) {
+        Parts grown = TakeApart(ops_[next]);
+        if (!grown.is_chunk()) continue;
+        std::string& end = grown.fragments.empty() ? grown.rest : grown.fragments.back();
+        end.resize(end.size() + gone.Payload().size() + kStoredHeaderSize);
+        Ops ops = ops_;
+        ops[next] = PutTogether(grown);
+        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
+        changed |= grown.Payload().size() <= kMaxChunkPayload && Try(std::move(ops));
+        break;
+      }
+    }
+    return changed;
   }
 
   bool DropTimes() {
