@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "commands/compare/fuzz.h"
+#include "commands/plugin/guard.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -76,6 +77,7 @@ class SeedWorkers {
   }
   SeedResult Run(uint64_t stream) const {
     const auto seed = static_cast<uint32_t>(args_.seed + stream);
+    NotePluginWork(fmt::format("the stream of seed {}", seed));
     return {FuzzSeed(plan_, seed), OperationsOf(plan_, seed)};
   }
   void Work() {
