@@ -1,14 +1,19 @@
+#include "commands/compare/diff.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "commands/compare/diff_logs.h"
+#include "commands/compare/diff_minimize.h"
 #include "commands/compare/diff_results.h"
+#include "commands/compare/diff_view.h"
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/input_kind.h"
 
@@ -18,9 +23,12 @@ namespace {
 constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
-  AddLogList(app, args.logs, "INPUT",
-             "; or a log and the trace (.pftrace) that came out of its session; or two result "
-             "files, which are compared as they are: .events.jsonl or .pftrace");
+  InGroup(app, kInputGroup);
+  AddTexts(app, "INPUT", args.inputs, kLogType,
+           "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
+           "a log and the trace (.pftrace) that came out of its session; or two result files, "
+           "which are compared as they are: .events.jsonl or .pftrace",
+           Need::kRequired);
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.sides.a,
@@ -48,35 +56,18 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       "recorder's, not the producers')");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest and smallest operations that still show the first difference "
-          "(.ops.jsonl), and a test case of them beside FILE (.cc); - for standard output, and no "
-          "test case");
-  AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-            "The style of the test case: that of Perfetto's unit tests of this "
-            "buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
-            "side A's engine). It passes with side A, not with side B");
-  Require(app, "--as", "--minimize");
+          "(.ops.jsonl), and beside FILE a test in the style of Perfetto's own (.cc) that passes "
+          "with side A, not with side B; - for standard output, and no test");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json", "markdown"});
+  AddFormat(app, args.format, {"text", "json", "jsonl"});
 }
 
-const char* NameOf(InputKind kind) {
-  switch (kind) {
-    case InputKind::kLog:
-      return "a log";
-    case InputKind::kEvents:
-      return "a file of events";
-    case InputKind::kTrace:
-      return "a trace";
-    case InputKind::kOther:
-      break;
-  }
-  return "neither a log nor a result file";
-}
+constexpr const char* kKindTexts[] = {"a log", "a file of events", "a trace",
+                                      "neither a log nor a result file"};
+const char* TextOf(InputKind kind) { return kKindTexts[static_cast<size_t>(kind)]; }
 
 Result<InputKind> KindOf(const std::string& input, Context& context) {
-  std::error_code ignored;  // what cannot be looked at cannot be opened either
-  if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
-    return InputKind::kLog;
+  if (input == "-") return InputKind::kLog;
   RS_ASSIGN_OR_RETURN(const KnownInput known, OpenKnownInput(context, input));
   if (known.kind == InputKind::kOther)
     return tl::unexpected<Error>(
@@ -99,14 +90,14 @@ Status FailToCompare(const std::string& input, std::string what, std::string hin
   return Fail(ErrorCode::kUsage, std::move(what), {input, {}, {}}, std::move(hint));
 }
 
-/// Logs: there must be something to compare.
+/// Checks that the sides of logs differ in anything.
 Status CheckReplayed(const DiffArgs& args) {
-  const std::string& input = args.logs.logs.front();
+  const std::string& input = args.inputs.front();
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
     return FailToCompare(input,
-                         args.logs.logs.size() > 1
+                         args.inputs.size() > 1
                              ? "nothing to compare: of each log both sides would be the same, and "
                                "logs are not compared with each other"
                              : "nothing to compare: both sides would be the same",
@@ -118,10 +109,6 @@ Status CheckReplayed(const DiffArgs& args) {
                          "store them in a log with 'ringscope import --reads-from', and compare "
                          "that");
   }
-  if (args.style && args.style != CaseStyle::kOps && args.minimize == "-") {
-    return Fail(ErrorCode::kUsage, "--as writes a file beside that of --minimize", {},
-                "name one, as in --minimize bug.ops.jsonl");
-  }
   if (args.minimize == "-" && args.format != "text")
     return Fail(ErrorCode::kUsage,
                 fmt::format("--minimize - cannot be combined with --format {}", args.format));
@@ -131,10 +118,10 @@ Status CheckReplayed(const DiffArgs& args) {
   return {};
 }
 
-/// Two inputs: they must be results of the same kind.
+/// Checks that two inputs are results of the same kind.
 Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
   for (const Side side : kSides) {
-    const std::string& input = args.logs.logs[side == Side::kA ? 0 : 1];
+    const std::string& input = args.inputs[side == Side::kA ? 0 : 1];
     if (kinds[side] == InputKind::kLog) {
       return FailToCompare(
           input, "expected two result files, found a log",
@@ -146,31 +133,94 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
   }
   if (kinds.a != kinds.b) {
     return FailToCompare(
-        args.logs.logs[1],
-        fmt::format("{} cannot be compared with {}", NameOf(kinds.b), NameOf(kinds.a)),
+        args.inputs[1],
+        fmt::format("{} cannot be compared with {}", TextOf(kinds.b), TextOf(kinds.a)),
         "give two of the same kind");
   }
   if (ChoosesAnything(args.sides.a) || ChoosesAnything(args.sides.b) || !args.minimize.empty() ||
-      args.session || args.logs.each || args.logs.shard) {
+      args.session) {
     return Fail(ErrorCode::kUsage,
-                "engines, sizes, policies, reads, --session, --each, --shard and --minimize are "
-                "for logs; two result files are compared as they are");
+                "engines, sizes, policies, reads, --session and --minimize are for logs; two "
+                "result files are compared as they are");
   }
   return {};
 }
 
-/// Logs, and the trace of their session: one side is replayed.
+/// Checks logs, and the trace of their session: only one side is replayed.
 Status CheckLogWithTrace(const DiffArgs& args) {
-  if (!ChoosesAnything(args.sides.b) && args.minimize.empty() && !args.logs.each &&
-      !args.logs.shard)
-    return {};
+  if (!ChoosesAnything(args.sides.b) && args.minimize.empty()) return {};
   return Fail(ErrorCode::kUsage,
-              "side B is a trace, which is compared as it is: --b, --minimize, --each and --shard "
-              "are for logs");
+              "side B is a trace, which is compared as it is: --b and --minimize are for logs");
+}
+
+/// Options for a buffer that the session does not have are a mistake.
+Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
+  const std::vector<BufferDiff>& buffers = diff.result.buffers;
+  const auto fail = [&](std::string what, std::string hint) {
+    return Fail(ErrorCode::kUsage, fmt::format("session {}: {}", diff.session, what),
+                {diff.path, {}, {}}, std::move(hint));
+  };
+  if (buffers.empty())
+    return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
+  for (const Side side : kSides) {
+    for (const auto& [id, choice] : args.sides[side].session.buffers) {
+      if (std::ranges::find(buffers, id, &BufferDiff::id) != buffers.end()) continue;
+      return fail(fmt::format("the options of side {} name buffer {}, which is not in the log",
+                              Letter(side), Raw(id)),
+                  fmt::format("buffers: {}", IdsText(buffers)));
+    }
+  }
+  return {};
+}
+
+/// Compares the reader's current session.
+Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
+  const std::optional<CloneView> clone = CloneOf(sessions, {});
+  DiffOptions options = ToDiffOptions(args, clone);
+  options.describe = OperationText;
+  for (const Side side : kSides)
+    options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
+  std::vector<std::string> warnings;  // a warning of both sides is printed once
+  options.warn = [&](Side, const std::string& text) {
+    if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
+    warnings.push_back(text);
+    context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
+  };
+  LogDiffer diff(std::move(options));
+  SessionDiff outcome{
+      .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
+  uint64_t gaps = 0;
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
+  AddedBuffers records(sessions, std::move(unrecorded));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
+    if (!op) break;
+    if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
+    RS_RETURN_IF_ERROR(InFile(outcome.path, diff.Apply(*op, sessions.record_number())));
+  }
+  RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
+  if (gaps > 0)
+    context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,
+                                     Count(gaps, "gap")));
+  RS_RETURN_IF_ERROR(CheckBuffers(outcome, args));
+  return outcome;
+}
+
+Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
+  SessionReader sessions(context, {args.inputs, args.session, args.clone}, "comparing");
+  std::vector<SessionDiff> diffs;
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ForEachSession(sessions, [&]() -> Result<ExitCode> {
+                        RS_ASSIGN_OR_RETURN(diffs.emplace_back(),
+                                            DiffSession(args, sessions, context));
+                        return diffs.back().result.Same() ? ExitCode::kClean : ExitCode::kNotice;
+                      }));
+  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, context.console));
+  if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
+  return code;
 }
 
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
-  const std::vector<std::string>& inputs = args.logs.logs;
+  const std::vector<std::string>& inputs = args.inputs;
   std::vector<InputKind> kinds;
   for (const std::string& input : inputs) {
     RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input, context));
@@ -189,7 +239,7 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   }
   if (inputs.size() != 2) {
     return Fail(ErrorCode::kUsage,
-                fmt::format("{} can be compared only with one other", NameOf(*result)),
+                fmt::format("{} can be compared only with one other", TextOf(*result)),
                 {inputs[static_cast<size_t>(result - kinds.begin())], {}, {}},
                 "give two result files, or logs and --a and --b");
   }
@@ -199,12 +249,30 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
 
 }  // namespace
 
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers buffers, UnrecordedOf(context, args.sides.a));
+  // Set up with one size; each side has its own by its options.
+  for (const auto& [id, choice] : args.sides.b.session.buffers)
+    if (choice.size) buffers.sizes.emplace(id, *choice.size);
+  return buffers;
+}
+
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone) {
+  DiffOptions options;
+  for (const Side side : kSides) {
+    options.sides[side] = args.sides[side];
+    options.sides[side].session.clone = clone;
+  }
+  options.listed = args.limit;
+  return options;
+}
+
 Command DiffCommand() {
   return {
       "diff",
       "Replay",
       "Compare two replays of a log, a log with its trace, or results",
-      "Replays a log, or each of many logs, on two sides, each with its own engine, sizes, "
+      "Replays logs on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "
       "log, so that one lost packet is one difference. The report names the first record after "
       "which the sides differ, with both buffers around it, the packets that only one side "
@@ -216,7 +284,7 @@ Command DiffCommand() {
         "Did this upgrade change what the trace contains?"},
        {"ringscope diff session.tblog --a v2 --b v2 --b-size 1MiB",
         "What would a larger buffer have kept?"},
-       {"ringscope diff logs/ --a v1 --b v2 --format json", "Compare all logs of a folder"},
+       {"ringscope diff *.tblog --a v1 --b v2 --format jsonl", "Compare many logs, a line each"},
        {"ringscope diff session.tblog trace.pftrace", "Does the replay equal the real trace?"},
        {"ringscope diff old.pftrace new.pftrace", "Compare what two services wrote"},
        {"ringscope diff session.tblog --a v2@57 --b v2@58 --minimize bug.ops.jsonl",

@@ -4,29 +4,43 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "commands/many_logs/log_list.h"
 #include "commands/replays/replay_run.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/command.h"
-#include "core/compare/log_diff.h"
-#include "formats/ops/test_case.h"
+#include "core/compare/log_differ.h"
 
 namespace ringscope {
 
-/// What is compared, and what is shown of it.
+/// The inputs of a comparison, and the parts of its result that are shown.
 struct DiffArgs {
-  LogChoices logs;            // or two result files
-  Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
-  size_t limit = 20;          // packets listed of each kind
-  bool all = false;           // list counters that agree, too
+  std::vector<std::string> inputs;  // logs, a log and its trace, or two result files
+  Both<ReplayChoices> sides;        // the config of a log that lacks it is in side A's, for both
+  size_t limit = 20;                // packets listed of each kind
+  bool all = false;                 // list counters that agree, too
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;
-  std::optional<CaseStyle> style;  // of the test case; absent: A's engine decides
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
 };
+
+/// The comparison of one session.
+struct SessionDiff {
+  std::string path;
+  uint64_t session = 0;            // number in the input, from 1
+  std::optional<CloneView> clone;  // that both sides show; absent: the session itself
+  LogDiff result;
+};
+
+/// The buffers that the log may lack, by the options of both sides.
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args);
+
+/// The options of both sides, without callbacks.
+/// @param clone that both sides show; absent: the session itself
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);
 
 }  // namespace ringscope
 

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "commands/compare/diff_logs.h"
+#include "commands/compare/diff.h"
 
 namespace ringscope {
 
-/// Reads the log's one session again and writes a 1-minimal stream of operations that shows the
-/// same first divergence to args.minimize. Without a difference nothing is written.
-/// @param diffs what the comparison found
+/// Reads the log's one session again and writes the fewest and smallest operations that show the
+/// same first difference to args.minimize. Without a difference nothing is written.
+/// @param diffs the result of the comparison
 Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context);
 
 }  // namespace ringscope

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/compare/diff_report.h"
-#include "commands/compare/diff_words.h"
-#include "commands/compare/diffed_logs.h"
+#include "commands/compare/diff_view.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"
@@ -195,17 +193,17 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
 }  // namespace
 
 Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.logs.logs[0], kind));
-  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.logs.logs[1], kind));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.inputs[0], kind));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.inputs[1], kind));
   auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
   if (!compared) {
-    compared.error().where.path = args.logs.logs[1];
-    compared.error().hint = fmt::format("compared with {}", args.logs.logs[0]);
+    compared.error().where.path = args.inputs[1];
+    compared.error().hint = fmt::format("compared with {}", args.inputs[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
   Report report(context.console, args.format, kDiffDocument);
   ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
-                   {args.logs.logs[0], args.logs.logs[1]});
+                   {args.inputs[0], args.inputs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
 }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "commands/plugin/plugin.h"
@@ -12,14 +11,12 @@
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/nearest.h"
-#include "core/compare/explain.h"
 
 namespace ringscope {
 namespace {
 
 constexpr uint64_t kDefaultStreams = 10'000;
 constexpr uint64_t kMostStreams = uint64_t{1} << 32;
-constexpr uint64_t kMostOperations = 100'000;
 constexpr uint64_t kMostFindings = 1000;
 
 const char* const kIgnoredType = "RULE|KIND|COUNTER";
@@ -56,26 +53,17 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddParsedList(
       app, "--ignore", args.ignored,
       [](std::string_view text) -> Result<std::string> { return std::string(text); }, kIgnoredType,
-      "What does not count: the difference that a rule of a release makes, like v2@58:relocates; "
+      "Kinds of findings that do not count: the difference that a rule of a release makes, like "
+      "v2@58:relocates; "
       "what shows a known difference of V1, like v1:keeps_whole; a kind of difference, like "
       "loss_bits; a counter, like chunks_read. May be repeated");
   InGroup(app, "Streams");
   AddParsedList(app, "--mode", args.kinds, ParseStreamKind, "MODE",
-                "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits, "
-                "mutated (default: all but the last, or with --from the last). May be repeated");
-  AddTexts(app, "--from", args.logs, kLogType,
-           "Streams are parts of the buffers of these logs, with random changes");
+                "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits "
+                "(default: all). May be repeated");
   AddParsed(
       app, "--seed", args.seed, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
       "N", "Seed of the first stream; the next has the next number (default: 0)");
-  AddParsed(
-      app, "--operations", args.operations,
-      [](std::string_view text) -> Result<uint64_t> {
-        RS_ASSIGN_OR_RETURN(const uint64_t count, ParseNumber(text, kMostOperations));
-        if (count == 0) return UsageError("a stream has at least one operation");
-        return count;
-      },
-      "N", "Operations of each stream (default: 150); of a forgetting one, 20 times as many");
   AddParsed(
       app, "--count", args.streams,
       [](std::string_view text) { return ParseNumber(text, kMostStreams); }, "N",
@@ -90,31 +78,19 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
         return count;
       },
       "N", "End after this many different findings (default: 10)");
-  AddParsed(app, "--op-time", args.op_time_ns, ParsePositiveDuration, "TIME",
-            "An operation that takes longer in an engine is a finding, like 10ms (default: times "
-            "are not measured)");
-  AddFlag(app, "--losses", args.judges_losses,
+  AddFlag(app, "--losses", args.checks_losses,
           "Put each stream through the accounts of gaps, and where the writers keep the rules "
-          "judge the losses of both sides: a packet that is lost though all of it was in the "
+          "check the losses of both sides: a packet that is lost though all of it was in the "
           "buffer, a loss without a loss flag, a loss flag without a loss, and a packet that "
           "differs from what was written are findings, in released buffers, too");
   InGroup(app, kOutputGroup);
-  AddText(app, "--corpus", args.corpus, "DIR",
-          "Folder of streams (.ops.jsonl) that are tried first; findings that are not among them "
-          "are added");
   AddText(app, "-o,--output", args.output, "DIR",
-          "Folder for the smallest stream of each finding (default: the corpus, or else the "
-          "current folder)");
-  AddParsed(
-      app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-      "Also write a test case beside each finding (.cc), in the style of Perfetto's unit tests "
-      "of this buffer, or of ringscope's own. It passes with side A's engine, not with side "
-      "B's (default: ops, none)");
-  AddFormat(app, args.format, {"text", "json", "markdown"});
+          "Folder for the smallest stream of each finding (default: the current folder)");
+  AddFormat(app, args.format, {"text", "json"});
 }
 
-/// A known difference between V1 and V2, by its name or the start of it: what shows it does not
-/// count. @return false: it is none
+/// Ignores a known difference between V1 and V2, by its name or the start of it.
+/// @return false: it is none
 Result<bool> IgnoreOfV1(const std::string& text, FuzzPlan& plan) {
   if (!text.starts_with("v1:")) return false;
   std::vector<const ReleaseNote*> found;
@@ -143,7 +119,7 @@ Result<bool> IgnoreOfV1(const std::string& text, FuzzPlan& plan) {
   return true;
 }
 
-/// Takes what is not to count into the plan.
+/// Makes a kind, a counter, a rule or a known difference not count.
 Status Ignore(const std::string& text, FuzzPlan& plan) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     if (text != kEnumNames<DifferenceKind>[i]) continue;
@@ -175,7 +151,7 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
   return {};
 }
 
-Result<FuzzPlan> PlanOf(const FuzzArgs& args, Context& context) {
+Result<FuzzPlan> PlanOf(const FuzzArgs& args) {
   FuzzPlan plan;
   const EngineLookup find = EnginesAndPlugins();
   for (const Side side : kSides) {
@@ -183,67 +159,24 @@ Result<FuzzPlan> PlanOf(const FuzzArgs& args, Context& context) {
     plan.sides[side] = SideOf(*engine);
   }
   for (const std::string& text : args.ignored) RS_RETURN_IF_ERROR(Ignore(text, plan));
-  plan.operations = static_cast<uint32_t>(args.operations);
-  plan.judges_losses = args.judges_losses;
+  plan.checks_losses = args.checks_losses;
   plan.kinds = args.kinds;
-  if (plan.kinds.empty() && !args.logs.empty()) plan.kinds = {StreamKind::kMutated};
-  if (plan.kinds.empty()) {
-    plan.kinds = {StreamKind::kCorrect,    StreamKind::kHostile, StreamKind::kClones,
-                  StreamKind::kForgetting, StreamKind::kWrapIds, StreamKind::kReadLimits};
-  }
-  const bool mutates =
-      std::find(plan.kinds.begin(), plan.kinds.end(), StreamKind::kMutated) != plan.kinds.end();
-  if (mutates != !args.logs.empty()) {
-    return Fail(ErrorCode::kUsage,
-                mutates ? "--mode mutated needs logs" : "--from is for --mode mutated", {},
-                mutates ? "name them with --from" : "add that mode, or leave out --mode");
-  }
-  if (mutates) {
-    RS_ASSIGN_OR_RETURN(auto sources, ReadSources(args.logs, context));
-    plan.sources = std::make_shared<const std::vector<PlainStream>>(std::move(sources));
-  }
-  if (args.op_time_ns) {
-    plan.slowest_ns = *args.op_time_ns;
-    plan.clock = [] {
-      return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                       std::chrono::steady_clock::now().time_since_epoch())
-                                       .count());
-    };
-  }
+  for (size_t i = 0; args.kinds.empty() && i < kEnumNames<StreamKind>.size(); ++i)
+    plan.kinds.push_back(static_cast<StreamKind>(i));
   return plan;
 }
 
-/// The folder for findings, which need not be there yet.
-Result<std::string> OutputFolder(const FuzzArgs& args) {
-  const std::string folder = !args.output.empty()   ? args.output
-                             : !args.corpus.empty() ? args.corpus
-                                                    : ".";
+Result<ExitCode> RunFuzz(const FuzzArgs& chosen, Context& context) {
+  FuzzArgs args = chosen;
+  if (!args.streams && !args.time_ns) args.streams = kDefaultStreams;
   std::error_code ignored;
-  for (const std::string& path : {folder, args.corpus}) {
-    if (path.empty() || !std::filesystem::exists(path, ignored) ||
-        std::filesystem::is_directory(path, ignored))
-      continue;
-    return Fail(ErrorCode::kUsage, "expected a folder, found a file", {path, {}, {}},
+  if (std::filesystem::exists(args.output, ignored) &&
+      !std::filesystem::is_directory(args.output, ignored))
+    return Fail(ErrorCode::kUsage, "expected a folder, found a file", {args.output, {}, {}},
                 "name a folder; it is made if it is not there");
-  }
-  return folder;
-}
-
-Result<ExitCode> RunFuzz(const FuzzArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::string folder, OutputFolder(args));
-  RS_ASSIGN_OR_RETURN(const FuzzPlan plan, PlanOf(args, context));
-  std::vector<CorpusStream> corpus;
-  if (!args.corpus.empty()) {
-    RS_ASSIGN_OR_RETURN(corpus, ReadCorpus(args.corpus));
-  }
-  CampaignLimits limits;
-  limits.first_seed = static_cast<uint32_t>(args.seed);
-  limits.streams = args.streams;
-  limits.time_ns = args.time_ns;
-  limits.findings = args.findings;
-  if (!limits.streams && !limits.time_ns) limits.streams = kDefaultStreams;
-  CampaignResult result = RunCampaign(plan, limits, corpus, context);
-  RS_RETURN_IF_ERROR(WriteFindings(plan, folder, args.style, result));
+  RS_ASSIGN_OR_RETURN(const FuzzPlan plan, PlanOf(args));
+  FuzzResult result = RunStreams(plan, args, context);
+  RS_RETURN_IF_ERROR(WriteFindings(plan, args.output, result));
   RS_RETURN_IF_ERROR(ReportFuzz(args, plan, result, context));
   return result.findings.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
@@ -267,9 +200,7 @@ Command FuzzCommand() {
            {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
             "Does anything else differ?"},
            {"ringscope fuzz --a ./mine.so --b ./mine.so --losses",
-            "Does my buffer lose what no buffer should?"},
-           {"ringscope fuzz --a v2 --b ./mine.so --from session.tblog --corpus streams/",
-            "Change parts of a recorded session, and keep what is found"}},
+            "Does my buffer lose what no buffer should?"}},
           Bind(SetUp, RunFuzz),
           {.clean = "No stream showed a difference.", .notice = "There are findings."}};
 }

@@ -2,55 +2,60 @@
 #define RINGSCOPE_COMMANDS_COMPARE_FUZZ_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/compare/campaign.h"
 #include "commands/shell/command.h"
-#include "formats/ops/test_case.h"
+#include "commands/shell/context.h"
+#include "core/compare/fuzz_run.h"
 
 namespace ringscope {
 
-/// What streams are made of, what counts, and what is written.
 struct FuzzArgs {
   Both<std::string> engines;
-  std::vector<StreamKind> kinds;  // empty: all, or mutated if there are logs
-  std::vector<std::string> logs;  // to mutate
+  std::vector<StreamKind> kinds;  // empty: all
   std::vector<std::string> ignored;
   uint64_t seed = 0;
-  uint64_t operations = 150;
   std::optional<uint64_t> streams;
   std::optional<uint64_t> time_ns;
-  uint64_t findings = 10;
-  std::optional<uint64_t> op_time_ns;
-  bool judges_losses = false;
-  std::string corpus;
-  CaseStyle style = CaseStyle::kOps;  // of the test cases beside findings
-  std::string output;                 // folder; empty: the corpus, else this folder
+  uint64_t findings = 10;  // different ones, after which the run ends
+  bool checks_losses = false;
+  std::string output = ".";  // folder
   std::string format;
 };
 
-/// The streams of the logs' buffers, one for each session and buffer. Those without operations are
-/// left out.
-Result<std::vector<PlainStream>> ReadSources(const std::vector<std::string>& logs,
-                                             Context& context);
+/// A finding, once for all streams that show it.
+struct KnownFinding {
+  FuzzFinding first;     // of the stream that showed it first
+  uint64_t streams = 0;  // that show it
+  uint32_t seed = 0;     // of the first
+  std::vector<StoredOp> smallest;
+  /// The finding of the plan's engines over `smallest`; absent: they show it only with the rules in
+  /// first.left_out switched.
+  std::optional<FuzzFinding> shown;
+  std::string written_to;
 
-/// All streams of a folder, by name. A folder that is not there has none.
-Result<std::vector<CorpusStream>> ReadCorpus(const std::string& folder);
+  uint64_t operations() const { return smallest.size() - 1; }  // without the buffer's set-up
+};
 
-/// Writes each finding of a seed to the folder as .ops.jsonl, and notes its name. A file with the
-/// same content stays; another one is not replaced, the finding gets a further name.
-/// @param style of the test case beside each difference
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder, CaseStyle style,
-                     CampaignResult& result);
+struct FuzzResult {
+  std::vector<KnownFinding> findings;  // in the order of their streams
+  uint64_t streams = 0;
+  uint64_t operations = 0;
+  uint64_t differing = 0;  // streams with findings
+  bool at_limit = false;   // it ended at the number of findings
+};
 
-/// The same command line for one finding: "ringscope diff FILE --a v2@57 --b v2@58".
-std::string DiffCommandLine(const FuzzPlan& plan, const std::string& file);
+/// Compares the plan's engines over the streams of the seeds, on all threads, and minimizes the
+/// findings. The same seeds give the same findings, on any number of threads.
+FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& context);
 
+/// Writes each finding to the folder as .ops.jsonl, and notes its name. A file with the same
+/// content stays; another one is not replaced, the finding gets a further name.
+Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result);
 /// The result, for people and for programs.
-Status ReportFuzz(const FuzzArgs& args, const FuzzPlan& plan, const CampaignResult& result,
+Status ReportFuzz(const FuzzArgs& args, const FuzzPlan& plan, const FuzzResult& result,
                   Context& context);
 
 }  // namespace ringscope

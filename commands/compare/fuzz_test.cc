@@ -1,4 +1,6 @@
-// The fuzz command: the same findings however it is run, its corpus, and what plug-ins do.
+// The fuzz command: the same findings however it is run, and with plug-ins.
+
+#include "commands/compare/fuzz.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +10,6 @@
 #include <fstream>
 #include <string>
 
-#include "commands/compare/campaign.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/view/json.h"
@@ -27,77 +28,75 @@ FuzzPlan ReleasePlan(const char* a, const char* b) {
   return plan;
 }
 
-std::string InWords(const CampaignResult& result) {
+std::string InWords(const FuzzResult& result) {
   std::string words = fmt::format("{} streams, {} operations, {} differ, {}\n", result.streams,
                                   result.operations, result.differing, result.at_limit);
-  for (const CampaignFinding& finding : result.findings) {
-    words += fmt::format("{}: {} ({} times, first by {}), {} steps in {}\n", finding.first.cause,
-                         finding.first.mismatch.text, finding.streams, *finding.seed,
-                         finding.smallest.steps.size(), finding.smallest.size);
-    for (const StoredOp& op : ToOps(finding.smallest))
+  for (const KnownFinding& finding : result.findings) {
+    words += fmt::format("{}: {} ({} times, first by {}), {} operations\n", finding.first.cause,
+                         finding.first.text, finding.streams, finding.seed, finding.operations());
+    for (const StoredOp& op : finding.smallest)
       if (const auto* commit = std::get_if<Commit>(&op.op().body))
         words += wire::AsText(commit->request);
   }
-  for (size_t i = 0; i < kBranches.size(); ++i)
-    words += fmt::format("{} {}\n", kBranches[i].name, result.coverage.branches.b[i]);
-  for (const uint64_t count : result.coverage.rules) words += fmt::format("{} ", count);
   return words;
 }
 
-TEST(FuzzCampaign, SameFindings_OnAnyNumberOfThreads) {
+FuzzArgs Streams(uint64_t streams, uint64_t findings) {
+  FuzzArgs args;
+  args.streams = streams;
+  args.findings = findings;
+  return args;
+}
+
+TEST(FuzzStreams, SameFindings_OnAnyNumberOfThreads) {
   const FuzzPlan plan = ReleasePlan("v2@54", "v2@56");
-  for (const size_t findings : {size_t{3}, size_t{100}}) {
-    std::string expected;
-    for (const unsigned threads : {1u, 2u, 5u}) {
-      MemoryRun run;
-      run.context.threads = threads;
-      const CampaignResult result =
-          RunCampaign(plan, {.streams = 150, .findings = findings}, {}, run.context);
-      EXPECT_EQ(result.at_limit, findings == 3);
-      if (expected.empty()) expected = InWords(result);
-      EXPECT_EQ(InWords(result), expected) << threads;
-    }
-    EXPECT_THAT(expected, HasSubstr("v2@56:recommit_before_evict"));
+  std::string expected;
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    MemoryRun run;
+    run.context.threads = threads;
+    const FuzzResult result = RunStreams(plan, Streams(150, 3), run.context);
+    EXPECT_TRUE(result.at_limit);
+    if (expected.empty()) expected = InWords(result);
+    EXPECT_EQ(InWords(result), expected) << threads;
   }
+  EXPECT_THAT(expected, HasSubstr("v2@56:recommit_before_evict"));
 }
 
 // Where the system starts none of the threads, or not all.
-TEST(FuzzCampaign, WithoutThreads_SameFindings) {
-  const FuzzPlan plan = ReleasePlan("v2@54", "v2@56");
-  const auto campaign = [&plan](unsigned threads) {
+TEST(FuzzStreams, WithoutThreads_SameFindings) {
+  const FuzzPlan plan = ReleasePlan("v2@57", "v2@58");
+  const auto run_streams = [&plan](unsigned threads) {
     MemoryRun run;
     run.context.threads = threads;
-    return InWords(RunCampaign(plan, {.streams = 150, .findings = 3}, {}, run.context));
+    return InWords(RunStreams(plan, Streams(50, 2), run.context));
   };
-  const std::string expected = campaign(1);
+  const std::string expected = run_streams(1);
   for (const unsigned first : {0u, 1u}) {
     const testing::NoThreads no_more_threads(first);
-    EXPECT_EQ(campaign(3), expected) << first;
+    EXPECT_EQ(run_streams(3), expected) << first;
   }
 }
 
-/// Where a stream takes long, a campaign of a second is one of a second: before, each thread did 64
-/// streams at least.
-TEST(FuzzCampaign, TimeIsALimit_BeforeManyStreams) {
+TEST(FuzzStreams, TimeIsALimit) {
   MemoryRun run;
   run.context.threads = 2;
-  const CampaignResult result =
-      RunCampaign(ReleasePlan("v2@57", "v2@58"), {.time_ns = 100'000}, {}, run.context);
-  EXPECT_LT(result.streams, 32u);
+  FuzzArgs args;
+  args.time_ns = 100'000;
+  EXPECT_LT(RunStreams(ReleasePlan("v2@57", "v2@58"), args, run.context).streams, 32u);
 }
 
 // What V1 is known to do differently has names, as far as counters and loss bits show it.
 TEST(FuzzCommand, DifferencesOfV1_AreNamedAndIgnored) {
   const TempFolder folder;
   const auto fuzz = [&](std::vector<std::string> more) {
-    std::vector<std::string> args = {"--a", "v1", "--b",         "v2@58",    "--count",
-                                     "200", "-o", folder.path(), "--format", "markdown"};
+    std::vector<std::string> args = {"--a",     "v1",  "--b", "v2@58",
+                                     "--count", "200", "-o",  folder.path()};
     args.insert(args.end(), more.begin(), more.end());
     return RunCommand(FuzzCommand(), args);
   };
   const Ran all = fuzz({});
   EXPECT_THAT(all.out,
-              HasSubstr("### 1. v1:keeps_whole_payload\n\nA commit keeps its whole payload.\n"));
+              HasSubstr("1. v1:keeps_whole_payload\n  A commit keeps its whole payload.\n"));
   EXPECT_THAT(all.out, HasSubstr("v1:flags_first_packets"));
   const Ran rest = fuzz({"--ignore", "v1:keeps_wh", "--ignore", "v1:flags"});
   EXPECT_THAT(rest.out, ::testing::Not(HasSubstr("v1:keeps_whole_payload")));
@@ -109,39 +108,8 @@ TEST(FuzzCommand, DifferencesOfV1_AreNamedAndIgnored) {
       HasSubstr("are not V1 and a V2"));
 }
 
-// Each rule and each branch by name, in both forms.
-TEST(FuzzCommand, Coverage_IsNamed) {
-  const TempFolder folder;
-  std::vector<std::string> args = {"--a",     "v2@57", "--b", "v2@58",
-                                   "--count", "64",    "-o",  folder.path()};
-  const Ran text = RunCommand(FuzzCommand(), args);
-  args.insert(args.end(), {"--format", "json"});
-  const Ran ran = RunCommand(FuzzCommand(), args);
-  const Json document = ParseJson(ran.out).value();
-  const Json& coverage = document.at("coverage");
-  ASSERT_EQ(coverage.at("rules").size(), kNamedRules.size());
-  for (size_t i = 0; i < kNamedRules.size(); ++i) {
-    EXPECT_EQ(coverage.at("rules")[i].at("rule").get<std::string>(), FullName(kNamedRules[i]));
-    EXPECT_THAT(text.out, HasSubstr("  " + FullName(kNamedRules[i]) + " "));
-  }
-  ASSERT_EQ(coverage.at("branches").size(), kBranches.size());
-  for (size_t i = 0; i < kBranches.size(); ++i) {
-    const Json& branch = coverage.at("branches")[i];
-    EXPECT_EQ(branch.at("branch").get<std::string>(), kBranches[i].name);
-    EXPECT_EQ(branch.at("meaning").get<std::string>(), kBranches[i].meaning);
-    EXPECT_THAT(text.out, HasSubstr(std::string("\n  ") + kBranches[i].name + " "));
-    const uint64_t taken = branch.at("a").get<uint64_t>() + branch.at("b").get<uint64_t>();
-    const Json& names = coverage.at("never_reached");
-    bool never = false;
-    for (size_t k = 0; k < names.size(); ++k)
-      never |= names[k].get<std::string>() == kBranches[i].name;
-    EXPECT_EQ(never, taken == 0) << kBranches[i].name;
-  }
-  EXPECT_THAT(text.out, HasSubstr("Never reached: discard.unknown"));
-}
-
 // Of one engine's own losses: the smallest stream, and the command that shows it.
-TEST(FuzzCommand, Losses_AreJudged) {
+TEST(FuzzCommand, Losses_AreChecked) {
   const TempFolder folder;
   const std::vector<std::string> args = {"--a", "v2@58",  "--b",     "v2@58", "--count",
                                          "64",  "--mode", "correct", "-o",    folder.path()};
@@ -155,30 +123,6 @@ TEST(FuzzCommand, Losses_AreJudged) {
   const std::string file = folder.File("v2-58-v2-58-losses-of-A-false-sign-read-gap.ops.jsonl");
   EXPECT_THAT(ReadFile(file), HasSubstr("'ringscope gaps FILE --engine v2@58' shows: v2@58: the"));
   EXPECT_LE(CountOf(ReadFile(file), "\n"), 7u);
-}
-
-TEST(FuzzCommand, CorpusIsReadAndExtended) {
-  const TempFolder folder;
-  const std::string corpus = folder.File("corpus");
-  const auto files = [&] {
-    return std::distance(fs::directory_iterator(corpus), fs::directory_iterator());
-  };
-  // A new folder gets the findings; a second run finds them there.
-  const std::vector<std::string> args = {"--a",     "v2@57", "--b",      "v2@58",
-                                         "--count", "64",    "--corpus", corpus};
-  const Ran first = RunCommand(FuzzCommand(), args);
-  EXPECT_EQ(first.error, "");
-  EXPECT_EQ(first.code, ExitCode::kNotice);
-  ASSERT_EQ(files(), 2);
-  const Ran second = RunCommand(FuzzCommand(), args);
-  EXPECT_THAT(second.out, HasSubstr("2 streams of the corpus"));
-  EXPECT_THAT(WithoutLineBreaks(second.out),
-              HasSubstr("corpus/v2-57-v2-58-v2-58-allows-writer-drop.ops.jsonl"));
-  EXPECT_EQ(files(), 2);
-  // A release without the difference has none in the corpus, either.
-  const Ran same = RunCommand(FuzzCommand(),
-                              {"--a", "v2@57", "--b", "v2@57", "--count", "0", "--corpus", corpus});
-  EXPECT_EQ(same.code, ExitCode::kClean);
 }
 
 TEST(FuzzCommand, FilesAreNotReplaced) {
@@ -212,14 +156,6 @@ TEST(FuzzCommand, PlugInThatIsARelease) {
       RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", plugin, "--count", "128", "--ignore",
                                  "v2@58:relocates", "--ignore", "v2@58:allows_writer_drop"});
   EXPECT_EQ(ignored.code, ExitCode::kClean) << ignored.out;
-}
-
-TEST(FuzzCommand, SlowOperations_AreFindings) {
-  const TempFolder folder;
-  const Ran ran = RunCommand(FuzzCommand(), {"--a", "v2@58", "--b", "v2@58", "--count", "1",
-                                             "--op-time", "1ns", "-o", folder.path()});
-  EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(ran.out, HasSubstr("1. time of A"));
 }
 
 }  // namespace

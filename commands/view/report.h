@@ -11,7 +11,8 @@
 namespace ringscope {
 
 /// A command's result, stated once. What is for people is printed at once where the format is
-/// "text" or "markdown"; what is for programs is gathered in a document where it is "json". Of any
+/// "text" or "markdown"; what is for programs is gathered in a document where it is "json", in one
+/// line where it is "jsonl". Of any
 /// other format ("csv", "svg") a command prints all itself.
 /// Markdown has headings, paragraphs and tables as such, and what is printed as it is between
 /// fences.
@@ -26,7 +27,7 @@ class Report {
   bool is_text() const { return format_ == "text"; }
   bool is_markdown() const { return format_ == "markdown"; }
   bool is_for_people() const { return is_text() || is_markdown(); }
-  bool is_json() const { return format_ == "json"; }
+  bool is_json() const { return format_ == "json" || format_ == "jsonl"; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// Text in a style, if it goes where there are colours.

@@ -13,7 +13,7 @@
 
 namespace ringscope {
 
-/// What one side did with a chunk.
+/// A chunk as one side has it.
 struct ChunkOnSide {
   bool held = false;
   /// Place after the packet that was returned last: offset of its first fragment, plus 1.
@@ -23,11 +23,11 @@ struct ChunkOnSide {
   HeldChunk info;     // as it went in last; flags and sizes as they are now
   std::unique_ptr<HeldChunk> previous;  // if it left and came in one record: as that found it
   std::unique_ptr<DiffWhy> why;  // why packets of it may be missing: the last event of that kind
-  std::vector<std::pair<uint32_t, DiffWhy>> given_up;  // by offset of the packet's first fragment
+  std::vector<std::pair<uint32_t, DiffWhy>> abandoned;  // by offset of the packet's first fragment
 };
 
-/// What both sides did with the chunks that at least one of them holds, or lost during the record
-/// under way. Memory: O(chunks held).
+/// The chunks that at least one side holds, or lost during the current record. Memory: O(chunks
+/// held).
 class DiffChunks {
  public:
   using Entry = Both<ChunkOnSide>;
@@ -41,10 +41,10 @@ class DiffChunks {
     Chunks* const chunks = Of(chunk.buffer);
     return (chunks != nullptr ? *chunks : buffers_[chunk.buffer]).Add(chunk.name).first;
   }
-  /// A side does not hold it any more, or never took it in: to be looked at after the record.
+  /// Notes a chunk that a side does not hold any more, or never took in, for DropGone.
   void MayBeGone(const ChunkAt& chunk) { may_be_gone_.push_back(chunk); }
 
-  /// Drops what no side holds any more, calling `gone(ChunkAt)` for each before.
+  /// Drops chunks that no side holds any more, and calls `gone(ChunkAt)` for each before.
   template <typename F>
   void DropGone(F gone) {
     for (const ChunkAt& chunk : may_be_gone_) {
@@ -78,7 +78,7 @@ class DiffChunks {
   }
 
   std::map<BufferId, Chunks> buffers_;
-  std::pair<BufferId, Chunks*> last_{BufferId{}, nullptr};  // that was asked for
+  std::pair<BufferId, Chunks*> last_{BufferId{}, nullptr};  // of the last call
   std::vector<ChunkAt> may_be_gone_;
 };
 

@@ -1,6 +1,12 @@
 #include "core/compare/diff_side.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+
+#include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/session/session_errors.h"
 
 namespace ringscope {
 namespace {
@@ -8,12 +14,12 @@ namespace {
 constexpr size_t kChunksShown = 4;
 constexpr size_t kEventsShown = 12;
 
-/// Whether place (chunk, offset) comes before the other in its sequence.
+/// Returns true if place (chunk, offset) comes before the other in its sequence.
 bool ComesBefore(ChunkId chunk, uint32_t offset, ChunkId other_chunk, uint32_t other_offset) {
   return chunk == other_chunk ? offset < other_offset : Precedes(chunk, other_chunk);
 }
 
-/// Whether an event helps to understand what became of a chunk.
+/// Returns true if an event helps to understand what became of a chunk.
 bool Concerns(const BufferEvent& event, ChunkName chunk) {
   using Kind = BufferEvent::Kind;
   if (event.kind == Kind::kWrap) return true;
@@ -25,67 +31,65 @@ bool Concerns(const BufferEvent& event, ChunkName chunk) {
 
 }  // namespace
 
-void DiffSide::StartTape(SideTape& tape) {
-  tape_ = &tape;
-  next_step_ = packets_played_ = 0;
-}
-
 void DiffSide::StartRecord() {
+  constexpr size_t kMostKept = 65536;
+  // A read of a whole buffer is rare, and its memory would stay.
+  if (packets_.capacity() > kMostKept) packets_ = {};
   ++record_count_;
-  first_packet_ = packets_played_;
-  patches_ = {};
-  failed_ = {};
-  missed_.clear();
+  packets_.clear();
+  patches_.clear();
   touched_.clear();
-  // Entries are dropped between records.
-  last_chunk_.second = nullptr;
+  cloned_.clear();
+  missed_.clear();
+  last_chunk_.second = nullptr;  // entries are dropped between records
 }
 
-Status DiffSide::PlayRecord() {
-  using Kind = SideTape::Kind;
+Status DiffSide::Apply(const Op& op, uint64_t number) {
   StartRecord();
-  while (true) {
-    const auto [kind, i] = tape_->steps[next_step_++];
-    switch (kind) {
-      case Kind::kMoment:
-        moment_ = tape_->moments[i];
-        break;
-      case Kind::kEvent:
-        Play(tape_->events[i]);
-        break;
-      case Kind::kPacket:
-        Play(tape_->packets[i]);
-        ++packets_played_;
-        break;
-      case Kind::kPatch:
-        patches_ = std::span(tape_->patches).subspan(i - patches_.size(), patches_.size() + 1);
-        break;
-      case Kind::kCounted:
-        if (tape_->counted[i].touched) touched_.push_back(tape_->counted[i].buffer);
-        counted_[tape_->counted[i].buffer] = tape_->counted[i];
-        break;
-      case Kind::kFailed:
-        failed_ = std::span(tape_->failed).subspan(i - failed_.size(), failed_.size() + 1);
-        break;
-      case Kind::kWarning:
-        warn_(tape_->warnings[i]);
-        break;
-      case Kind::kRecordEnd:
-        if (next_step_ < tape_->steps.size() || !tape_->error) return {};
-        return tl::unexpected(*tape_->error);
-    }
-  }
+  return EndRecord(replay_.Apply(op, number));
 }
 
-const CountedBuffer* DiffSide::Counted(BufferId buffer) const {
-  const auto found = counted_.find(buffer);
-  return found == counted_.end() ? nullptr : &found->second;
+Status DiffSide::Finish() {
+  StartRecord();
+  return EndRecord(replay_.Finish());
 }
 
-const Error* DiffSide::Failure(BufferId buffer) const {
-  for (const FailedBuffer& failed : failed_)
-    if (failed.buffer == buffer) return &failed.error;
-  return nullptr;
+Status DiffSide::EndRecord(Status status) const {
+  if (!status) return status;
+  for (const BufferId id : touched_)
+    if (const SessionBuffer* buffer = Buffer(id))
+      RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
+  return {};
+}
+
+void DiffSide::Touch(BufferId buffer) {
+  if (std::find(touched_.begin(), touched_.end(), buffer) == touched_.end())
+    touched_.push_back(buffer);
+}
+
+const SessionBuffer* DiffSide::Buffer(BufferId buffer) const {
+  const auto found = replay_.session().buffers().find(buffer);
+  return found == replay_.session().buffers().end() ? nullptr : &found->second;
+}
+
+ReturnedPacket& DiffSide::AddPacket(const SessionPacket& session_packet, uint32_t clone) {
+  const Packet& packet = *session_packet.packet;
+  ReturnedPacket& returned = packets_.emplace_back();
+  returned.place = {.buffer = session_packet.buffer,
+                    .clone = clone,
+                    .sequence = packet.sequence,
+                    .chunk = packet.place.first_chunk,
+                    .offset = packet.place.first_offset};
+  returned.is_placed = packet.place != kUnknownPlace;
+  returned.last_chunk = packet.place.last_chunk;
+  returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
+  returned.size = packet.size;
+  const Bytes bytes = Joined(packet.slices, joined_);
+  returned.hash = XXH3_64bits(bytes.data(), bytes.size());
+  returned.loss_bits = packet.dropped;
+  returned.identity = packet.identity;
+  returned.valid = session_packet.valid;
+  return returned;
 }
 
 void DiffSide::ForgetBuffer(BufferId buffer) {
@@ -100,12 +104,12 @@ void DiffSide::ForgetBuffer(BufferId buffer) {
   recent_.Forget(buffer);
 }
 
-void DiffSide::Play(ReturnedPacket& returned) {
-  if (returned.place.clone != 0) return;
+void DiffSide::NoteOrder(ReturnedPacket& returned) {
   BufferState& buffer = StateFor(returned.place.buffer);
   buffer.read += {1, returned.size};
-
   SequenceState& sequence = buffer.sequences[returned.place.sequence];
+  sequence.stall.reset();
+  if (!returned.is_placed) return;
   returned.late = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
                                                    sequence.chunk, sequence.offset);
   if (!returned.late) {
@@ -113,9 +117,7 @@ void DiffSide::Play(ReturnedPacket& returned) {
     sequence.offset = returned.place.offset;
     sequence.returned = true;
   }
-  sequence.stall.reset();
-
-  const ChunkAt at{returned.place.buffer, {returned.place.sequence, returned.place.chunk}};
+  const ChunkAt at = returned.chunk();
   if (last_chunk_.second == nullptr || last_chunk_.first != at) {
     DiffChunks::Entry* entry = chunks_.Find(at);
     last_chunk_ = {at, entry == nullptr ? nullptr : &(*entry)[side_]};
@@ -137,48 +139,48 @@ DiffSide::BufferState& DiffSide::StateFor(BufferId buffer) {
   return state;
 }
 
-ChunkOnSide& DiffSide::OnThisSide(const ChunkAt& chunk) { return chunks_.At(chunk)[side_]; }
-
-void DiffSide::Play(const BufferEvent& event) {
+void DiffSide::OnBufferEvent(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
+  if (event.kind == Kind::kReturned) return;
   recent_.Add(event);
   reports_events_ = true;
   const ChunkAt at{event.buffer, event.chunk};
+  const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.At(at)[side_]; };
   switch (event.kind) {
     case Kind::kCommitted:
-      TakeIn(event, OnThisSide(at));
+      TakeIn(event, on_this_side());
       break;
     case Kind::kRewritten:
     case Kind::kPatched: {
-      HeldChunk& info = OnThisSide(at).info;
+      HeldChunk& info = on_this_side().info;
       info.payload_size = event.payload_size;
       info.flags = event.flags;
       info.incomplete = event.incomplete;
       break;
     }
     case Kind::kDiscarded: {
-      ChunkOnSide& chunk = OnThisSide(at);
+      ChunkOnSide& chunk = on_this_side();
       NoteWhy(event, DiffWhy::Kind::kDiscarded, chunk);
       if (!chunk.held) chunks_.MayBeGone(at);
       break;
     }
     case Kind::kErased: {
-      ChunkOnSide& chunk = OnThisSide(at);
+      ChunkOnSide& chunk = on_this_side();
       if (event.erasure == Erasure::kOverwritten)
         NoteWhy(event, DiffWhy::Kind::kEvicted, chunk);
       else if (event.erasure == Erasure::kCleared)
         NoteWhy(event, DiffWhy::Kind::kCleared, chunk);
       else if (event.erasure == Erasure::kConsumed)
-        NoteWhy(event, DiffWhy::Kind::kPassedOver, chunk);
+        NoteWhy(event, DiffWhy::Kind::kNotFound, chunk);
       TakeOut(event, chunk);
       break;
     }
     case Kind::kGivenUp: {
       DiffWhy why;
-      why.kind = DiffWhy::Kind::kGivenUp;
+      why.kind = DiffWhy::Kind::kAbandoned;
       why.moment = moment_;
       why.loss_bits = event.loss_bits;
-      OnThisSide(at).given_up.emplace_back(event.first_offset, why);
+      on_this_side().abandoned.emplace_back(event.first_offset, why);
       break;
     }
     case Kind::kStalled:
@@ -251,7 +253,7 @@ DiffWhy DiffSide::WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
   const DiffChunks::Entry* entry = chunks_.Find(first);
   if (entry == nullptr || !reports_events_) return {};
   const ChunkOnSide& chunk = (*entry)[side_];
-  for (const auto& [offset, why] : chunk.given_up)
+  for (const auto& [offset, why] : chunk.abandoned)
     if (offset == place.offset) return why;
   if (!chunk.held) return chunk.why ? *chunk.why : DiffWhy{};
 
@@ -289,7 +291,7 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
     state.held_bytes = fill.held_bytes;
     state.wraps = fill.wraps;
   }
-  if (const CountedBuffer* counted = Counted(id)) state.size = counted->stats.buffer_size;
+  if (const SessionBuffer* buffer = Buffer(id)) state.size = buffer->engine->stats().buffer_size;
   recent_.VisitBackwards([&](const BufferEvent& event) {
     if (event.buffer == id && (!near || Concerns(event, *near))) state.journal.push_back(event);
     return state.journal.size() < kEventsShown;
@@ -352,6 +354,8 @@ void DiffSide::Recent::Add(const BufferEvent& event) {
   if (events_.size() < kCapacity) events_.emplace_back();
   BufferEvent& kept = events_[next_];
   kept = event;
+  kept.payload = {};  // valid during the call only
+  kept.sent = nullptr;
   next_ = (next_ + 1) % kCapacity;
 }
 

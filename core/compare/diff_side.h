@@ -13,57 +13,103 @@
 #include "core/base/sequence_map.h"
 #include "core/compare/diff_chunks.h"
 #include "core/compare/log_diff.h"
-#include "core/compare/side_tape.h"
 #include "core/session/buffer_event.h"
-#include "core/session/session.h"
+#include "core/session/replay.h"
 
 namespace ringscope {
 
-/// One side of a comparison, as its tapes show it: what it returned during the record that was
-/// played last, and what is needed to explain why it did not return something.
-class DiffSide {
- public:
-  DiffSide(Side side, DiffChunks& chunks, std::function<void(const std::string&)> warn)
-      : side_(side), chunks_(chunks), warn_(std::move(warn)) {}
+/// A packet that one side returned, with a hash in place of its bytes.
+struct ReturnedPacket {
+  DiffPlace place;
+  bool is_placed = true;  // false: a plug-in did not report where the packet is
+  ChunkId last_chunk{};
+  uint32_t content = 0;
+  uint64_t size = 0;
+  uint64_t hash = 0;
+  uint32_t loss_bits = 0;
+  Identity identity;
+  bool valid = true;
+  bool again = false;  // was returned before, as far as that is known
+  bool late = false;   // a later packet of its sequence was returned before
 
-  /// The next record is the first one of this tape.
-  void StartTape(SideTape& tape);
-  /// Plays the next record of the tape, which must have one.
-  /// @return the error with which the replay ended there
-  Status PlayRecord();
-  /// A new buffer has taken the id of an earlier one: forgets what is known of that, but not what
-  /// it has returned and how much it held.
+  ChunkAt chunk() const { return {place.buffer, {place.sequence, place.chunk}}; }
+  /// Returns true if both are the same packet: by their places, or by their content where a side
+  /// does not report the place.
+  bool IsSameAs(const ReturnedPacket& other) const {
+    if (is_placed && other.is_placed) return place == other.place;
+    return place.buffer == other.place.buffer && place.clone == other.place.clone &&
+           place.sequence == other.place.sequence && size == other.size && hash == other.hash;
+  }
+};
+
+struct PatchResult {
+  BufferId buffer{};
+  bool ok = false;
+};
+
+/// The replay of one side of a comparison: the packets and results of the last record, and the
+/// facts that explain why a packet was not returned.
+class DiffSide : public ReplayListener {
+ public:
+  DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
+           std::function<void(const std::string&)> warn)
+      : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
+
+  Status Apply(const Op& op, uint64_t number);
+  /// The reads at the end, as one more record.
+  Status Finish();
+  const Replay& replay() const { return replay_; }
+  /// Forgets what a buffer held, but not what it returned: a new buffer takes its id.
   void ForgetBuffer(BufferId buffer);
 
-  /// Those returned during the record.
-  ReturnedPackets packets() const {
-    return {tape_->packets, first_packet_, packets_played_ - first_packet_};
-  }
+  // Of the last record:
+  std::span<const ReturnedPacket> packets() const { return packets_; }
   std::span<const PatchResult> patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
-  /// Whether the engine reported anything of what happens inside, so far.
-  bool reports_events() const { return reports_events_; }
-  /// Buffers that something happened to during the record.
+  /// Buffers that something happened to.
   const std::vector<BufferId>& touched() const { return touched_; }
-  /// What a buffer has counted by now; nullptr: it was not set up.
-  const CountedBuffer* Counted(BufferId buffer) const;
-  /// Why the buffer's engine cannot continue after the record; nullptr: it can.
-  const Error* Failure(BufferId buffer) const;
+  /// Counters of the clones that were read.
+  const std::vector<std::pair<BufferId, BufferStats>>& cloned() const { return cloned_; }
 
-  /// Why this side did not return a packet.
+  /// Returns true if the engine has reported any event so far.
+  bool reports_events() const { return reports_events_; }
+  /// Returns nullptr if the buffer was not set up.
+  const SessionBuffer* Buffer(BufferId buffer) const;
   DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const;
-  /// A buffer of this side as the record under way found it, and one sequence in it; `near` is the
-  /// chunk to look around.
+  /// A buffer of this side as the last record found it.
+  /// @param near chunk whose neighbours and events are listed
   SideState StateOf(BufferId buffer, std::optional<ChunkName> near) const;
   SideBuffer Outcome(const SessionBuffer& buffer) const;
-  /// Chunk of the patch of the record under way that missed in this place of the order; absent if
-  /// the engine does not report it.
+  /// The chunk of a patch of the last record that missed; nullopt if the engine does not report it.
   std::optional<ChunkName> MissedPatch(size_t index) const;
-  /// The chunk that something happened to last during the record under way.
+  /// The chunk of the last event of the last record.
   std::optional<ChunkName> LastTouched(BufferId buffer) const;
 
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op&, const LogMoment& moment) override { moment_ = moment; }
+  void OnBufferSetUp(SessionBuffer& buffer) override { Touch(buffer.id); }
+  void OnChunk(BufferId buffer, const ChunkCommit&, std::optional<Refusal>) override {
+    Touch(buffer);
+  }
+  void OnReadBegun(BufferId buffer) override { Touch(buffer); }
+  void OnPatch(BufferId buffer, bool ok) override {
+    patches_.push_back({buffer, ok});
+    Touch(buffer);
+  }
+  void OnBufferEvent(const BufferEvent& event) override;
+  Status OnPacket(const SessionPacket& packet) override {
+    NoteOrder(AddPacket(packet, 0));
+    return {};
+  }
+  void OnClonePacket(const SessionPacket& packet) override { AddPacket(packet, clones_ + 1); }
+  void OnCloneDone(BufferId buffer, uint64_t, const BufferStats& stats) override {
+    cloned_.emplace_back(buffer, stats);
+    ++clones_;
+  }
+  void OnWarning(const std::string& text) override { warn_(text); }
+
  private:
-  /// What a sequence waits for.
+  /// The chunk that a sequence waits for.
   struct Stall {
     LogMoment moment;
     ChunkId chunk{};
@@ -108,36 +154,36 @@ class DiffSide {
     size_t next_ = 0;
   };
 
-  void Play(const BufferEvent& event);
-  void Play(ReturnedPacket& packet);
   void StartRecord();
+  Status EndRecord(Status status) const;
+  void Touch(BufferId buffer);
+  ReturnedPacket& AddPacket(const SessionPacket& packet, uint32_t clone);
+  void NoteOrder(ReturnedPacket& packet);
   void TakeIn(const BufferEvent& event, ChunkOnSide& chunk);
   void TakeOut(const BufferEvent& event, ChunkOnSide& chunk);
   void NoteWhy(const BufferEvent& event, DiffWhy::Kind kind, ChunkOnSide& chunk);
   BufferState& StateFor(BufferId buffer);
-  ChunkOnSide& OnThisSide(const ChunkAt& chunk);
 
   const Side side_;
   DiffChunks& chunks_;
   std::function<void(const std::string&)> warn_;
-  // The tape, and what of it is the record's that was played last.
-  SideTape* tape_ = nullptr;
-  size_t next_step_ = 0;
-  size_t packets_played_ = 0;
-  size_t first_packet_ = 0;
-  std::span<const PatchResult> patches_;
-  std::span<const FailedBuffer> failed_;
+  Replay replay_;
+  // Of the last record:
+  std::vector<ReturnedPacket> packets_;
+  std::vector<PatchResult> patches_;
   std::vector<BufferId> touched_;
+  std::vector<std::pair<BufferId, BufferStats>> cloned_;
   std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_
-
   LogMoment moment_;
+
   uint64_t record_count_ = 0;  // records so far, and one for the end
-  std::map<BufferId, CountedBuffer> counted_;
+  uint32_t clones_ = 0;
   std::map<BufferId, BufferState> buffers_;
   std::pair<BufferId, BufferState*> last_buffer_{BufferId{}, nullptr};
   std::pair<ChunkAt, ChunkOnSide*> last_chunk_{ChunkAt{}, nullptr};  // of this record
   Recent recent_;
-  bool reports_events_ = false;  // the engine reports events
+  bool reports_events_ = false;
+  std::string joined_;  // scratch
 };
 
 }  // namespace ringscope

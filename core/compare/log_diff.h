@@ -33,7 +33,7 @@ struct Both {
   friend bool operator==(const Both&, const Both&) = default;
 };
 
-/// In what way two sides differ.
+/// A way in which two sides differ.
 enum class DifferenceKind : uint8_t {
   kOnlyInA,       // a packet that B never returned
   kOnlyInB,       // a packet that A never returned
@@ -59,21 +59,29 @@ constexpr DifferenceKind DuplicateIn(Side side) {
   return side == Side::kA ? DifferenceKind::kDuplicateInA : DifferenceKind::kDuplicateInB;
 }
 
-/// What a side did with a packet's chunk, where it did not return the packet.
+/// Kinds of differences and counters that do not count.
+struct Ignored {
+  std::array<bool, kDifferenceKinds> kinds{};
+  std::array<bool, kStatFields.size()> counters{};
+
+  bool operator()(DifferenceKind kind) const { return kinds[static_cast<size_t>(kind)]; }
+};
+
+/// The reason why a side did not return a packet, by what became of the packet's chunk.
 struct DiffWhy {
   enum class Kind : uint8_t {
-    kNotTold,     // the engine does not report it
-    kDiscarded,   // the chunk was not taken in: `discard`
-    kEvicted,     // `by` needed the chunk's space
-    kCleared,     // cleared on the way to `with`, whose space `by` needed
-    kGivenUp,     // a read pass consumed the packet without returning it: `loss_bits`
-    kPassedOver,  // a read pass consumed the chunk, and did not find the packet in it
-    kHeld,        // the chunk is still in the buffer
-    kWaits,       // the chunk is still in the buffer, and its sequence waits: `with`, `stall`
+    kNotReported,  // the engine does not report it
+    kDiscarded,    // the chunk was not taken in: `discard`
+    kEvicted,      // `by` needed the chunk's space
+    kCleared,      // cleared on the way to `with`, whose space `by` needed
+    kAbandoned,    // a read pass consumed the packet without returning it: `loss_bits`
+    kNotFound,     // a read pass consumed the chunk, and did not find the packet in it
+    kHeld,         // the chunk is still in the buffer
+    kWaits,        // the chunk is still in the buffer, and its sequence waits: `with`, `stall`
   };
 
-  Kind kind = Kind::kNotTold;
-  LogMoment moment;  // when; none for kHeld and kNotTold
+  Kind kind = Kind::kNotReported;
+  LogMoment moment;  // when; none for kHeld and kNotReported
   DiscardReason discard{};
   StallReason stall{};
   uint32_t loss_bits = 0;
@@ -86,9 +94,9 @@ struct DiffWhy {
 std::string Describe(const DiffWhy& why);
 template <>
 inline constexpr std::array kEnumNames<DiffWhy::Kind> = {
-    "not_told", "discarded", "evicted", "cleared", "given_up", "passed_over", "held", "waits"};
+    "not_reported", "discarded", "evicted", "cleared", "abandoned", "not_found", "held", "waits"};
 
-/// A packet's place: what distinguishes packets, whatever their content.
+/// A packet's place, which distinguishes packets whatever their content.
 struct DiffPlace {
   BufferId buffer{};
   uint32_t clone = 0;  // 0: returned by a read pass; else by the log's n-th clone
@@ -99,7 +107,7 @@ struct DiffPlace {
   friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
 };
 
-/// What one side has of a packet.
+/// A packet as one side returned it.
 struct PacketView {
   bool returned = false;
   LogMoment moment;  // of its return
@@ -145,7 +153,7 @@ struct SideState {
   std::vector<BufferEvent> journal;
 };
 
-/// The first place in the log after which the sides differ.
+/// The first record after which the sides differ.
 struct Divergence {
   DifferenceKind kind{};
   LogMoment moment;
@@ -159,9 +167,14 @@ struct Divergence {
   std::vector<size_t> counters;  // kCounter: indices in kStatFields, all that differ first
   Both<BufferStats> stats;       // of the buffer, after the record
   Both<SideState> states;
+
+  /// Equal for differences of one sort: "loss_bits present/read_gap", "counter chunks_read".
+  std::string Class() const;
+  /// "bytes_written is 32 in A, 64 in B". @param names of the sides
+  std::string Text(const Both<std::string>& names) const;
 };
 
-/// What was compared, and how much of it differs.
+/// The counters that are compared, and how much of everything differs.
 struct DiffCounts {
   std::array<uint64_t, kDifferenceKinds> by_kind{};
   uint64_t matched = 0;       // packets that both sides returned
@@ -190,15 +203,6 @@ struct BufferDiff {
   bool CounterDiffers(size_t i) const;
 };
 
-/// A side whose replay ended before the log's end, as a plug-in's process did.
-struct SideDeath {
-  Side side{};
-  LogMoment moment;
-  bool at_end = false;  // in the reads after the last record
-  std::string how;      // the same for deaths of one kind
-  std::string text;     // how, where, and what was printed; may have several lines
-};
-
 /// How two replays of one session compare.
 struct LogDiff {
   uint64_t records = 0;
@@ -213,8 +217,6 @@ struct LogDiff {
   std::optional<Divergence> first_counter;  // in a counter
   /// Where the order across sequences first differs.
   std::optional<LogMoment> first_across_order;
-  /// Set: what is compared is what precedes it. The counters are those of that moment.
-  std::optional<SideDeath> died;
   /// The first packets that differ, at most DiffOptions::listed of each kind.
   std::array<std::vector<PacketDifference>, kDifferenceKinds> packets;
 
@@ -226,6 +228,15 @@ struct LogDiff {
   /// The results are the same: packets, their order, loss bits, patch results.
   bool SameResults() const;
 };
+
+/// The difference that a minimized log is to show, too.
+struct FirstDifference {
+  std::string signature;           // its class, and the reasons why packets are missing
+  std::optional<uint64_t> record;  // absent: the reads at the end
+  Ignored others;                  // all other kinds and counters
+};
+/// The first difference of the results, else of the counters, else of the order across sequences.
+std::optional<FirstDifference> FirstDifferenceOf(const LogDiff& result);
 
 }  // namespace ringscope
 

@@ -19,8 +19,6 @@ std::string PacketName(const Packet& packet) {
                      packet.place.second, packet.size);
 }
 
-std::string Signs(uint32_t bits) { return LossBitsToString(bits); }
-
 /// Adds a fault, unless there is one of its sort and kind.
 void AddFault(std::vector<FoundFault>& faults, LossFault fault, std::string kind,
               std::string text) {
@@ -41,7 +39,7 @@ std::string LossCheck::Chunk::ContentOf(std::pair<uint32_t, uint32_t> fragment) 
 
 int64_t LossCheck::Sequence::StepsTo(ChunkId chunk) const { return SignedDistance(first, chunk); }
 
-void LossCheck::OnCommit(const ChunkCommit& commit) {
+void LossCheck::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
   const auto [found, is_new] = sequences_.try_emplace(commit.sequence);
   Sequence& sequence = found->second;
   if (is_new) sequence.first = commit.chunk;
@@ -71,13 +69,13 @@ void LossCheck::OnCommit(const ChunkCommit& commit) {
   at->second = std::move(chunk);
 }
 
-void LossCheck::OnReturned(const Packet& packet) {
-  std::string content;
-  for (const Bytes slice : packet.slices) content += wire::AsText(slice);
+void LossCheck::NoteReturned(const Packet& packet) {
+  std::string joined;
+  const Bytes content = Joined(packet.slices, joined);
   hash_ = XXH3_64bits(content.data(), content.size());
 }
 
-void LossCheck::OnPatches(const ChunkPatches& patches) {
+void LossCheck::AddPatches(const ChunkPatches& patches) {
   const auto found = sequences_.find(patches.sequence);
   if (found == sequences_.end()) return;
   Sequence& sequence = found->second;
@@ -97,6 +95,7 @@ void LossCheck::OnPatches(const ChunkPatches& patches) {
 }
 
 void LossCheck::OnPacketFate(const PacketAccount& account) {
+  unexplained_ += account.fate == Fate::kUnexplained ? 1 : 0;
   const auto found = sequences_.find(account.sequence);
   if (found == sequences_.end()) return;
   Sequence& sequence = found->second;
@@ -123,7 +122,7 @@ void LossCheck::OnPacketFate(const PacketAccount& account) {
   }
 }
 
-/// Whether neighbouring chunks fit to each other: a packet that continues is continued.
+/// Returns true if neighbouring chunks fit to each other: a packet that continues is continued.
 bool LossCheck::KeepsRules(const Sequence& sequence) {
   if (sequence.breaks_rules) return false;
   for (auto at = sequence.chunks.begin(); at != sequence.chunks.end(); ++at) {
@@ -206,9 +205,10 @@ void LossCheck::FindFalseSigns(const Sequence& sequence, std::vector<FoundFault>
       missing = at == sequence.chunks.end() || at->second.aborts || !at->second.complete;
     }
     if (lost || missing) continue;
-    AddFault(faults, LossFault::kFalseSign, Signs(packet.loss_bits),
-             fmt::format("{} shows a loss ({}), though nothing is missing since {}",
-                         PacketName(packet), Signs(packet.loss_bits), PacketName(*previous)));
+    AddFault(
+        faults, LossFault::kFalseSign, LossBitsToString(packet.loss_bits),
+        fmt::format("{} shows a loss ({}), though nothing is missing since {}", PacketName(packet),
+                    LossBitsToString(packet.loss_bits), PacketName(*previous)));
   }
 }
 
@@ -234,18 +234,18 @@ void LossCheck::FindWrongPackets(const Sequence& sequence, std::vector<FoundFaul
     }
     std::string content = chunk.ContentOf(*fragment);
     int64_t last = packet.place.first;
-    bool goes_on = fragment + 1 == chunk.fragments.end() && (chunk.flags & kLastContinues) != 0 &&
-                   !chunk.aborts;
+    bool continues = fragment + 1 == chunk.fragments.end() && (chunk.flags & kLastContinues) != 0 &&
+                     !chunk.aborts;
     bool ends = true;
-    while (goes_on) {
+    while (continues) {
       const auto next = sequence.chunks.find(++last);
       if (next == sequence.chunks.end() || next->second.fragments.empty()) {
         ends = false;
         break;
       }
       content += next->second.ContentOf(next->second.fragments.front());
-      goes_on = next->second.fragments.size() == 1 && !next->second.aborts &&
-                (next->second.flags & kLastContinues) != 0;
+      continues = next->second.fragments.size() == 1 && !next->second.aborts &&
+                  (next->second.flags & kLastContinues) != 0;
     }
     if (!ends) {
       add("of_fragments", fmt::format("is returned, but its rest is not in chunk {:+}", last));
@@ -269,6 +269,22 @@ std::vector<FoundFault> LossCheck::Faults() const {
     FindWrongPackets(sequence, faults);
   }
   return faults;
+}
+
+Result<Accounts> CheckAccounts(const EngineInfo& engine, const ReplayOptions& options,
+                               const std::vector<StoredOp>& ops) {
+  LossCheck check(!engine.flags_first_of_sequence);
+  Ledger ledger(check);
+  Replay replay(options, {&check, &ledger});
+  for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(replay.Apply(ops[i].op(), i));
+  RS_RETURN_IF_ERROR(replay.Finish());
+  RS_RETURN_IF_ERROR(replay.Drain());
+  Accounts accounts{.wrong = ledger.Check(), .faults = check.Faults()};
+  // An engine that does not report abandoned packets leaves their fates unknown.
+  if (accounts.wrong.empty() && check.unexplained() > 0 && engine.reports.abandoned)
+    accounts.wrong =
+        fmt::format("the events do not explain what became of {} packets", check.unexplained());
+  return accounts;
 }
 
 }  // namespace ringscope

@@ -4,18 +4,21 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
+#include "core/compare/stored_ops.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/packet.h"
+#include "core/session/replay.h"
 
 namespace ringscope {
 
-/// What a buffer should never do, whatever release it is of.
+/// A fault that no buffer should have, whatever release it is of.
 enum class LossFault : uint8_t {
   kLostWhole,    // a packet is lost though all of it was in the buffer
   kSilentLoss,   // something is lost, and no packet of the sequence shows that
@@ -28,27 +31,35 @@ inline constexpr std::array kEnumNames<LossFault> = {"lost_whole", "silent_loss"
 
 struct FoundFault {
   LossFault fault{};
-  std::string kind;  // what tells faults of one sort apart: a cause, or loss bits
+  std::string kind;  // a cause, or loss bits: equal for faults of one sort
   std::string text;  // which packet, in a line
 };
 
-/// Compares what one buffer returns with what was written, by the ledger's accounts. A sequence
-/// whose writer broke a rule is left out: what becomes of that is for no buffer to get right.
-class LossCheck : public LedgerSink {
+/// Compares the packets that one buffer returns with those that were written, by the ledger's
+/// accounts. A sequence whose writer broke a rule is left out. It listens before its ledger.
+class LossCheck : public LedgerSink, public ReplayListener {
  public:
   /// @param signs_prove_loss false: the buffer flags packets where nothing is missing, as it is
   /// known to (EngineInfo::flags_first_of_sequence)
   explicit LossCheck(bool signs_prove_loss) : signs_prove_loss_(signs_prove_loss) {}
 
-  /// To be called before the commit, or the patches, go to the buffer.
-  void OnCommit(const ChunkCommit& commit);
-  void OnPatches(const ChunkPatches& patches);
-  /// To be called before the ledger gets a packet that the buffer returned.
-  void OnReturned(const Packet& packet);
+  bool WantsBufferEvents() const override { return true; }
+  void OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) override;
+  void OnBufferEvent(const BufferEvent& event) override {
+    if (event.sent != nullptr) AddPatches(*event.sent);
+  }
+  Status OnPacket(const SessionPacket& packet) override {
+    NoteReturned(*packet.packet);
+    return {};
+  }
+  void OnDrainPacket(BufferId, const Packet& packet) override { NoteReturned(packet); }
   void OnPacketFate(const PacketAccount& account) override;
 
   /// After the end: the first fault of each sort and kind, by sequence.
   std::vector<FoundFault> Faults() const;
+
+  /// Packets of which the events do not show what became of them.
+  uint64_t unexplained() const { return unexplained_; }
 
  private:
   /// A chunk as its writer handed it over last.
@@ -60,7 +71,7 @@ class LossCheck : public LedgerSink {
     bool complete = false;
     bool aborts = false;  // an abort marker follows the fragments
 
-    /// What a reader gets of a fragment.
+    /// The bytes of a fragment with all patches.
     std::string ContentOf(std::pair<uint32_t, uint32_t> fragment) const;
   };
   /// Steps from the sequence's first commit, and the offset of the size varint.
@@ -93,6 +104,8 @@ class LossCheck : public LedgerSink {
     int64_t StepsTo(ChunkId chunk) const;
   };
 
+  void AddPatches(const ChunkPatches& patches);
+  void NoteReturned(const Packet& packet);
   static bool KeepsRules(const Sequence& sequence);
   static void FindLostWhole(const Sequence& sequence, std::vector<FoundFault>& faults);
   static void FindSilentLosses(const Sequence& sequence, std::vector<FoundFault>& faults);
@@ -102,8 +115,17 @@ class LossCheck : public LedgerSink {
   const bool signs_prove_loss_;
   std::map<SequenceKey, Sequence> sequences_;
   uint64_t returned_ = 0;
+  uint64_t unexplained_ = 0;
   uint64_t hash_ = 0;  // of the packet that was returned last
 };
+
+struct Accounts {
+  std::string wrong;  // the sums that do not add up; empty: all do
+  std::vector<FoundFault> faults;
+};
+/// Replays a stream with a ledger. @param engine of `options`, which reports events
+Result<Accounts> CheckAccounts(const EngineInfo& engine, const ReplayOptions& options,
+                               const std::vector<StoredOp>& ops);
 
 }  // namespace ringscope
 

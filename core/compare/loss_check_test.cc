@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/compare/explain.h"
-#include "core/compare/ledger_run.h"
+#include "core/compare/fuzz_run.h"
+#include "core/compare/stream_step.h"
 #include "core/testing/chunk_dsl.h"
 
 namespace ringscope {
@@ -21,17 +21,19 @@ using ::testing::IsEmpty;
 class OneWriter {
  public:
   OneWriter& Commit(const Chunk& chunk) {
-    stream_.Add({.commit = chunk.commit()});
+    stream_.push_back(OpOf({.commit = chunk.commit()}));
     return *this;
   }
   OneWriter& Read() {
-    stream_.Add({.kind = StreamStep::Kind::kRead});
+    stream_.push_back(OpOf({.kind = StreamStep::Kind::kRead}));
     return *this;
   }
   /// "silent_loss evicted", for each fault of the engine.
   std::vector<std::string> FaultsOf(EngineInfo engine) const {
     std::vector<std::string> faults;
-    for (const FoundFault& fault : FindLossFaults(engine, stream_))
+    const FuzzSide side = SideOf(engine);
+    const auto accounts = CheckAccounts(side.info, OptionsOf(side), stream_);
+    for (const FoundFault& fault : accounts.value().faults)
       faults.push_back(fmt::format("{} {}", Name(fault.fault), fault.kind));
     return faults;
   }
@@ -40,7 +42,7 @@ class OneWriter {
   }
 
  private:
-  PlainStream stream_;
+  std::vector<StoredOp> stream_ = {SetUpOf(4096, FillPolicy::kRingBuffer)};
 };
 
 Chunk At(uint32_t id) { return Chunk(1, 1, id); }
@@ -149,25 +151,25 @@ TEST(LossCheck, WritersThatBreakRules_AreLeftOut) {
   }
 }
 
-// The fuzzer finds them, and makes them as small as they can be.
-TEST(LossCheck, CampaignOfLosses_FindsThem) {
+// Random streams find them, and are made as small as they can be.
+TEST(LossCheck, RandomStreams_FindThem) {
   FuzzPlan plan;
   for (const Side side : kSides) plan.sides[side] = SideOf(*FindEngine("v2@58").value());
   plan.kinds = {StreamKind::kCorrect};
-  plan.judges_losses = true;
+  plan.checks_losses = true;
   std::map<std::string, size_t> operations;
   for (uint32_t seed = 0; seed < 80; ++seed) {
-    for (const FuzzFinding& finding : FuzzSeed(plan, seed).findings) {
+    for (const FuzzFinding& finding : FuzzSeed(plan, seed)) {
       if (operations.contains(finding.cause)) continue;
-      const PlainStream less = Smallest(plan, finding, StreamOfSeed(plan, seed), {});
-      EXPECT_THAT(TextOf(plan, finding, less), ::testing::StartsWith("v2@58: "));
-      operations[finding.cause] = less.steps.size();
+      const auto less = Smallest(plan, finding, StreamOfSeed(plan, seed), {});
+      EXPECT_THAT(ShownBy(plan, finding, less).value().text, ::testing::StartsWith("v2@58: "));
+      operations[finding.cause] = less.size() - 1;
     }
   }
   EXPECT_EQ(operations["losses of A: silent_loss (already_consumed)"], 4u);
   EXPECT_EQ(operations["losses of A: false_sign (read_gap)"], 4u);
-  plan.judges_losses = false;
-  for (uint32_t seed = 0; seed < 20; ++seed) EXPECT_THAT(FuzzSeed(plan, seed).findings, IsEmpty());
+  plan.checks_losses = false;
+  for (uint32_t seed = 0; seed < 20; ++seed) EXPECT_THAT(FuzzSeed(plan, seed), IsEmpty());
 }
 
 }  // namespace

@@ -1,55 +1,59 @@
 #ifndef RINGSCOPE_CORE_COMPARE_MINIMIZE_H_
 #define RINGSCOPE_CORE_COMPARE_MINIMIZE_H_
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "core/compare/log_differ.h"
 #include "core/compare/stored_ops.h"
 
 namespace ringscope {
 
-/// What makes a difference the same one: its kind, its place, and why. Absent parts do not matter.
-struct DivergenceSignature {
-  DifferenceKind kind{};
-  bool across_order = false;  // only the order across sequences differs; nothing else counts then
-  std::optional<BufferId> buffer;
-  std::optional<ChunkName> chunk;
-  Both<std::optional<DiffWhy::Kind>> why;  // a packet on one side alone
-  Both<uint32_t> loss_bits;                // kLossBits
-  Both<bool> patched;                      // kPatch
-  std::optional<size_t> counter;           // kCounter: index in kStatFields
-  bool counter_less_in_a = false;
-  bool counter_stays = false;  // it differs at the end, too
-  std::optional<Side> died;    // a side's plug-in did; nothing but this and `death` counts then
-  std::string death;           // SideDeath::how
+/// Takes blocks out of a list, halving their size, the last block first, and at the end single
+/// elements, until none can go.
+/// @param list is read again after each call of `keep`
+/// @param keep (std::vector<T>) takes a shorter list over, and returns true, if that shows the same
+/// @param stop () returns true to end early
+template <typename T, typename Keep, typename Stop>
+void RemoveBlocks(const std::vector<T>& list, Keep keep, Stop stop) {
+  const auto remove_each = [&](size_t block) {
+    bool removed = false;
+    for (size_t end = list.size(); end > 0 && !stop();) {
+      const size_t begin = end > block ? end - block : 0;
+      std::vector<T> rest;
+      rest.reserve(list.size());
+      rest.insert(rest.end(), list.begin(), list.begin() + static_cast<std::ptrdiff_t>(begin));
+      rest.insert(rest.end(), list.begin() + static_cast<std::ptrdiff_t>(end), list.end());
+      removed |= keep(std::move(rest));
+      end = std::min(begin, list.size());
+    }
+    return removed;
+  };
+  size_t block = std::max<size_t>(1, list.size() / 2);
+  while (!stop()) {
+    const bool removed = remove_each(block);
+    if (block == 1 && !removed) return;
+    if (!removed) block = std::max<size_t>(1, block / 2);
+    block = std::min(block, std::max<size_t>(1, list.size()));
+  }
+}
 
-  friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
+struct MinimizeInput {
+  std::vector<StoredOp> ops;  // shows the difference
+  /// Returns true if operations still show the difference.
+  std::function<bool(const std::vector<StoredOp>&)> shows;
+  /// Asked between tries; true ends early. May be empty.
+  std::function<bool()> stop = {};
+  /// Called with the number of operations that are left. May be empty.
+  std::function<void(size_t)> progress = {};
 };
 
-/// Of the death of a side, or else of a comparison's first divergence: in the results, else in a
-/// counter, else in the order.
-/// @return nullopt: nothing differs
-std::optional<DivergenceSignature> SignatureOf(const LogDiff& result);
-
-/// Compares the sides over these records. @param ops numbered from 0
-Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides);
-
-/// Called now and then with the number of records that are left.
-using MinimizeProgress = std::function<void(size_t records)>;
-
-/// Delta debugging: takes records away, makes what is left smaller, and numbers producers, writers,
-/// chunks, uids and pids from the start, as long as the first divergence stays the same, until no
-/// single record can go. Commits of several chunks and patches
-/// are taken apart first, if that changes nothing. Deterministic.
-/// @param stop asked between tries; true: the records left so far are returned. May be empty.
-/// @return the records left; kUsage if the sides do not differ over `ops`
-Result<std::vector<StoredOp>> Minimize(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-                                       const MinimizeProgress& progress = {},
-                                       const std::function<bool()>& stop = {});
+/// Makes operations as few and small as they can be and still show the difference: takes operations
+/// away, then fragments, bytes, flags, patches, limits and times; numbers producers, writers and
+/// chunks from the start; takes smaller buffers. Commits of several chunks and patches are taken
+/// apart first. Deterministic, unless it is stopped.
+std::vector<StoredOp> Minimize(MinimizeInput input);
 
 }  // namespace ringscope
 

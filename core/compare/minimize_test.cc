@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/compare/log_differ.h"
 #include "core/compare/random_stream.h"
+#include "core/perfetto/fragment.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -69,6 +73,20 @@ std::vector<StoredOp> Without(std::vector<StoredOp> ops, size_t i) {
   return ops;
 }
 
+std::optional<FirstDifference> Shown(const std::vector<StoredOp>& ops,
+                                     const Both<ReplayOptions>& sides, const Ignored& others = {}) {
+  const auto diff = DiffOps(ops, {.sides = sides, .ignored = others, .describe = {}, .warn = {}});
+  return diff ? FirstDifferenceOf(*diff) : std::nullopt;
+}
+
+std::vector<StoredOp> Minimal(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides) {
+  const FirstDifference wanted = Shown(ops, sides).value();
+  return Minimize({.ops = ops, .shows = [&](const std::vector<StoredOp>& less) {
+                     const auto shown = Shown(less, sides, wanted.others);
+                     return shown && shown->signature == wanted.signature;
+                   }});
+}
+
 TEST(Minimize, RandomStreams_AreOneMinimal) {
   int minimized = 0;
   for (uint32_t seed = 0; seed < 12; ++seed) {
@@ -76,28 +94,77 @@ TEST(Minimize, RandomStreams_AreOneMinimal) {
     const Both<ReplayOptions> sides =
         seed % 2 == 0 ? BothEngines("v2@54", "v2@58") : BothEngines("v2@55", "v2@56");
     const std::vector<StoredOp> ops = RandomOps(seed, 400);
-    const auto wanted = SignatureOf(DiffOps(ops, sides).value());
+    const auto wanted = Shown(ops, sides);
     if (!wanted) continue;
-    const auto minimal = Minimize(ops, sides);
-    ASSERT_TRUE(minimal);
+    const std::vector<StoredOp> minimal = Minimal(ops, sides);
     ++minimized;
-    EXPECT_LT(minimal->size(), ops.size() / 4);
-    // The same but for the numbers of its sequence and chunk.
-    const auto shown = SignatureOf(DiffOps(*minimal, sides).value());
-    ASSERT_TRUE(shown);
-    DivergenceSignature named_as_before = *shown;
-    named_as_before.chunk = wanted->chunk;
-    EXPECT_EQ(named_as_before, wanted);
-    for (size_t i = 0; i < minimal->size(); ++i)
-      EXPECT_NE(SignatureOf(DiffOps(Without(*minimal, i), sides).value()), shown) << i;
+    EXPECT_LT(minimal.size(), ops.size() / 4);
+    EXPECT_EQ(Shown(minimal, sides, wanted->others).value().signature, wanted->signature);
+    for (size_t i = 0; i < minimal.size(); ++i) {
+      const auto less = Shown(Without(minimal, i), sides, wanted->others);
+      EXPECT_TRUE(!less || less->signature != wanted->signature) << i;
+    }
   }
   EXPECT_GE(minimized, 10);
 }
 
-TEST(Minimize, SameSides_AreRefused) {
-  const auto minimal = Minimize({StoredOp(BufferOp(1))}, BothEngines("v1", "v1"));
-  ASSERT_FALSE(minimal);
-  EXPECT_EQ(minimal.error().code, ErrorCode::kUsage);
+TEST(Minimize, StopsWhenAsked) {
+  std::vector<StoredOp> ops = {StoredOp(BufferOp(1))};
+  for (uint32_t i = 0; i < 50; ++i) {
+    const Request request = Request(1).Move(1, Chunk(1, 1, i).Whole(20, 'a'));
+    ops.emplace_back(request.op());
+  }
+  int tries = 0;
+  const auto less = Minimize({.ops = ops,
+                              .shows = [&](const std::vector<StoredOp>&) { return ++tries > 0; },
+                              .stop = [&] { return tries >= 2; }});
+  EXPECT_EQ(tries, 2);
+  EXPECT_LT(less.size(), ops.size());
+}
+
+/// The fragments of the only commit; absent: there is none.
+std::optional<std::vector<std::string>> FragmentsOf(const std::vector<StoredOp>& ops) {
+  if (ops.size() != 2) return std::nullopt;
+  CommitRequestParser parser;
+  if (!parser.Parse(std::get<Commit>(ops[1].op().body).request)) return std::nullopt;
+  const ChunkToMove& chunk = parser.chunks().at(0);
+  const Bytes payload = chunk.data->subspan(kChunkHeaderSize);
+  std::vector<std::string> fragments;
+  VisitFragments(payload, chunk.header()->fragments, [&](const Fragment& fragment) {
+    fragments.emplace_back(wire::AsText(payload.subspan(fragment.body, fragment.size())));
+  });
+  return fragments;
+}
+std::vector<StoredOp> OneLargeCommit(int fragments) {
+  Chunk chunk(1, 1, 0);
+  for (int i = 0; i < fragments; ++i) chunk.Whole(10, i == fragments / 2 ? 'x' : 'y');
+  const Request request = Request(1).Move(1, chunk);
+  return {StoredOp(BufferOp(1)), StoredOp(request.op())};
+}
+
+// The tries of a commit are few, whatever it is made of.
+TEST(Minimize, OfManyFragments_TakesTheOthersAwayInBlocks) {
+  int tries = 0;
+  const auto less = Minimize({.ops = OneLargeCommit(1000), .shows = [&](const auto& ops) {
+                                ++tries;
+                                const auto fragments = FragmentsOf(ops);
+                                return fragments && std::ranges::count(*fragments, "xxxxxxxxxx");
+                              }});
+  EXPECT_EQ(FragmentsOf(less).value().size(), 1u);
+  EXPECT_LT(tries, 200);
+}
+
+// None can go: each is tried once or twice alone, and all are made smaller together.
+TEST(Minimize, OfManyFragments_ThatAllMatter_TriesEachAFewTimes) {
+  int tries = 0;
+  const auto less = Minimize({.ops = OneLargeCommit(1000), .shows = [&](const auto& ops) {
+                                ++tries;
+                                const auto fragments = FragmentsOf(ops);
+                                return fragments && fragments->size() >= 1000;
+                              }});
+  const auto left = FragmentsOf(less);
+  for (const std::string& fragment : *left) EXPECT_EQ(fragment, "");
+  EXPECT_LT(tries, 8000);
 }
 
 // One request with three chunks, of which one matters.
@@ -108,11 +175,10 @@ TEST(Minimize, Requests_AreTakenApart) {
                               .Move(1, Chunk(1, 3, 0).Whole(20, 'c'))
                               .Patch(1, 1, 0, 2, "wxyz");
   const auto minimal =
-      Minimize({StoredOp(BufferOp(1)), StoredOp(request.op())}, BothEngines("v2@57", "v2@58"));
-  ASSERT_TRUE(minimal);
-  ASSERT_EQ(minimal->size(), 2u);
+      Minimal({StoredOp(BufferOp(1)), StoredOp(request.op())}, BothEngines("v2@57", "v2@58"));
+  ASSERT_EQ(minimal.size(), 2u);
   CommitRequestParser parser;
-  ASSERT_TRUE(parser.Parse(std::get<Commit>(minimal->at(1).op().body).request));
+  ASSERT_TRUE(parser.Parse(std::get<Commit>(minimal.at(1).op().body).request));
   EXPECT_EQ(parser.chunks().size(), 1u);
   EXPECT_TRUE(parser.patches().empty());
 }
@@ -126,10 +192,9 @@ TEST(Minimize, Numbers_StartFromTheStart) {
   const Request request = Request(7).Move(1, Chunk(7, 33, 5000).Aborted());
   ops.emplace_back(request.op());
   const Both<ReplayOptions> sides = BothEngines("v2@57", "v2@58");
-  const auto minimal = Minimize(ops, sides);
-  ASSERT_TRUE(minimal);
-  ASSERT_EQ(minimal->size(), 2u);
-  const auto& commit = std::get<Commit>(minimal->at(1).op().body);
+  const auto minimal = Minimal(ops, sides);
+  ASSERT_EQ(minimal.size(), 2u);
+  const auto& commit = std::get<Commit>(minimal.at(1).op().body);
   EXPECT_EQ(commit.producer, ProducerId{1});
   CommitRequestParser parser;
   ASSERT_TRUE(parser.Parse(commit.request));
@@ -165,21 +230,6 @@ TEST(StoredOps, Split_DropsPatchesOfARequestWithoutItsLastPart) {
       SplitCommits({StoredOp(first.op()), StoredOp(second.op()), StoredOp(third.op()),
                     StoredOp(gone), StoredOp(fourth.op())});
   ASSERT_EQ(split.size(), 3u) << "a chunk, the record of the producer, a chunk";
-}
-
-TEST(StoredOps, SmallerVariants_ComeToAnEnd) {
-  const Request request = Request(1).Move(
-      1, Chunk(1, 1, 0).Whole(300, 'a').Whole(5, 'b').Whole(1, 'c').Raw("slack").Counting(3));
-  StoredOp op(request.op());
-  int steps = 0;
-  for (std::vector<StoredOp> variants = SmallerVariants(op); !variants.empty();
-       variants = SmallerVariants(op)) {
-    ASSERT_LT(++steps, 50);
-    op = variants.back();  // the least step
-  }
-  CommitRequestParser parser;
-  parser.Parse(std::get<Commit>(op.op().body).request);
-  EXPECT_EQ(parser.chunks().at(0).data->size(), kChunkHeaderSize);
 }
 
 }  // namespace

@@ -19,31 +19,26 @@ struct OutstandingPacket {
   ReturnedPacket packet;
   LogMoment moment;
   LogMoment written;
-  /// The first difference of all, reported already: what becomes of it is noted there too.
+  /// It is the first difference of all, which is updated once the packet is settled.
   bool is_first = false;
 };
 
-/// Those that wait for the other side, by the chunk that they begin in.
+/// The packets that wait for the other side, by the chunk that they begin in.
 class OutstandingPackets {
  public:
-  void Add(const ChunkAt& chunk, OutstandingPacket packet) {
-    packets_[chunk].push_back(std::move(packet));
+  void Add(OutstandingPacket packet) {
+    if (!packet.packet.is_placed) ++unplaced_;
+    packets_[packet.packet.chunk()].push_back(std::move(packet));
   }
 
-  /// Takes out what the other side returned of the same place; nullopt: nothing.
-  std::optional<OutstandingPacket> Take(Side side, const DiffPlace& place, const ChunkAt& chunk) {
-    const auto found = packets_.find(chunk);
-    if (found == packets_.end()) return std::nullopt;
-    std::vector<OutstandingPacket>& waiting = found->second;
-    const auto match =
-        std::find_if(waiting.begin(), waiting.end(), [&](const OutstandingPacket& other) {
-          return other.side != side && other.packet.place == place;
-        });
-    if (match == waiting.end()) return std::nullopt;
-    OutstandingPacket taken = std::move(*match);
-    waiting.erase(match);
-    if (waiting.empty()) packets_.erase(found);
-    return taken;
+  /// Takes out the same packet as the other side returned it before; nullopt: it did not.
+  std::optional<OutstandingPacket> Take(Side side, const ReturnedPacket& packet) {
+    if (const auto found = packets_.find(packet.chunk()); found != packets_.end())
+      if (auto taken = TakeFrom(found, side, packet)) return taken;
+    if (packet.is_placed && unplaced_ == 0) return std::nullopt;
+    for (auto at = packets_.begin(); at != packets_.end(); ++at)
+      if (auto taken = TakeFrom(at, side, packet)) return taken;
+    return std::nullopt;
   }
 
   /// Takes out all of a chunk, in the order in which they were added.
@@ -76,7 +71,25 @@ class OutstandingPackets {
   }
 
  private:
-  std::unordered_map<ChunkAt, std::vector<OutstandingPacket>> packets_;
+  using Map = std::unordered_map<ChunkAt, std::vector<OutstandingPacket>>;
+
+  std::optional<OutstandingPacket> TakeFrom(Map::iterator at, Side side,
+                                            const ReturnedPacket& packet) {
+    std::vector<OutstandingPacket>& waiting = at->second;
+    const auto match =
+        std::find_if(waiting.begin(), waiting.end(), [&](const OutstandingPacket& other) {
+          return other.side != side && other.packet.IsSameAs(packet);
+        });
+    if (match == waiting.end()) return std::nullopt;
+    OutstandingPacket taken = std::move(*match);
+    waiting.erase(match);
+    if (waiting.empty()) packets_.erase(at);
+    if (!taken.packet.is_placed) --unplaced_;
+    return taken;
+  }
+
+  Map packets_;
+  uint64_t unplaced_ = 0;  // packets without a place
 };
 
 }  // namespace ringscope

@@ -12,7 +12,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/compare/dice.h"
-#include "core/compare/plain_stream.h"
+#include "core/compare/stream_step.h"
 #include "core/perfetto/page.h"
 
 namespace ringscope {

@@ -11,9 +11,17 @@ namespace ringscope {
 
 FuzzSide SideOf(const EngineInfo& engine) {
   FuzzSide side{engine, {}};
+  side.info.release = kNewestRelease;  // one service around both buffers
   for (const V2Release& release : kV2Releases)
     if (engine.name == release.engine) side.rules = release.rules;
   return side;
+}
+
+ReplayOptions OptionsOf(const FuzzSide& side) {
+  ReplayOptions options;
+  options.session.all.engine = side.info.name;
+  options.session.find_engine = [&info = side.info](std::string_view) { return &info; };
+  return options;
 }
 
 FuzzSide Switched(const FuzzSide& side, const NamedRule& rule) {

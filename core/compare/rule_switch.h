@@ -9,6 +9,7 @@
 #include "core/compare/log_diff.h"
 #include "core/engine/catalogue.h"
 #include "core/engine/v2_releases.h"
+#include "core/session/replay.h"
 
 namespace ringscope {
 
@@ -18,6 +19,8 @@ struct FuzzSide {
   std::optional<V2Rules> rules;
 };
 FuzzSide SideOf(const EngineInfo& engine);
+/// A replay with this engine in all buffers. @param side outlives the replay
+ReplayOptions OptionsOf(const FuzzSide& side);
 
 /// The side with one rule switched; its name shows that: "v2@58-relocates_completed_chunk".
 FuzzSide Switched(const FuzzSide& side, const NamedRule& rule);

@@ -13,7 +13,7 @@ namespace ringscope {
 class StoredOp {
  public:
   explicit StoredOp(const Op& op);
-  /// A commit whose request is `request`, otherwise like `like`.
+  /// A commit with another request. @param like has all other fields
   StoredOp(const Op& like, std::string request);
 
   const Op& op() const { return op_; }
@@ -23,14 +23,9 @@ class StoredOp {
   Op op_;
 };
 
-/// The same stream with each chunk and each patched chunk of a commit as a commit of its own, and
-/// the parts of a large request put together. The flush id of a request is left out.
+/// Makes each chunk and each patched chunk of a commit a commit of its own, and puts the parts of a
+/// large request together. The flush id of a request is left out.
 std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops);
-
-/// Variants of a record that contain less, the smallest first: a chunk with fewer or smaller
-/// fragments, or with fragments that are filled with bytes without meaning; a smaller buffer.
-/// Repeated use ends.
-std::vector<StoredOp> SmallerVariants(const StoredOp& op);
 
 }  // namespace ringscope
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/ledger_run.h"
+#include "core/testing/ledger_run.h"
 #include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
 

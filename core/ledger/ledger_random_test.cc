@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
 
-#include "core/compare/ledger_run.h"
 #include "core/compare/random_stream.h"
+#include "core/compare/rule_switch.h"
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
 
@@ -34,18 +33,22 @@ class AccountBook : public LedgerSink {
 class StreamRun {
  public:
   StreamRun(const EngineInfo& info, const RandomStream& stream)
-      : run_(LedgerRun::Create(info, stream.traits().size, stream.traits().policy, book_).value()) {
+      : side_(SideOf(info)), ledger_(book_), replay_(AsRecorded(side_), ledger_) {
+    Apply(SetUpOf(stream.traits().size, stream.traits().policy));
   }
 
   void Apply(const RandomStream::Step& step) {
-    run_->Apply(step);
+    Apply(OpOf(step));
     if (step.kind == RandomStream::Kind::kCommit && step.commit.complete)
       committed_.insert({step.commit.sequence, Raw(step.commit.chunk)});
   }
-  void Finish() { run_->Finish(); }
+  void Finish() {
+    ASSERT_TRUE(replay_.Finish());
+    ASSERT_TRUE(replay_.Drain());
+  }
 
   const AccountBook& book() const { return book_; }
-  const Ledger& ledger() const { return run_->ledger(); }
+  const Ledger& ledger() const { return ledger_; }
   bool committed(SequenceKey sequence, uint32_t first, uint32_t last) const {
     for (uint32_t id = first;; ++id) {
       if (!committed_.contains({sequence, id})) return false;
@@ -54,8 +57,17 @@ class StreamRun {
   }
 
  private:
+  static ReplayOptions AsRecorded(const FuzzSide& side) {
+    ReplayOptions options = OptionsOf(side);
+    options.plain_streams_as_recorded = true;
+    return options;
+  }
+  void Apply(const StoredOp& op) { ASSERT_TRUE(replay_.Apply(op.op())); }
+
+  const FuzzSide side_;
   AccountBook book_;
-  std::unique_ptr<LedgerRun> run_;
+  Ledger ledger_;
+  Replay replay_;
   std::set<std::pair<SequenceKey, uint32_t>> committed_;
 };
 

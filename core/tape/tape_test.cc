@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/wire.h"
-#include "core/compare/plain_stream.h"
 #include "core/compare/random_stream.h"
 #include "core/session/replay.h"
 #include "core/tape/tape_recorder.h"
@@ -188,9 +187,9 @@ class LateRunner : public TapeRunner {
 
 std::vector<StoredOp> OpsOf(uint32_t seed, Conduct conduct, StreamMode mode) {
   RandomStream random(seed, conduct, mode);
-  PlainStream stream{.size = random.traits().size, .policy = random.traits().policy, .steps = {}};
-  for (int i = 0; i < 300; ++i) stream.Add(random.Next());
-  return ToOps(stream);
+  std::vector<StoredOp> ops = {SetUpOf(random.traits().size, random.traits().policy)};
+  for (int i = 0; i < 300; ++i) ops.push_back(OpOf(random.Next()));
+  return ops;
 }
 
 Status ReplayOps(const std::vector<StoredOp>& ops, const char* engine, ReplayListeners listeners) {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/ledger_run.h"
-#include "core/compare/plain_stream.h"
+#include "core/compare/fuzz_run.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/inputs/open_log.h"
+#include "formats/testing/plain_stream.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -55,10 +55,12 @@ std::vector<std::string> ReadsOf(const std::string& name, const char* engine,
   return packets;
 }
 
-/// What FindLossFaults finds: "silent_loss never_committed".
+/// The faults that the accounts show: "silent_loss never_committed".
 std::vector<std::string> FaultsOf(const std::string& name, const char* engine) {
   std::vector<std::string> faults;
-  for (const FoundFault& fault : FindLossFaults(*FindEngine(engine).value(), StreamOf(name)))
+  const FuzzSide side = SideOf(*FindEngine(engine).value());
+  const auto accounts = CheckAccounts(side.info, OptionsOf(side), ToOps(StreamOf(name)));
+  for (const FoundFault& fault : accounts.value().faults)
     faults.push_back(fmt::format("{} {}", Name(fault.fault), fault.kind));
   return faults;
 }

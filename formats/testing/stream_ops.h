@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/compare/plain_stream.h"
+#include "formats/testing/plain_stream.h"
 #include "core/testing/engine_agreement.h"
 
 namespace ringscope::testing {

@@ -1,0 +1,36 @@
+#ifndef RINGSCOPE_COMMANDS_COMPARE_DIFF_VIEW_H_
+#define RINGSCOPE_COMMANDS_COMPARE_DIFF_VIEW_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/compare/diff.h"
+#include "commands/view/report.h"
+
+namespace ringscope {
+
+inline constexpr const char* kDiffDocument = "diff";
+
+/// The record in words, in one line: "commit of 1:6#0 to buffer 2: 10 fragments, 4,080 bytes".
+std::string OperationText(const Op& op);
+
+/// The comparisons of all sessions: the first divergence with both buffers around it, the packets
+/// that differ, the counters side by side.
+Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console);
+
+// Parts that the comparison of results has, too.
+
+/// "Only in A"
+std::string Heading(DifferenceKind kind);
+/// "Only in A: 30 packets, of which the first 20 (--limit)". @param noun the things that differ
+std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun);
+/// The counters of a buffer: for people those that differ, or all, and since when.
+void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
+                    std::optional<uint64_t> first_time_ns);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMPARE_DIFF_VIEW_H_

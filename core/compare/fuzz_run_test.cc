@@ -1,0 +1,258 @@
+// Differences of two engines over streams, and the rules that explain them.
+
+#include "core/compare/fuzz_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/compare/stream_step.h"
+#include "core/testing/chunk_dsl.h"
+#include "core/testing/quiet_engine.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Chunk;
+using StepKind = StreamStep::Kind;
+
+const EngineInfo& Find(const char* name) { return *FindEngine(name).value(); }
+
+using Ops = std::vector<StoredOp>;
+
+Ops StreamOf(std::initializer_list<Chunk> chunks) {
+  Ops ops = {SetUpOf(4096, FillPolicy::kRingBuffer)};
+  for (const Chunk& chunk : chunks) ops.push_back(OpOf({.commit = chunk.commit()}));
+  return ops;
+}
+Ops& Read(Ops& ops) {
+  ops.push_back(OpOf({.kind = StepKind::kRead}));
+  return ops;
+}
+
+std::optional<FuzzFinding> Compare(const char* a, const char* b, const Ops& ops,
+                                   const Ignored& ignored = {}) {
+  return CompareOver({SideOf(Find(a)), SideOf(Find(b))}, ignored, ops);
+}
+
+FuzzPlan PlanOf(const char* a, const char* b) {
+  FuzzPlan plan;
+  plan.sides = {SideOf(Find(a)), SideOf(Find(b))};
+  plan.kinds = {StreamKind::kCorrect, StreamKind::kHostile, StreamKind::kClones,
+                StreamKind::kWrapIds, StreamKind::kReadLimits};
+  return plan;
+}
+
+/// An engine that changes what another one returns.
+class ChangedEngine : public Engine {
+ public:
+  enum class Fault { kNone, kContent, kIdentity, kMissing, kPatch, kNoPlace, kCheck, kFailure };
+
+  ChangedEngine(std::unique_ptr<Engine> engine, Fault fault)
+      : engine_(std::move(engine)), fault_(fault) {}
+  void Commit(const ChunkCommit& commit) override {
+    engine_->Commit(commit);
+    if (fault_ == Fault::kFailure) SetFailure({ErrorCode::kIo, "it is gone 17", {}, {}});
+  }
+  bool ApplyPatches(const ChunkPatches& patches) override {
+    return engine_->ApplyPatches(patches) && fault_ != Fault::kPatch;
+  }
+  void BeginRead() override { engine_->BeginRead(); }
+  const Packet* NextPacket() override {
+    const Packet* packet = engine_->NextPacket();
+    if (fault_ == Fault::kMissing && packet != nullptr) packet = engine_->NextPacket();
+    if (packet == nullptr) return nullptr;
+    changed_ = *packet;
+    if (fault_ == Fault::kIdentity) ++changed_.identity.uid;
+    if (fault_ == Fault::kContent) {
+      bytes_.assign(changed_.size, 'X');
+      slice_ = wire::AsBytes(bytes_);
+      changed_.slices = {&slice_, 1};
+    }
+    if (fault_ == Fault::kNoPlace) changed_.place = kUnknownPlace;
+    return &changed_;
+  }
+  Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }
+  const BufferStats& stats() const override { return engine_->stats(); }
+  void VisitWriterStats(const std::function<void(const WriterStats&)>&) const override {}
+  std::string CheckInvariants() const override {
+    return fault_ == Fault::kCheck ? "chunk 17 is nowhere" : "";
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  const Fault fault_;
+  Packet changed_;
+  std::string bytes_;
+  Bytes slice_;
+};
+
+std::optional<FuzzFinding> CompareFault(ChangedEngine::Fault fault, const Ops& ops) {
+  EngineInfo changed = Find("v2@58");
+  changed.name = "./changed.so";
+  changed.create = [fault](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+    RS_ASSIGN_OR_RETURN(auto engine, Find("v2@58").create(config));
+    return std::make_unique<ChangedEngine>(std::move(engine), fault);
+  };
+  return CompareOver({SideOf(Find("v2@58")), SideOf(changed)}, {}, ops);
+}
+
+TEST(FuzzRun, EachFault_IsOfItsClass) {
+  using Fault = ChangedEngine::Fault;
+  Ops ops = StreamOf({Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b')});
+  const std::string bytes = "wxyz";
+  const Patch patch{.offset = 2, .data = reinterpret_cast<const uint8_t*>(bytes.data())};
+  ops.push_back(
+      OpOf({.kind = StepKind::kPatch,
+            .patches = {.sequence = {ProducerId{1}, WriterId{1}}, .patches = {&patch, 1}}}));
+  Read(ops);
+  EXPECT_FALSE(CompareFault(Fault::kNone, ops));
+  EXPECT_FALSE(CompareFault(Fault::kNoPlace, ops)) << "a place that is not reported";
+  const std::pair<Fault, const char*> expected[] = {
+      {Fault::kContent, "content"},
+      {Fault::kIdentity, "identity"},
+      {Fault::kMissing, "only_in_a"},
+      {Fault::kPatch, "patch"},
+      {Fault::kCheck, "check of B: chunk  is nowhere"},
+      {Fault::kFailure, "failure of B: buffer : it is gone "}};
+  for (const auto& [fault, its_class] : expected) {
+    const auto found = CompareFault(fault, ops);
+    ASSERT_TRUE(found) << its_class;
+    EXPECT_EQ(found->Class(), its_class);
+  }
+  EXPECT_EQ(CompareFault(Fault::kPatch, ops)->record, 2u);
+  EXPECT_EQ(CompareFault(Fault::kMissing, ops)->record, 3u);
+}
+
+TEST(FuzzRun, Ignored_DoesNotCount) {
+  // v56 reports 1 where v57 reports the cause.
+  Ops ops = StreamOf({Chunk(1, 1, 0).Ends(8, 'a').Whole(8, 'b')});
+  const auto bits = Compare("v2@56", "v2@57", Read(ops));
+  ASSERT_TRUE(bits);
+  EXPECT_EQ(bits->Class(), "loss_bits present/orphan_continuation");
+  Ignored ignored;
+  ignored.kinds[static_cast<size_t>(DifferenceKind::kLossBits)] = true;
+  EXPECT_FALSE(Compare("v2@56", "v2@57", ops, ignored));
+
+  const Ops aborted = StreamOf({Chunk(1, 1, 0).Aborted()});
+  const auto counter = Compare("v2@57", "v2@58", aborted);
+  ASSERT_TRUE(counter);
+  EXPECT_EQ(counter->Class(), "counter abi_violations");
+  ignored.counters[counter->first->counters.front()] = true;
+  EXPECT_FALSE(Compare("v2@57", "v2@58", aborted, ignored));
+}
+
+// V1 reads sequence by sequence: each sequence is compared alone.
+TEST(FuzzRun, OtherReadOrder_IsNoDifference) {
+  Ops ops = StreamOf({Chunk(1, 2, 0).Whole(20, 'a'), Chunk(1, 1, 0).Whole(20, 'b')});
+  Ignored ignored;
+  ignored.kinds[static_cast<size_t>(DifferenceKind::kLossBits)] = true;
+  ignored.kinds[static_cast<size_t>(DifferenceKind::kCounter)] = true;
+  EXPECT_FALSE(Compare("v1", "v2@58", Read(ops), ignored));
+}
+
+TEST(RuleSwitch, Names) {
+  EXPECT_EQ(FullName(*ParseV2Rule("v2@58:relocates").value()), "v2@58:relocates_completed_chunk");
+  EXPECT_EQ(FullName(*ParseV2Rule("recommit").value()), "v2@56:recommit_before_evict");
+  EXPECT_EQ(FullName(*ParseV2Rule("readmits_grown_chunk").value()), "v2@55:readmits_grown_chunk");
+  EXPECT_EQ(ParseV2Rule("v2@56:re").error().message, "'v2@56:re' is the start of several rules");
+  EXPECT_EQ(ParseV2Rule("nothing").error().message, "there is no rule 'nothing'");
+  EXPECT_FALSE(ParseV2Rule(""));
+}
+
+// Without all differences between two releases, they are one: and with any of them, they are not.
+TEST(RuleSwitch, ReleasesDifferByTheirRulesAlone) {
+  for (size_t i = 1; i < kV2Releases.size(); ++i) {
+    FuzzPlan plan = PlanOf(kV2Releases[i - 1].engine, kV2Releases[i].engine);
+    const auto rules = RulesBetween(plan.sides);
+    ASSERT_FALSE(rules.empty());
+    std::set<std::string> found;
+    for (uint32_t seed = 0; seed < 300; ++seed)
+      for (const FuzzFinding& finding : FuzzSeed(plan, seed)) found.insert(finding.cause);
+    std::set<std::string> expected;
+    for (const NamedRule* const rule : rules) expected.insert(FullName(*rule));
+    for (const std::string& name : expected) EXPECT_TRUE(found.contains(name)) << name;
+    for (const std::string& cause : found)
+      EXPECT_TRUE(expected.contains(cause) || cause.find(" or ") != std::string::npos) << cause;
+    for (const NamedRule* const rule : rules) plan.sides = WithoutDifference(plan.sides, *rule);
+    for (uint32_t seed = 0; seed < 50; ++seed) EXPECT_TRUE(FuzzSeed(plan, seed).empty());
+  }
+}
+
+/// The steps of a seed's stream by kind of record.
+std::map<size_t, size_t> KindsOf(const Ops& ops) {
+  std::map<size_t, size_t> kinds;
+  for (const StoredOp& op : ops) ++kinds[op.op().body.index()];
+  return kinds;
+}
+
+TEST(FuzzRun, EachKind_IsWhatItIsCalled) {
+  FuzzPlan plan = PlanOf("v2@58", "v2@58");
+  plan.kinds = {StreamKind::kClones};
+  size_t clones = 0;
+  for (const StoredOp& op : StreamOfSeed(plan, 1))
+    clones += std::holds_alternative<CloneRead>(op.op().body);
+  EXPECT_GT(clones, 8u);
+  plan.kinds = {StreamKind::kReadLimits};
+  const Ops limited = StreamOfSeed(plan, 1);
+  for (size_t i = 0; i + 1 < limited.size(); ++i)
+    if (const auto* read = std::get_if<ReadPass>(&limited[i].op().body))
+      EXPECT_LT(read->max_packets.value_or(UINT64_MAX), 6u);
+  EXPECT_EQ(KindsOf(limited), KindsOf(StreamOfSeed(plan, 1))) << "the same seed, the same stream";
+  plan.kinds = {StreamKind::kForgetting};
+  EXPECT_EQ(StreamOfSeed(plan, 1).size(), 2 + 20u * plan.operations);
+}
+
+TEST(FuzzRun, Smallest_HasTheFewestAndSmallest) {
+  const FuzzPlan plan = PlanOf("v2@57", "v2@58");
+  std::map<std::string, size_t> operations;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    for (const FuzzFinding& finding : FuzzSeed(plan, seed)) {
+      if (operations.contains(finding.cause)) continue;
+      const Ops less = Smallest(plan, finding, StreamOfSeed(plan, seed), {});
+      operations[finding.cause] = less.size() - 1;
+      EXPECT_EQ(ShownBy(plan, finding, less).value().cause, finding.cause);
+      EXPECT_EQ(std::get<BufferSetUp>(less.front().op().body).size, 4096u);
+      for (size_t i = 1; i < less.size(); ++i) {
+        const auto& commit = std::get<Commit>(less[i].op().body);
+        EXPECT_EQ(commit.producer, ProducerId{1});
+        EXPECT_LE(commit.request.size(), 40u);
+      }
+    }
+  }
+  EXPECT_EQ(operations["v2@58:allows_writer_drop"], 1u);
+  EXPECT_EQ(operations["v2@58:relocates_completed_chunk"], 2u);
+}
+
+// A plug-in that watches a buffer from outside cannot report what a read abandons: that is unknown,
+// and no finding.
+TEST(Accounts, WhatAnEngineDoesNotReport_IsNoFinding) {
+  const FuzzPlan plan = PlanOf("v2@58", "v2@58");
+  const FuzzSide quiet = SideOf(testing::QuietEngine::Info());
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const auto accounts = CheckAccounts(quiet.info, OptionsOf(quiet), StreamOfSeed(plan, seed));
+    EXPECT_EQ(accounts.value().wrong, "") << seed;
+  }
+}
+
+// An engine that reports no events, though it should, leaves the ledger with open accounts.
+TEST(Accounts, MissingEvents_AreFound) {
+  Ops ops = StreamOf({});
+  for (uint32_t i = 0; i < 20; ++i)
+    ops.push_back(OpOf({.commit = Chunk(1, 1, i).Whole(1000, 'a').commit()}));
+  FuzzSide changed = SideOf(Find("v2@58"));
+  EXPECT_EQ(CheckAccounts(changed.info, OptionsOf(changed), ops).value().wrong, "");
+  changed.info.create = [](EngineConfig config) -> Result<std::unique_ptr<Engine>> {
+    config.observer = nullptr;
+    return Find("v2@58").create(config);
+  };
+  EXPECT_NE(CheckAccounts(changed.info, OptionsOf(changed), ops).value().wrong, "");
+}
+
+}  // namespace
+}  // namespace ringscope
