@@ -11,7 +11,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/described_kinds.h"
-#include "formats/sqlite/export_sink.h"
+#include "formats/sqlite/sqlite_export.h"
 
 namespace ringscope {
 namespace {
@@ -84,7 +84,7 @@ Command ExportCommand() {
           "Write what happened to every packet into a SQLite database",
           "Replays like 'ringscope replay' and writes one SQLite file: a row for each packet that "
           "was written, with its fate and the cause, and tables of the sessions, buffers, "
-          "producers, sequences, chunks, evictions, patches, reads, losses and counters. The views "
+          "producers, sequences, chunks, reads, gaps and counters. The views "
           "data_loss, culprits and stalls answer the most common questions; ringscope-export(1) "
           "and '.schema' describe the tables.",
           {{"ringscope export session.tblog -o case.db", "Make the database"},

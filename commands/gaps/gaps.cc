@@ -9,11 +9,9 @@
 
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
-#include "commands/gaps/gaps_logs.h"
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/packet_rows.h"
 #include "commands/gaps/shown_gaps.h"
-#include "commands/many_logs/log_list.h"
 #include "commands/replays/log_words.h"
 #include "commands/replays/readers.h"
 #include "commands/replays/replay_run.h"
@@ -35,7 +33,7 @@ namespace ringscope {
 namespace {
 
 struct GapsArgs {
-  LogChoices logs;
+  std::vector<std::string> logs;
   ReplayChoices choices;
   GapFilter filter;
   bool summary = false;           // only the totals
@@ -50,7 +48,7 @@ struct GapsArgs {
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddLogList(app, args.logs, "LOG", "; traces (.pftrace) are imported on the fly");
+  AddLogs(app, args.logs);
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
@@ -285,45 +283,11 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
   return code;
 }
 
-/// A line for each log; they are replayed on all cores.
-Result<ExitCode> ReportEach(const GapsArgs& args, const LogList& logs, Context& context,
-                            const Descriptors& descriptors) {
-  if (args.packets || (args.format != "text" && args.format != "json")) {
-    return Fail(ErrorCode::kUsage,
-                "a report on many logs has one line for each: as text or json, without --packets",
-                {}, "name one log, without --each and --shard");
-  }
-  if (args.filter.selects_gaps() || args.summary || args.limit) {
-    return Fail(ErrorCode::kUsage,
-                "a report on many logs has sums of sequences: --seq and --buffer select of them; "
-                "--from, --to, --fate, --cause, --content, --summary and --limit are for one log",
-                {}, "leave these out, or name one log without --each and --shard");
-  }
-  const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
-    SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
-    return ForEachSession(sessions, [&] {
-      return ReplayForGaps(args, {}, sessions, own, descriptors,
-                           [&](const ShownGaps& selection, const auto&, const auto&) {
-                             results.push_back(TotalsOf(selection));
-                             return Status{};
-                           });
-    });
-  };
-  return ReportLogs(context.console, args.format,
-                    CollectEachLog<GapsSession>(context, logs.paths, "replaying", task),
-                    logs.shards);
-}
-
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
-  // Several logs, neither a folder nor a list, can still be reported one after the other.
-  const bool wants_list = args.packets || (args.format != "text" && args.format != "json");
-  if (logs.each && (logs.each_asked || !wants_list))
-    return ReportEach(args, logs, context, descriptors.get());
-  return ReportInFull(args, logs.paths, context, descriptors.get());
+  return ReportInFull(args, args.logs, context, descriptors.get());
 }
 
 }  // namespace
@@ -345,8 +309,7 @@ Command GapsCommand() {
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, and whose commit overwrote it"},
        {"ringscope gaps --packets --decode --seq 2:17 session.tblog",
-        "What was in the packets that this writer lost?"},
-       {"ringscope gaps captures/", "Which of these logs lost anything?"}},
+        "What was in the packets that this writer lost?"}},
       Bind(SetUp, RunGaps),
       {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
                 "missing.",

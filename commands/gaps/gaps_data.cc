@@ -9,9 +9,85 @@
 #include "commands/replays/story_words.h"
 #include "commands/replays/verdict_words.h"
 #include "commands/view/answer_report.h"
+#include "commands/view/json_fields.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
+
+// The totals of a session.
+
+struct GapsBuffer {
+  BufferId buffer{};
+  // Absent: the buffer was never set up.
+  std::optional<std::string> engine;
+  std::optional<uint64_t> size;
+  std::optional<FillPolicy> policy;
+  LedgerTotals totals;
+};
+
+struct GapsSequence : SequenceLosses {
+  std::string producer;  // its name, fit for a terminal
+  uint64_t gaps = 0;
+};
+
+struct GapsSession {
+  std::string input;
+  uint64_t session = 0;
+  std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
+  bool nothing_lost = true;       // and the log proves it
+  std::vector<GapsBuffer> buffers;
+  std::vector<GapsSequence> sequences;
+  std::vector<FtraceCpuLosses> ftrace;
+  std::vector<StaleSequence> stale;
+};
+
+template <typename Io>
+void ListFates(Io& io, std::array<FateCount, kFates>& by_fate) {
+  io.Object("fates", [&](auto& fates) {
+    for (size_t i = 0; i < kFates; ++i) fates(Name(static_cast<Fate>(i)), by_fate[i]);
+  });
+}
+
+template <typename Io>
+void ListFields(Io& io, GapsBuffer& buffer) {
+  io("buffer", buffer.buffer, "engine", buffer.engine, "size", buffer.size, "policy", buffer.policy,
+     "written", buffer.totals.written);
+  io.Derived("lost", buffer.totals.lost());
+  io("own_fault", buffer.totals.own_fault, "duplicates", buffer.totals.duplicates);
+  ListFates(io, buffer.totals.by_fate);
+}
+
+template <typename Io>
+void ListFields(Io& io, UnusablePackets& unusable) {
+  ListFields(io, unusable.count);
+  io("from_ns", unusable.from_ns, "to_ns", unusable.to_ns, "reset", unusable.reset);
+}
+
+template <typename Io>
+void ListFields(Io& io, GapsSequence& sequence) {
+  io("buffer", sequence.buffer, "sequence", sequence.sequence, "producer", sequence.producer);
+  io.Derived("written", sequence.written(), "lost", sequence.lost());
+  io("own_fault", sequence.own_fault, "gaps", sequence.gaps, "unusable", sequence.unusable,
+     "unusable_times", sequence.unusable_spans, "producer_flags", sequence.producer_flags,
+     "producer_flags_hidden", sequence.hidden_flags, "producer_bits", sequence.producer_bits,
+     "producer_flags_after_abort", sequence.flags_after_abort, "missing_chunks",
+     sequence.missing_chunks, "first_chunk", sequence.first_chunk);
+  ListFates(io, sequence.by_fate);
+}
+
+template <typename Io>
+void ListFields(Io& io, FtraceCpuLosses& cpu) {
+  io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
+     "overrun", cpu.overrun, "commit_overrun", cpu.commit_overrun, "dropped_events",
+     cpu.dropped_events);
+}
+
+template <typename Io>
+void ListFields(Io& io, StaleSequence& stale) {
+  io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
+     stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk);
+}
+
 namespace {
 
 Json PlaceJson(const GapPlace& place) {
@@ -234,15 +310,11 @@ void SumSelected(GapsSession& session) {
   }
 }
 
-}  // namespace
-
 GapsSession TotalsOf(const ShownGaps& selection) {
   GapsSession totals{.input = selection.outcome.path,
                      .session = selection.outcome.session,
                      .clone = selection.outcome.clone,
                      .nothing_lost = !selection.any_loss && !selection.any_sign,
-                     .reads = Name(selection.outcome.reads.mode),
-                     .reads_assumed = selection.outcome.reads.assumed,
                      .buffers = {},
                      .sequences = {},
                      .ftrace = selection.report.ftrace,
@@ -265,6 +337,8 @@ GapsSession TotalsOf(const ShownGaps& selection) {
   if (selection.is_filtered) SumSelected(totals);
   return totals;
 }
+
+}  // namespace
 
 std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone) {
   return JsonLine("reads", session, clone, ReadsJson(used));

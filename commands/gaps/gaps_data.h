@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "commands/gaps/shown_gaps.h"
-#include "commands/gaps/gaps_logs.h"
 #include "commands/view/report.h"
 #include "core/log/session_story.h"
 
 namespace ringscope {
-
-/// The totals of one session.
-GapsSession TotalsOf(const ShownGaps& selection);
 
 /// One session's losses for programs: in a document, or if `lines` as lines of one object each,
 /// whose "type" is what it describes.

@@ -66,9 +66,15 @@ Status SqliteFile::Commit() {
   return pending_.Commit();
 }
 
-SqliteInsert::SqliteInsert(SqliteFile& file, const char* table, int columns) : file_(file) {
-  std::string places = "?";
-  for (int i = 1; i < columns; ++i) places += ",?";
+SqliteInsert::SqliteInsert(SqliteFile& file, const char* table) : file_(file) {
+  std::string places;
+  const auto add = [](void* list, int, char**, char**) {
+    *static_cast<std::string*>(list) += static_cast<std::string*>(list)->empty() ? "?" : ",?";
+    return 0;
+  };
+  const std::string columns = fmt::format("SELECT 1 FROM pragma_table_info('{}')", table);
+  if (file_.status())
+    file_.Check(sqlite3_exec(file_.db_, columns.c_str(), add, &places, /*errmsg=*/nullptr));
   const std::string sql = fmt::format("INSERT INTO {} VALUES({})", table, places);
   if (file_.status())
     file_.Check(sqlite3_prepare_v3(file_.db_, sql.c_str(), static_cast<int>(sql.size()),

@@ -36,7 +36,6 @@ class SqliteFile {
 
  private:
   friend class SqliteInsert;
-  friend class SqliteBulkInsert;
 
   explicit SqliteFile(PendingFile pending) : pending_(std::move(pending)) {}
   void Check(int code);
@@ -49,8 +48,8 @@ class SqliteFile {
 /// A prepared INSERT: one call for each row.
 class SqliteInsert {
  public:
-  /// @param columns that are stored, in the table's order
-  SqliteInsert(SqliteFile& file, const char* table, int columns);
+  /// The table's own description gives the columns that are stored.
+  SqliteInsert(SqliteFile& file, const char* table);
   ~SqliteInsert();
   SqliteInsert(const SqliteInsert&) = delete;
   SqliteInsert& operator=(const SqliteInsert&) = delete;

@@ -104,26 +104,18 @@ CREATE TABLE chunks (
   complete INTEGER NOT NULL,  -- 0: scraped while the writer still had it
   payload_bytes INTEGER NOT NULL,
   entry TEXT NOT NULL,        -- committed, rewritten, relocated, unchanged, discarded, refused,
-                              -- untold (the engine does not report it)
+                              -- or that the engine does not report it
   why TEXT,                   -- of discarded and refused
   offset INTEGER,             -- bytes, of its place in the buffer; NULL: it got none
   size INTEGER,               -- bytes that it took there
   exit TEXT NOT NULL,         -- none, held (at the end), read, evicted, replaced (re-committed)
   left_record INTEGER,
   left_ns INTEGER,
+  evicted_by INTEGER REFERENCES chunks(id),  -- evicted: the commit that needed the space
+  unread_bytes INTEGER,       -- evicted: of its fragments, not read before
   sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
-);
-CREATE TABLE evictions (
-  -- One row per chunk whose space was needed for another.
-  chunk INTEGER PRIMARY KEY REFERENCES chunks(id),  -- the evicted chunk
-  by_chunk INTEGER NOT NULL REFERENCES chunks(id),  -- the commit that needed the space
-  session INTEGER NOT NULL,
-  buffer INTEGER NOT NULL,
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  unread_bytes INTEGER NOT NULL  -- of its fragments, not read before
 );
 CREATE TABLE packets (
   -- One row per packet that was written, whatever became of it. (Its last column, sequence, is that
@@ -165,52 +157,6 @@ CREATE TABLE packets (
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
-CREATE TABLE duplicates (
-  -- One row each time that a packet was returned again (V1, after a scrape).
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  producer INTEGER NOT NULL,
-  writer INTEGER NOT NULL,
-  first_chunk INTEGER NOT NULL,   -- its place, as in packets
-  fragment INTEGER NOT NULL,
-  size INTEGER NOT NULL,
-  pass INTEGER NOT NULL,
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
-  FOREIGN KEY (session, buffer, producer, writer)
-    REFERENCES sequences(session, buffer, producer, writer)
-);
-CREATE TABLE losses (
-  -- One row each time that the buffer detected a loss: what it will flag on the next packet of the
-  -- sequence (kind flag), or a packet that a read abandoned (kind packet).
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  producer INTEGER NOT NULL,
-  writer INTEGER NOT NULL,
-  chunk INTEGER NOT NULL,     -- where it was detected
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  kind TEXT NOT NULL,
-  cause TEXT NOT NULL,        -- name of the previous_packet_dropped bit
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
-  FOREIGN KEY (session, buffer, producer, writer)
-    REFERENCES sequences(session, buffer, producer, writer)
-);
-CREATE TABLE patches (
-  -- One row per chunk and request of patches that reached a buffer.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  producer INTEGER NOT NULL,
-  writer INTEGER NOT NULL,
-  chunk INTEGER NOT NULL,
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  patches INTEGER NOT NULL,   -- how many, of four bytes each
-  applied INTEGER NOT NULL,
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
-  why TEXT                    -- of those not applied: no_such_chunk, out_of_bounds
-);
 CREATE TABLE reads (
   -- One row per read of a buffer.
   id INTEGER PRIMARY KEY,
@@ -225,20 +171,6 @@ CREATE TABLE reads (
   invalid INTEGER NOT NULL,   -- of these packets, refused by the service
   FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer)
 );
-CREATE TABLE smb_looks (
-  -- One row per look at a producer's shared memory: its chunks by state. What happened between two
-  -- looks was not seen.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  producer INTEGER NOT NULL,
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  free INTEGER NOT NULL,
-  being_written INTEGER NOT NULL,
-  being_read INTEGER NOT NULL,
-  held_back INTEGER NOT NULL, -- complete, and not named in a commit yet
-  waiting INTEGER NOT NULL,   -- complete, and named in a commit: for the service
-  writers INTEGER NOT NULL    -- that had a chunk which was being written
-);
 CREATE TABLE stats (
   -- The counters, as trace processor's stats table has them.
   session INTEGER NOT NULL REFERENCES sessions(id),
@@ -246,61 +178,6 @@ CREATE TABLE stats (
   idx INTEGER,                -- buffers.idx, or the CPU of ftrace; NULL: of the service
   severity TEXT NOT NULL,     -- info, data_loss, error
   value INTEGER NOT NULL
-);
-CREATE TABLE events (
-  -- One row per record about tracing sessions and those who take part: configs, buffers, producers,
-  -- data sources, flushes, triggers, clones, gaps of the recording. What a record does not have is
-  -- NULL.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  record INTEGER NOT NULL,
-  time_ns INTEGER,
-  event TEXT NOT NULL,        -- kind of the record, as 'ringscope dump' names it
-  change TEXT,                -- of a session: started, stop_requested, stopped, ...
-  tracing_session INTEGER,    -- as the log numbers the service's sessions
-  producer INTEGER,
-  instance INTEGER,           -- of a data source
-  buffer INTEGER,
-  flush INTEGER,
-  clone INTEGER,
-  flag INTEGER,               -- no_flush, stopped, transfer or success, if the event has that
-  name TEXT,                  -- of the producer, data source, trigger or session
-  detail TEXT                 -- text; of a config, its text
-);
-CREATE TABLE data_sources (
-  -- One row per data source that was set up for a session. Times are NULL where it did not happen.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  producer INTEGER NOT NULL,
-  instance INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  buffer INTEGER NOT NULL,    -- that it writes to
-  tracing_session INTEGER,
-  set_up_ns INTEGER,
-  started_ns INTEGER,         -- asked to start
-  reported_start_ns INTEGER,  -- the producer reported it
-  stopped_ns INTEGER,         -- asked to stop
-  reported_stop_ns INTEGER
-);
-CREATE TABLE idle_sources (
-  -- One row per data source, or producer, that contributed nothing.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  problem TEXT NOT NULL,      -- no_producer, not_set_up, unused_producer, never_wrote
-  tracing_session INTEGER,
-  source TEXT NOT NULL,       -- data source; of an unused producer: all that it has
-  producer INTEGER,
-  buffer INTEGER              -- that it should have written to
-);
-CREATE TABLE flushes (
-  -- One row per flush and producer that was asked for it.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  flush INTEGER NOT NULL,
-  time_ns INTEGER,
-  reason TEXT NOT NULL,       -- unknown, periodic, trace_stop, trace_clone, explicit
-  initiator TEXT NOT NULL,    -- unknown, traced, perfetto_cmd, consumer_sdk
-  outcome TEXT NOT NULL,      -- of the flush: succeeded, failed
-  timed_out INTEGER NOT NULL, -- of the flush: the log has a timeout
-  producer INTEGER,           -- NULL: nobody was asked
-  acknowledged INTEGER NOT NULL,
-  latency_ns INTEGER          -- from the request to the acknowledgement
 );
 CREATE TABLE sums (
   -- One row per sequence, fate and cause: the packets in sum.
@@ -362,51 +239,89 @@ CREATE TABLE gaps (
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
-CREATE TABLE programs (
-  -- One row per program (ProtoVM) of a buffer, which folds what is overwritten into a state.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  program INTEGER NOT NULL,         -- in the order in which they were set up, from 0
-  data_source TEXT NOT NULL,
-  producers TEXT NOT NULL,          -- ids, as '1, 2'
-  memory_limit INTEGER NOT NULL,    -- bytes
-  memory INTEGER NOT NULL,          -- bytes counted against it at the end
-  peak_memory INTEGER NOT NULL,
-  program_bytes INTEGER NOT NULL,
-  state_bytes INTEGER NOT NULL,     -- of the state at the end, as it would be written
-  folded_packets INTEGER NOT NULL,  -- that the program took
-  folded_bytes INTEGER NOT NULL,
-  in_trace_packets INTEGER NOT NULL,  -- of these, in the state that was written
-  errors INTEGER NOT NULL,          -- runs that ended so
-  aborted INTEGER NOT NULL,
-  at_limit_packets INTEGER NOT NULL,  -- of these, because of the memory limit
-  at_limit_elements INTEGER NOT NULL,  -- that merges left out because of it
-  limit_record INTEGER,             -- when the limit was reached first; NULL: never
-  limit_ns INTEGER,
-  left_with_buffer INTEGER NOT NULL,  -- 1: for a clone, with all that the buffer held
-  PRIMARY KEY (session, buffer, program),
-  FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer)
-) WITHOUT ROWID;
-CREATE TABLE program_failures (
-  -- One row per program, instruction and way in which runs of the program failed there.
-  session INTEGER NOT NULL,
-  buffer INTEGER NOT NULL,
-  program INTEGER NOT NULL,
-  result TEXT NOT NULL,             -- error, abort, crash (of the service), too_long
-  reason TEXT NOT NULL,
-  instruction TEXT NOT NULL,        -- its place: instructions[2].nested_instructions[0]
-  packets INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  first_record INTEGER,
-  first_ns INTEGER,
-  FOREIGN KEY (session, buffer, program) REFERENCES programs(session, buffer, program)
-);
 CREATE TABLE fates (
   -- What the fates mean.
   fate TEXT PRIMARY KEY,
   is_loss INTEGER NOT NULL,   -- the packet is gone for good
   meaning TEXT NOT NULL
 ) WITHOUT ROWID;
+)sql";
+
+// An index over all packets would take as long as writing them; the tables of sums answer what
+// would read them all. The fates that are rare are found by theirs.
+const char* const kSqliteIndexes = R"sql(
+ALTER TABLE packets ADD COLUMN sequence TEXT AS (producer || ':' || writer);
+CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
+  WHERE fate NOT IN ('read', 'overwritten', 'discarded');
+CREATE INDEX chunks_by_name ON chunks(session, buffer, producer, writer, chunk);
+CREATE INDEX chunks_by_evictor ON chunks(evicted_by) WHERE evicted_by IS NOT NULL;
+)sql";
+
+const char* const kSqliteViews = R"sql(
+CREATE VIEW data_loss AS
+  -- What was lost: per sequence, fate and cause.
+  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.fate, p.cause,
+         p.packets, p.bytes, p.own_fault, p.first_chunk, p.last_chunk, p.first_written_ns,
+         p.last_written_ns, p.sequence
+  FROM sums p
+  JOIN fates f ON f.fate = p.fate AND f.is_loss
+  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
+  ORDER BY p.session, p.buffer, p.producer, p.writer, p.packets DESC;
+CREATE VIEW culprits AS
+  -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten packets,
+  -- and that of their bytes.
+  SELECT session, buffer, producer AS victim_producer, writer AS victim_writer,
+         culprit_producer, culprit_writer,
+         (SELECT name FROM producers r WHERE r.session = e.session
+            AND r.producer = e.culprit_producer) AS culprit_name,
+         packets, bytes,
+         round(100.0 * packets / sum(packets) OVER victim, 1) AS percent,
+         round(100.0 * bytes / sum(bytes) OVER victim, 1) AS bytes_percent,
+         sequence AS victim, culprit
+  FROM evictors e
+  WINDOW victim AS (PARTITION BY session, buffer, producer, writer)
+  ORDER BY session, buffer, producer, writer, packets DESC, culprit_producer, culprit_writer;
+CREATE VIEW evicted_by AS
+  -- Whose commits needed the space of overwritten packets: as 'ringscope gaps' counts them.
+  SELECT e.session, e.culprit AS sequence,
+         (SELECT name FROM producers r WHERE r.session = e.session
+            AND r.producer = e.culprit_producer) AS process,
+         (SELECT thread FROM sequences q WHERE q.session = e.session
+            AND q.producer = e.culprit_producer AND q.writer = e.culprit_writer
+            AND q.thread IS NOT NULL) AS thread,
+         sum(packets) AS packets, sum(bytes) AS bytes,
+         round(100.0 * sum(packets) / sum(sum(packets)) OVER (PARTITION BY e.session), 1) AS percent
+  FROM evictors e
+  WHERE culprit_producer IS NOT NULL
+  GROUP BY e.session, culprit_producer, culprit_writer
+  ORDER BY e.session, sum(packets) DESC, culprit_producer, culprit_writer;
+CREATE VIEW gap_times AS
+  -- The gaps, with names, and with times in seconds since the session's start and of the day (UTC,
+  -- NULL where the log does not show it).
+  SELECT g.session, g.buffer, g.sequence, q.process, q.thread, g.packets, g.bytes, g.cause, g.sign,
+         (g.written_from_ns - s.first_ns) / 1e9 AS written_from,
+         (g.written_to_ns - s.first_ns) / 1e9 AS written_to,
+         (g.lost_from_ns - s.first_ns) / 1e9 AS lost_from,
+         (g.lost_to_ns - s.first_ns) / 1e9 AS lost_to,
+         strftime('%Y-%m-%d %H:%M:%f', (g.written_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
+           AS written_from_utc,
+         strftime('%Y-%m-%d %H:%M:%f', (g.lost_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
+           AS lost_from_utc
+  FROM gaps g
+  JOIN sessions s ON s.id = g.session
+  JOIN sequences q USING (session, buffer, producer, writer)
+  ORDER BY g.session, g.packets DESC, g.buffer, g.producer, g.writer, g.first_chunk;
+CREATE VIEW stalls AS
+  -- What was still in the buffer and could not be read: what it waits for, and since when.
+  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.cause,
+         p.waits_for, count(*) AS packets, sum(p.size) AS bytes, min(p.first_chunk) AS first_chunk,
+         max(p.last_chunk) AS last_chunk, min(p.decided_ns) AS since_ns,
+         s.last_ns - min(p.decided_ns) AS waited_ns, p.sequence
+  FROM packets p
+  JOIN sessions s ON s.id = p.session
+  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
+  WHERE p.fate = 'stalled' AND p.fate NOT IN ('read', 'overwritten', 'discarded')
+  GROUP BY p.session, p.buffer, p.producer, p.writer, p.cause, p.waits_for;
 )sql";
 
 }  // namespace ringscope

@@ -9,7 +9,7 @@ namespace ringscope {
 // `.schema` of the sqlite3 shell shows them.
 
 /// Version of the schema, as the database's user_version: counts changes that break queries.
-inline constexpr int kSqliteSchemaVersion = 1;
+inline constexpr int kSqliteSchemaVersion = 2;
 /// The database's application_id: "rgsc".
 inline constexpr int kSqliteApplicationId = 0x72677363;
 
@@ -18,6 +18,9 @@ bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
 extern const char* const kSqliteTables;
+/// Run when all rows are in.
+extern const char* const kSqliteIndexes;
+extern const char* const kSqliteViews;
 
 }  // namespace ringscope
 
