@@ -72,7 +72,7 @@ void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   if (!is_new) return;
   file.read = ++reads_;
   Log(session, *size);
-  if (!strict_ || under_way_ == UnderWay::kRequests) {
+  if (under_way_ == UnderWay::kRequests) {
     log_.MarkInexact(
         {.reason = InexactReason::kReads,
          .session = session,

@@ -58,7 +58,7 @@ class PortTap : public Tap {
   void SetCausesRead() {
     if (!recording_.files.any()) return;
     recording_.files.OnCause();
-    if (recording_.strict_order) SetMustConfirm();
+    SetMustConfirm();
   }
   /// Something that changes the buffers is about to be sent.
   void NotePassing() {

@@ -128,7 +128,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
     RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
   }
-  if (!wants_scraping_ || recording_.scraping != Scraping::kExact) {
+  if (!wants_scraping_) {
     service.Queue(std::move(frame));
     return {};
   }
@@ -219,7 +219,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
 
 void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
   // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.strict_order && recording_.clones.AnyOpen()) SetMustConfirm();
+  if (recording_.clones.AnyOpen()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
   recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
   SetCausesRead();
@@ -243,11 +243,6 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
   std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
     return recording_.buffers.IsFreed(chunk.target);
   });
-  const bool exact = recording_.scraping == Scraping::kExact;
-  if (!exact && !chunks.empty() && !std::exchange(estimate_is_marked_, true))
-    recording_.log.MarkInexact({.reason = InexactReason::kScrapes,
-                                .producer = producer_,
-                                .detail = Describe() + " (--scraping observe)"});
   for (size_t next = 0; next < chunks.size();) {
     std::string request;
     CommitRequestBuilder builder(request);
@@ -263,10 +258,10 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
     Commit record;
     record.producer = producer_;
-    record.origin = exact ? Origin::kScraped : Origin::kEstimated;
+    record.origin = Origin::kScraped;
     record.request = wire::AsBytes(request);
     recording_.log.Append(record);
-    if (exact) frames.push_back(OwnCommit(request));
+    frames.push_back(OwnCommit(request));
   }
   return frames;
 }
@@ -285,7 +280,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
 
 bool ProducerTap::WantsScrape() const {
   // What a producer has for a session that never asks it to flush is never acknowledged.
-  return recording_.scraping == Scraping::kExact && recording_.instances.IsLeftOut(producer_);
+  return recording_.instances.IsLeftOut(producer_);
 }
 
 void ProducerTap::Scrape(FrameSocket& service) {

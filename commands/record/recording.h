@@ -18,12 +18,6 @@
 
 namespace ringscope::record {
 
-/// How the log gets the uncommitted chunks that the service scrapes.
-enum class Scraping : uint8_t {
-  kExact,    // the recorder scrapes in the service's place, and sends what it finds
-  kObserve,  // the traffic is not changed; what the service may have found is estimated
-};
-
 /// Counters for the status line and the summary.
 struct RecordCounts {
   uint64_t producers = 0;  // connected now
@@ -44,9 +38,6 @@ struct Recording {
   CloneWatch& clones;
   FileWatch& files;
   RecordCounts& counts;
-  Scraping scraping = Scraping::kExact;
-  bool strict_order = true;  // nobody's request passes before another's was handled
-  bool asks_service = true;  // requests of the recorder's own are sent
   /// Has the producers scraped that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };

@@ -43,7 +43,7 @@ struct LogHeader {
   /// How many records after this one only repeat the state that the parts before this one lead to,
   /// for a reader that does not have them.
   uint64_t repeated_records = 0;
-  /// What packets say is left out: see core/payload. Such a log has kVersionWithoutPayload.
+  /// What packets say is left out: see PayloadMask. Such a log has kVersionWithoutPayload.
   bool without_payload = false;
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
