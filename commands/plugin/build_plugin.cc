@@ -17,7 +17,6 @@ namespace ringscope::adapter {
 namespace {
 
 namespace fs = std::filesystem;
-using record::ProgramRuns;
 using Command = ProgramRuns::Command;
 
 Command Words(const std::string& text) {
@@ -117,9 +116,9 @@ class PluginBuild {
 
   /// The program, if there is one: of the system, or of the checkout.
   std::optional<std::string> FindGn(const Checkout& main) const {
-    if (record::ChildProcess::Check("gn")) return "gn";
+    if (ChildProcess::Check("gn")) return "gn";
     const std::string own = main.folder + "/tools/gn";
-    if (record::ChildProcess::Check(own)) return own;
+    if (ChildProcess::Check(own)) return own;
     return std::nullopt;
   }
 
@@ -130,7 +129,7 @@ class PluginBuild {
         {gn, "gen", out, "--root=" + checkout_.folder, fmt::format("--args={}", kGnArguments)},
         checkout_.folder));
     const std::string own = main.folder + "/tools/ninja";
-    Command ninja = {record::ChildProcess::Check("ninja") ? "ninja" : own, "-C", out};
+    Command ninja = {ChildProcess::Check("ninja") ? "ninja" : own, "-C", out};
     for (const std::string& target : HeaderTargets(checkout_)) ninja.push_back(target);
     RS_RETURN_IF_ERROR(runs_.Run(ninja, checkout_.folder));
     RS_ASSIGN_OR_RETURN(build_, BuildFolder::Find(checkout_, out));

@@ -20,7 +20,6 @@ namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
-using record::ProgramRuns;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

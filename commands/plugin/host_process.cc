@@ -54,7 +54,7 @@ Result<std::unique_ptr<HostProcess>> HostProcess::Start(const PluginRun& run) {
 }
 
 Status HostProcess::Launch() {
-  record::UniqueFd shared(::memfd_create("ringscope-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd shared(::memfd_create("ringscope-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!shared.valid() || ::ftruncate(shared.get(), sizeof(HostMemory)) != 0)
     return StartError("shared memory");
   // Were it to shrink, reading it would end this process, too.
@@ -68,13 +68,13 @@ Status HostProcess::Launch() {
   answers_.emplace(memory_->answers, memory_->answer_bytes.data(), kAnswerRingBytes);
   int life[2], output[2];
   if (::pipe2(life, O_CLOEXEC) != 0) return StartError("a pipe");
-  const record::UniqueFd their_life(life[0]);
-  lifeline_ = record::UniqueFd(life[1]);
+  const UniqueFd their_life(life[0]);
+  lifeline_ = UniqueFd(life[1]);
   if (::pipe2(output, O_CLOEXEC) != 0) return StartError("a pipe");
-  output_ = record::UniqueFd(output[0]);
-  const record::UniqueFd their_output(output[1]);
+  output_ = UniqueFd(output[0]);
+  const UniqueFd their_output(output[1]);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  RS_ASSIGN_OR_RETURN(child_, record::ChildProcess::Start(
+  RS_ASSIGN_OR_RETURN(child_, ChildProcess::Start(
                                   {kPluginHostProgram, kPluginHostArgument,
                                    std::to_string(shared.get()), std::to_string(their_life.get())},
                                   {},

@@ -94,9 +94,9 @@ class HostProcess {
   std::unique_ptr<HostMemory, Unmap> memory_;
   std::optional<RingWriter> calls_;
   std::optional<RingReader> answers_;
-  record::UniqueFd lifeline_;  // closed: the process ends
-  record::UniqueFd output_;
-  std::unique_ptr<record::ChildProcess> child_;
+  UniqueFd lifeline_;  // closed: the process ends
+  UniqueFd output_;
+  std::unique_ptr<ChildProcess> child_;
   std::string last_output_;
   std::optional<PluginDeath> death_;
   Clock::time_point deadline_;

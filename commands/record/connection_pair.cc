@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
@@ -277,4 +277,4 @@ Status ConnectionPair::UpdateEvents() {
   return {};
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -12,7 +12,7 @@
 #include "commands/record/tap.h"
 #include "commands/record/turns.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
 ///
@@ -119,6 +119,6 @@ class ConnectionPair : private Turns::Taker {
   EventLoop::Timer close_timeout_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_

@@ -12,7 +12,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_config_facts.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes of packets, as they go into the trace, after which the service ends a pass.
@@ -377,4 +377,4 @@ void ConsumerTap::OnDisconnect(FrameSocket* service) {
   EndSession();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

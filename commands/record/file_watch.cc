@@ -5,7 +5,7 @@
 
 #include "core/session/service_reads.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Between two writes of the same read, if the service confirms nothing meanwhile.
@@ -130,4 +130,4 @@ void FileWatch::Free(SessionId session) {
   files_.erase(found);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

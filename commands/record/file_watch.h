@@ -12,7 +12,7 @@
 #include "commands/record/unique_fd.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
 /// these reads, but the files grow.
@@ -89,6 +89,6 @@ class FileWatch {
   uint64_t reads_ = 0;  // logged so far
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_FILE_WATCH_H_

@@ -10,7 +10,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/testing/op_list.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using std::chrono::milliseconds;
@@ -169,4 +169,4 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

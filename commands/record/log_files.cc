@@ -12,7 +12,7 @@
 #include "formats/io/file_lock.h"
 #include "formats/log/commit_log_format.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint
   return file_->Close();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -15,7 +15,7 @@
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_writer.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 struct LogFilesOptions {
   std::string path;
@@ -96,6 +96,6 @@ LogHeader LiveHeader(std::string description);
 /// 32 random hexadecimal digits.
 std::string RandomUuid();
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_LOG_FILES_H_

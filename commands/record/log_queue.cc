@@ -8,7 +8,7 @@
 #include "commands/record/boot_time.h"
 #include "core/base/wire.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes that a record counts for, besides its request.
@@ -226,4 +226,4 @@ Status LogQueue::Close(std::optional<RecordingEnding> ending) {
   return result_;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -15,7 +15,7 @@
 #include "commands/record/log_files.h"
 #include "commands/record/recording.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
 /// bounded. When it is full, commits are dropped until half of it is free, and the log has a recorder
@@ -107,6 +107,6 @@ class LogQueue : public RecordSink {
   std::thread thread_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_

@@ -7,7 +7,7 @@
 #include "commands/record/producer_tap.h"
 #include "commands/testing/ipc_script.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using ipc::MethodName;
@@ -162,4 +162,4 @@ TEST_F(PortTapTest, SyncWhileTheRecorderHasAsked_LeavesItToTheRecordersReply) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -7,7 +7,7 @@
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kBytesPerKb = 1024;
@@ -192,13 +192,6 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
     return {};
   }
   const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
-  if (recording_.scraping == Scraping::kObserve) {
-    service.Queue(std::move(frame));
-    recording_.log.Append(acknowledged);
-    TakeScraped(ProducerMemory::Scrape::kAll);
-    OnAcknowledged(acknowledged);
-    return {};
-  }
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
   const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
@@ -453,4 +446,4 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
                       .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

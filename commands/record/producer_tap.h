@@ -14,7 +14,7 @@
 #include "commands/record/recording.h"
 #include "commands/record/socket.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs what a producer commits and what the service sends to it, and scrapes its shared memory
 /// instead of the service.
@@ -87,6 +87,6 @@ class ProducerTap : public PortTap {
   CommitReader commit_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PRODUCER_TAP_H_

@@ -13,7 +13,7 @@
 #include "commands/record/child_process.h"
 #include "formats/io/descriptor_io.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kMostOutput = size_t{1} << 20;
@@ -165,4 +165,4 @@ Status ProgramRuns::RunAll(const std::vector<Command>& commands, unsigned at_onc
   }
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

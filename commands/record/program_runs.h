@@ -10,7 +10,7 @@
 #include "commands/record/signal_watch.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Programs that do parts of a command's work: run to their end, without a shell, with their output
 /// collected. From Create on, signals that ask to end are taken here: they end the programs that
@@ -47,6 +47,6 @@ class ProgramRuns {
   int signal_ = 0;  // that arrived
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PROGRAM_RUNS_H_

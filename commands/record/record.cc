@@ -17,7 +17,7 @@ constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
 constexpr uint64_t kMinPart = 64 << 10;
 
-using NamedBuffer = std::pair<BufferId, record::ConfiguredBuffer>;
+using NamedBuffer = std::pair<BufferId, PlannedBuffer>;
 
 /// "1=64MiB,discard"
 Result<NamedBuffer> ParseBufferChoice(std::string_view text) {

@@ -11,7 +11,7 @@
 #include "commands/record/consumer_tap.h"
 #include "commands/record/producer_tap.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// How often the memory of a producer that never acknowledges a flush is scraped.
@@ -346,4 +346,4 @@ void Recorder::Abandon() {
   for (const auto& [id, pair] : pairs_) pair->Abandon();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -17,7 +17,7 @@
 #include "commands/record/turns.h"
 #include "commands/record/warning.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A socket to listen at, and the service's socket to which its clients are joined.
 struct PortSockets {
@@ -30,7 +30,7 @@ struct RecorderOptions {
   std::optional<PortSockets> consumer;
   mode_t mode = 0600;  // of the sockets that are made
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
-  std::vector<std::pair<BufferId, ConfiguredBuffer>> buffers;  // known from the options
+  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
   std::optional<SessionPlan> config;                           // that sessions are started with
 };
 
@@ -148,6 +148,6 @@ class Recorder {
   bool stopping_ = false;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORDER_H_

@@ -16,7 +16,7 @@
 #include "commands/record/session_buffers.h"
 #include "core/log/record_sink.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Counters for the status line and the summary.
 struct RecordCounts {
@@ -55,6 +55,6 @@ struct Recording {
   uint32_t identifying = 0;  // requests under way for the service's number of a session
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORDING_H_

@@ -21,7 +21,7 @@
 #include "core/log/payload_mask.h"
 #include "formats/io/byte_stream.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
@@ -391,7 +391,7 @@ ExitCode RecordingRun::Finish() {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 namespace ringscope {
 
@@ -404,7 +404,7 @@ Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.compare == "-")
     return Fail(ErrorCode::kUsage, "--compare cannot read the trace from standard input", {},
                 "name a file, which is read once the recording has ended");
-  return record::RecordingRun(args, context).Run();
+  return RecordingRun(args, context).Run();
 }
 
 }  // namespace ringscope

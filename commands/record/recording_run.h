@@ -24,7 +24,7 @@ struct RecordArgs {
   std::optional<uint64_t> look_interval_ns = 0;  // between looks at shared memory; absent: none
   std::string config;
   std::string descriptor;  // of fields in it
-  std::vector<std::pair<BufferId, record::ConfiguredBuffer>> buffers;
+  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;
   std::optional<uint64_t> keep;
