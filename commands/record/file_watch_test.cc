@@ -51,7 +51,7 @@ class FileWatchTest : public ::testing::Test {
   }
 
   testing::OpList log_;
-  FileWatch watch_{log_, /*strict=*/true};
+  FileWatch watch_{log_};
   const FileWatch::Clock::time_point start_ = FileWatch::Clock::now();
   const TempFolder folder_;
   const std::string path_ = folder_.File("out.pftrace");

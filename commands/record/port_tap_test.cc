@@ -69,7 +69,7 @@ class PortTapTest : public ::testing::Test {
   Instances instances_;
   FlushWatch flushes_{log_, buffers_};
   CloneWatch clones_{log_, buffers_, instances_};
-  FileWatch files_{log_, /*strict=*/true};
+  FileWatch files_{log_};
   Recording recording_{.log = log_,
                        .buffers = buffers_,
                        .instances = instances_,

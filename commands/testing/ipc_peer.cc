@@ -41,7 +41,7 @@ bool BlockingPeer::Send(std::string_view bytes, int with_fd) {
   if (with_fd >= 0) fds.emplace_back(::dup(with_fd));
   sent_ += bytes;
   while (!bytes.empty()) {
-    const Sent sent = Send(fd_.get(), wire::AsBytes(bytes), fds);
+    const Sent sent = ringscope::Send(fd_.get(), wire::AsBytes(bytes), fds);
     if (sent.state == IoState::kClosed) return false;
     if (sent.state == IoState::kWouldBlock && !WaitFor(fd_.get(), POLLOUT)) return false;
     if (sent.bytes > 0) fds.clear();

@@ -19,7 +19,7 @@ tl::unexpected<Error> GoneError() {
 }  // namespace
 
 Result<ServiceClient> ServiceClient::Connect(const std::string& socket, std::string_view port) {
-  RS_ASSIGN_OR_RETURN(UniqueFd fd, Connect(socket));
+  RS_ASSIGN_OR_RETURN(UniqueFd fd, ringscope::Connect(socket));
   ServiceClient client(std::move(fd));
   RS_RETURN_IF_ERROR(client.Bind(port));
   return client;
