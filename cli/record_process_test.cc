@@ -20,7 +20,6 @@
 namespace ringscope::testing {
 namespace {
 
-using record::ChildProcess;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -75,7 +74,7 @@ class RecordProcess : public ::testing::Test {
   }
   /// A producer that is connected through the recorder.
   FakeProducer& Producer() {
-    EXPECT_TRUE(Eventually([this] { return record::Connect(listen_).has_value(); }));
+    EXPECT_TRUE(Eventually([this] { return Connect(listen_).has_value(); }));
     producer_.emplace(listen_, "p");
     EXPECT_TRUE(producer_->Connect());
     producer_->RegisterWriter(WriterId{1}, kBuffer);
@@ -183,7 +182,7 @@ TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
 // A pipe that is not read is like a disk that accepts nothing.
 TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
   ASSERT_EQ(::mkfifo(log_.c_str(), 0600), 0);
-  record::UniqueFd reader(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  UniqueFd reader(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   ASSERT_TRUE(StartAndCommit(1500, "--queue 1MiB --level -7"));  // the session does not wait
   ASSERT_TRUE(Eventually([this] { return !Messages().empty(); }));
   EXPECT_THAT(Messages(), HasSubstr("the log cannot be written fast enough: "));
@@ -259,7 +258,7 @@ class Terminal {
     EXPECT_EQ(::grantpt(master_.get()), 0);
     EXPECT_EQ(::unlockpt(master_.get()), 0);
     path_ = ::ptsname(master_.get());
-    slave_ = record::UniqueFd(::open(path_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    slave_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
     const winsize size = {24, columns, 0, 0};
     EXPECT_EQ(::ioctl(slave_.get(), TIOCSWINSZ, &size), 0);
   }
@@ -288,8 +287,8 @@ class Terminal {
   }
 
  private:
-  record::UniqueFd master_;
-  record::UniqueFd slave_;
+  UniqueFd master_;
+  UniqueFd slave_;
   std::string path_;
   std::string received_;
 };

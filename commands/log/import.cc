@@ -14,7 +14,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
-#include "core/payload/payload_free_stream.h"
+#include "core/log/payload_mask.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/log/commit_log_writer.h"
 
@@ -90,15 +90,9 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   options.threads = CompressionThreads();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
                       CommitLogWriter::Create(*file, options));
-  PayloadFreeStream without_payload;
-  const auto append_ready = [&]() -> Status {
-    while (const Op* const op = without_payload.Next()) RS_RETURN_IF_ERROR(writer->Append(*op));
-    return {};
-  };
-  const auto append = [&](const Op& op) -> Status {
-    if (!args.no_payload) return writer->Append(op);
-    without_payload.Take(op);
-    return append_ready();
+  PayloadMask mask;
+  const auto append = [&](const Op& op) {
+    return writer->Append(args.no_payload ? mask.Apply(op) : op);
   };
   uint64_t count = 0;
   if (!more) RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
@@ -123,8 +117,6 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
     }
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }
-  without_payload.Finish();
-  RS_RETURN_IF_ERROR(append_ready());
   RS_RETURN_IF_ERROR(writer->Close());
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {

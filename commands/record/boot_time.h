@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// CLOCK_BOOTTIME, the clock of a recording's times, in ns.
 inline uint64_t BootTimeNs() {
@@ -14,6 +14,6 @@ inline uint64_t BootTimeNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_BOOT_TIME_H_

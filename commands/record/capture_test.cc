@@ -22,7 +22,6 @@ namespace ringscope::testing {
 namespace {
 
 using nlohmann::json;
-using record::Scraping;
 
 constexpr size_t kSmbBytes = 131072;  // as the recorded images are
 
@@ -103,21 +102,21 @@ void SetMemory(const TestMemory& memory, const json& entry) {
 
 /// Who talks in the session.
 struct Actors {
-  explicit Actors(record::RecorderOptions& options)
-      : producer_service(record::Listener::Create(UniqueSocketName("service"), 0600).value()),
-        consumer_service(record::Listener::Create(UniqueSocketName("service"), 0600).value()) {
+  explicit Actors(RecorderOptions& options)
+      : producer_service(Listener::Create(UniqueSocketName("service"), 0600).value()),
+        consumer_service(Listener::Create(UniqueSocketName("service"), 0600).value()) {
     options.producer = {UniqueSocketName("listen"), producer_service.name()};
     options.consumer = {UniqueSocketName("listen"), consumer_service.name()};
   }
-  void Join(const record::RecorderOptions& options) {
+  void Join(const RecorderOptions& options) {
     producer.emplace(ConnectPeer(options.producer.listen));
     producers_service.emplace(AcceptPeer(producer_service));
     consumer.emplace(ConnectPeer(options.consumer->listen));
     consumers_service.emplace(AcceptPeer(consumer_service));
   }
 
-  record::Listener producer_service;
-  record::Listener consumer_service;
+  Listener producer_service;
+  Listener consumer_service;
   std::optional<BlockingPeer> producer, consumer;
   std::optional<ServiceEnd> producers_service, consumers_service;
   TestMemory memory{kSmbBytes, /*sealed=*/true};
@@ -146,42 +145,38 @@ std::string NextFrame(Peer& peer, size_t expected_fds) {
 }
 
 template <typename From, typename To>
-void Pass(const Step& step, From& from, To& to, Actors& actors, Scraping scraping) {
+void Pass(const Step& step, From& from, To& to, Actors& actors) {
   ASSERT_TRUE(from.Send(step.frame, step.with_fd ? actors.memory.fd() : -1));
-  if (scraping == Scraping::kExact) {
-    for (const std::string& injected : step.injected)
-      ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(injected));
-    if (step.edited) {
-      ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(*step.edited));
-      return;
-    }
+  for (const std::string& injected : step.injected)
+    ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(injected));
+  if (step.edited) {
+    ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(*step.edited));
+    return;
   }
   ASSERT_EQ(NextFrame(to, step.with_fd ? 1 : 0), step.frame);
 }
 
-void Play(const Step& step, Actors& actors, Scraping scraping) {
+void Play(const Step& step, Actors& actors) {
   BlockingPeer& client = step.consumer ? *actors.consumer : *actors.producer;
   ServiceEnd& service = step.consumer ? *actors.consumers_service : *actors.producers_service;
   for (const json& entry : step.memory) SetMemory(actors.memory, entry);
   if (step.from_client) {
-    Pass(step, client, service, actors, scraping);
+    Pass(step, client, service, actors);
   } else {
-    Pass(step, service, client, actors, scraping);
+    Pass(step, service, client, actors);
   }
 }
 
 /// Plays the whole session.
-void PlaySession(Scraping scraping, MemoryLog& log) {
-  record::RecorderOptions options;
-  options.scraping = scraping;
-  options.strict_order = scraping == Scraping::kExact;
+void PlaySession(MemoryLog& log) {
+  RecorderOptions options;
   Actors actors(options);
   RecorderRun recorder(options, log);
   actors.Join(options);
   const std::vector<Step> steps = ReadSession();
   ASSERT_EQ(steps.size(), 524u + 14 + 10);
   for (const Step& step : steps) {
-    Play(step, actors, scraping);
+    Play(step, actors);
     if (::testing::Test::HasFatalFailure()) return;
   }
   actors.consumer->Close();
@@ -262,7 +257,7 @@ void ExpectSameLines(const std::vector<std::string>& found,
 
 TEST(RecordCapture, Exact_ServiceAndLogGetWhatWasRecorded) {
   MemoryLog log;
-  PlaySession(Scraping::kExact, log);
+  PlaySession(log);
   if (HasFatalFailure()) return;
   std::deque<std::string> storage;
   const std::vector<Op> expected = RecordedOps(storage);
@@ -276,7 +271,7 @@ TEST(RecordCapture, Exact_ServiceAndLogGetWhatWasRecorded) {
 
 TEST(RecordCapture, Exact_ReplayEqualsTheServicesTrace) {
   MemoryLog log;
-  PlaySession(Scraping::kExact, log);
+  PlaySession(log);
   if (HasFatalFailure()) return;
   StringSink sink;
   const auto writer = CommitLogWriter::Create(sink).value();
@@ -288,25 +283,6 @@ TEST(RecordCapture, Exact_ReplayEqualsTheServicesTrace) {
   const TraceContent found =
       ReadTraceContent(MakeMemorySource(ReplayToTrace(std::move(sink.text)))).value();
   EXPECT_EQ(TraceDifference(expected, found), "");
-}
-
-TEST(RecordCapture, Observe_ChangesNoFrameAndEstimatesTheSameScrapes) {
-  MemoryLog log;
-  PlaySession(Scraping::kObserve, log);
-  if (HasFatalFailure()) return;
-  std::deque<std::string> storage;
-  const auto expected = OnlyOf<Commit>(RecordedOps(storage));
-  const auto found = OnlyOf<Commit>(log.ops());
-  const auto chunks = [](const std::vector<Commit>& commits, Origin origin) {
-    size_t count = 0;
-    CommitRequestParser parser;
-    for (const Commit& commit : commits)
-      if (commit.origin == origin && parser.Parse(commit.request)) count += parser.chunks().size();
-    return count;
-  };
-  EXPECT_EQ(chunks(expected, Origin::kScraped), 35u);
-  EXPECT_EQ(chunks(found, Origin::kEstimated), 35u);
-  EXPECT_EQ(chunks(found, Origin::kScraped), 0u);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// The environment of this process with some variables set otherwise.
@@ -145,4 +145,4 @@ std::string ChildProcess::TakeEnding() {
   return {};
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -14,7 +14,7 @@
 #include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// What a program has that is not as this process has it.
 struct ProgramSurroundings {
@@ -65,6 +65,6 @@ class ChildProcess {
   bool ended_ = false;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_CHILD_PROCESS_H_

@@ -6,7 +6,7 @@
 
 #include "formats/ipc/ipc_messages.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kTransferGroup = 0;
@@ -46,7 +46,7 @@ uint64_t CloneWatch::OnRequested(Bytes request, Clock::time_point now) {
 void CloneWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   for (const BufferId id : buffers_.BuffersOf(session)) {
-    const ConfiguredBuffer* const plan = buffers_.FindBuffer(session, id);
+    const PlannedBuffer* const plan = buffers_.FindBuffer(session, id);
     if (plan == nullptr) continue;
     if (plan->clear_before_clone) log_.Append(BufferCleared{id});
     clone.second.groups[plan->transfer_on_clone ? kTransferGroup : 1].buffers.insert(id);
@@ -147,4 +147,4 @@ void CloneWatch::OnReply(uint64_t clone, CloneEnded reply) {
   if (open_.empty()) asked_.clear();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

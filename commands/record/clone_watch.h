@@ -12,7 +12,7 @@
 #include "commands/record/instances.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs the clones of sessions: which buffers are emptied before, and the instant whose content the
 /// clone has of each.
@@ -80,6 +80,6 @@ class CloneWatch {
   std::map<ProducerId, uint64_t> asked_;  // to the last flush for a clone
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_CLONE_WATCH_H_

@@ -7,7 +7,7 @@
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/op_list.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using ::testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST_F(FlushWatchTest, ConsumersReply_EndsWhatItAskedFor) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -4,7 +4,7 @@
 
 #include "core/perfetto/fields.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 tl::unexpected<Error> Malformed() {
@@ -107,4 +107,4 @@ std::string CommitReader::WithoutFlush(Bytes request) {
   return rest;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

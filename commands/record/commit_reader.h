@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Makes of a CommitDataRequest what a log holds: every byte of it, and the chunks that it names in
 /// shared memory after their names. The flush id is set apart, as its acknowledgement is an event
@@ -46,6 +46,6 @@ class CommitReader {
   uint64_t patches_ = 0;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_COMMIT_READER_H_

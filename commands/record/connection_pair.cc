@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
@@ -43,9 +43,7 @@ Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(EventLoop& loop, 
   return pair;
 }
 
-ConnectionPair::~ConnectionPair() {
-  if (options_.turns != nullptr) options_.turns->Leave(*this);
-}
+ConnectionPair::~ConnectionPair() { options_.turns->Leave(*this); }
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
   if (state_ == State::kServiceGone)
@@ -94,7 +92,6 @@ bool ConnectionPair::MustYield() const {
 
 Status ConnectionPair::PassClientFrames() {
   if (state_ != State::kOpen || awaiting_confirmation_) return {};
-  if (options_.turns == nullptr) return PassBatch();
   const bool held = options_.turns->IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
   if (!held || !MustYield()) {
     if (!HasWork() || !options_.turns->Take(*this)) return {};
@@ -106,10 +103,9 @@ Status ConnectionPair::PassClientFrames() {
 }
 
 Status ConnectionPair::PassBatch() {
-  const bool in_turn = options_.turns != nullptr;
   if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(*service_);
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
-  while (!in_turn || (tap_->MayPass() && !tap_->MustConfirm())) {
+  while (tap_->MayPass() && !tap_->MustConfirm()) {
     if (!next_) {
       RS_ASSIGN_OR_RETURN(next_, client_->NextFrame(carries));
       others_are_scraped_ = false;
@@ -126,7 +122,6 @@ Status ConnectionPair::PassBatch() {
     }
     RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), *service_));
   }
-  if (!in_turn && state_ == State::kOpen && tap_->MustConfirm()) tap_->AskConfirmation(*service_);
   return {};
 }
 
@@ -170,10 +165,6 @@ void ConnectionPair::PassSoon() {  // not within another pair's call
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
-  if (options_.turns == nullptr) {
-    AfterEvent(PassBatch(), kClient);
-    return false;
-  }
   if (options_.turns->TakeNext(*this)) OnTurn();
   return true;
 }
@@ -256,7 +247,7 @@ void ConnectionPair::EndService() {
   tap_->OnDisconnect(nullptr);
   client_->Queue(service_->unread());
   service_watch_.Reset();
-  if (options_.turns != nullptr) options_.turns->Leave(*this);
+  options_.turns->Leave(*this);
   options_.on_service_closed();
 }
 
@@ -265,7 +256,7 @@ void ConnectionPair::Finish() {
   state_ = State::kDone;
   client_watch_.Reset();
   service_watch_.Reset();
-  if (options_.turns != nullptr) options_.turns->Leave(*this);
+  options_.turns->Leave(*this);
   options_.on_done();
 }
 
@@ -286,4 +277,4 @@ Status ConnectionPair::UpdateEvents() {
   return {};
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

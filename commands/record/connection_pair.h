@@ -12,7 +12,7 @@
 #include "commands/record/tap.h"
 #include "commands/record/turns.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
 ///
@@ -23,7 +23,7 @@ class ConnectionPair : private Turns::Taker {
  public:
   struct Options {
     size_t max_for_client = size_t{64} << 20;  // bytes kept before the connection is closed
-    Turns* turns = nullptr;                    // of all pairs; nullptr: each passes at once
+    Turns* turns = nullptr;                    // of all pairs
     /// Has the memory of all clients scraped that the service does not ask.
     /// @return false: it is done; true: they wait for their turns
     std::function<bool()> scrape_unasked = [] { return false; };
@@ -119,6 +119,6 @@ class ConnectionPair : private Turns::Taker {
   EventLoop::Timer close_timeout_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_

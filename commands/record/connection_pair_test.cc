@@ -9,7 +9,7 @@
 
 #include "commands/testing/ipc_peer.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Passes nothing on.
@@ -41,4 +41,4 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -12,7 +12,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_config_facts.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes of packets, as they go into the trace, after which the service ends a pass.
@@ -107,7 +107,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     }
     case ipc::MethodName::kCloneSession:
       clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
-      if (recording_.strict_order) SetMustConfirm();
+      SetMustConfirm();
       break;
     case ipc::MethodName::kObserveEvents:
       observe_request_ = request;
@@ -139,8 +139,7 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
 }
 
 void ConsumerTap::AskIdentity() {
-  if (identifying_ || !recording_.asks_service ||
-      !methods().IdOf(ipc::MethodName::kQueryServiceState))
+  if (identifying_ || !methods().IdOf(ipc::MethodName::kQueryServiceState))
     return;
   identifying_ = true;
   ++recording_.identifying;
@@ -148,7 +147,7 @@ void ConsumerTap::AskIdentity() {
 }
 
 void ConsumerTap::AskProducers() {
-  if (!session_ || !recording_.asks_service || !methods().IdOf(ipc::MethodName::kQueryServiceState))
+  if (!session_ || !methods().IdOf(ipc::MethodName::kQueryServiceState))
     return;
   asked_for_ = session_;
   taking_part_.clear();
@@ -378,4 +377,4 @@ void ConsumerTap::OnDisconnect(FrameSocket* service) {
   EndSession();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

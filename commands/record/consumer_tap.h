@@ -12,7 +12,7 @@
 #include "commands/record/recording.h"
 #include "commands/record/socket.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs what a consumer does with its session, and what the service reports to it: the trace config
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
@@ -81,6 +81,6 @@ class ConsumerTap : public PortTap {
 /// A ClockSnapshot message of now.
 std::string TakeClockSnapshot();
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_CONSUMER_TAP_H_

@@ -90,11 +90,11 @@ class ConsumerTapTest : public ::testing::Test {
   }
 
   FakeService producers_service_{{}};
-  record::Listener listener_ = record::Listener::Create(UniqueSocketName("service"), 0600).value();
+  Listener listener_ = Listener::Create(UniqueSocketName("service"), 0600).value();
   MemoryLog log_;
-  const record::RecorderOptions options_{
+  const RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), producers_service_.socket()},
-      .consumer = record::PortSockets{UniqueSocketName("listen"), listener_.name()}};
+      .consumer = PortSockets{UniqueSocketName("listen"), listener_.name()}};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;
   std::optional<ServiceEnd> service_;
@@ -181,7 +181,7 @@ TEST_F(ConsumerTapTest, StartTrigger_StartsWithTheFirstDataSource) {
 }
 
 TEST_F(ConsumerTapTest, File_IsNamedByItsDescriptor) {
-  const record::UniqueFd file(::memfd_create("trace", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("trace", MFD_CLOEXEC));
   std::string frame;
   const std::string args = EnableTracingArgs(FillPolicy::kDiscard);
   ipc::AppendInvoke(frame, ++last_request_,

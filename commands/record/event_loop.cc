@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ringscope::record {
+namespace ringscope {
 
 Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
@@ -120,4 +120,4 @@ void EventLoop::CallDue() {
     if (const auto call = weak.lock()) (*call)();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -12,7 +12,7 @@
 #include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
 /// from others. A handler is called only as long as the handle of its watch or timer exists.
@@ -101,6 +101,6 @@ class EventLoop {
   std::multimap<Clock::time_point, std::weak_ptr<const std::function<void()>>> calls_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_

@@ -12,7 +12,7 @@
 
 #include "commands/record/child_process.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using std::chrono::milliseconds;
@@ -125,4 +125,4 @@ TEST_F(EventLoopTest, ChildThatEnded_IsNotWatchedAnyMore) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

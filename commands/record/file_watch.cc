@@ -5,7 +5,7 @@
 
 #include "core/session/service_reads.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Between two writes of the same read, if the service confirms nothing meanwhile.
@@ -72,7 +72,7 @@ void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   if (!is_new) return;
   file.read = ++reads_;
   Log(session, *size);
-  if (!strict_ || under_way_ == UnderWay::kRequests) {
+  if (under_way_ == UnderWay::kRequests) {
     log_.MarkInexact(
         {.reason = InexactReason::kReads,
          .session = session,
@@ -130,4 +130,4 @@ void FileWatch::Free(SessionId session) {
   files_.erase(found);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

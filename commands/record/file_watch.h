@@ -12,7 +12,7 @@
 #include "commands/record/unique_fd.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
 /// these reads, but the files grow.
@@ -28,9 +28,7 @@ class FileWatch {
   using Clock = std::chrono::steady_clock;
   using SessionId = SessionBuffers::SessionId;
 
-  /// @param strict requests pass one client at a time, and are confirmed. If not, nothing shows
-  /// which are under way
-  FileWatch(RecordSink& log, bool strict) : log_(log), strict_(strict) {}
+  explicit FileWatch(RecordSink& log) : log_(log) {}
 
   /// A file that the service writes a session into.
   struct Target {
@@ -86,12 +84,11 @@ class FileWatch {
   void LookAt(SessionId session, File& file, Clock::time_point now);
 
   RecordSink& log_;
-  const bool strict_;
   std::map<SessionId, File> files_;
   UnderWay under_way_ = UnderWay::kNothing;
   uint64_t reads_ = 0;  // logged so far
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_FILE_WATCH_H_

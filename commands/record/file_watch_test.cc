@@ -10,7 +10,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/testing/op_list.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using std::chrono::milliseconds;
@@ -51,7 +51,7 @@ class FileWatchTest : public ::testing::Test {
   }
 
   testing::OpList log_;
-  FileWatch watch_{log_, /*strict=*/true};
+  FileWatch watch_{log_};
   const FileWatch::Clock::time_point start_ = FileWatch::Clock::now();
   const TempFolder folder_;
   const std::string path_ = folder_.File("out.pftrace");
@@ -169,4 +169,4 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -4,7 +4,7 @@
 
 #include "formats/ipc/ipc_messages.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// The service's own default, and the longest that is waited for.
@@ -63,4 +63,4 @@ std::set<uint64_t> FlushWatch::OnConsumerReply(SessionId session, bool success) 
   return timed_out;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

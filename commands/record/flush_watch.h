@@ -10,7 +10,7 @@
 #include "commands/record/instances.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Follows the flushes that the service asks producers for, and logs when one times out: the
 /// service does not report that to producers.
@@ -53,6 +53,6 @@ class FlushWatch {
   std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_FLUSH_WATCH_H_

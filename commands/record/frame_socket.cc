@@ -2,7 +2,7 @@
 
 #include <sys/socket.h>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Frames without descriptors are joined up to this size.
@@ -14,7 +14,7 @@ constexpr size_t kMaxPendingFds = 16;
 
 Result<IoState> FrameSocket::Receive() {
   const std::span<uint8_t> space = decoder_.Space();
-  Received received = record::Receive(fd_.get(), space);
+  Received received = ringscope::Receive(fd_.get(), space);
   decoder_.Received(received.bytes);
   for (UniqueFd& fd : received.fds)
     pending_fds_.push_back({decoder_.received() - 1, std::move(fd)});
@@ -94,4 +94,4 @@ void FrameSocket::SendQueued() {
 
 void FrameSocket::ShutDown() { ::shutdown(fd_.get(), SHUT_WR); }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

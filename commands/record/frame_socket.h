@@ -11,7 +11,7 @@
 #include "commands/record/socket.h"
 #include "formats/ipc/ipc_frame.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A frame on its way, with its descriptors.
 struct PassingFrame {
@@ -74,6 +74,6 @@ class FrameSocket {
   std::string spare_;  // memory of a segment that was sent
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_FRAME_SOCKET_H_

@@ -7,7 +7,7 @@
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using testing::BlockingPeer;
@@ -141,4 +141,4 @@ TEST(Connect, List_IsTriedInOrder) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -11,7 +11,7 @@
 #include "commands/record/session_buffers.h"
 #include "core/base/ids.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A data source of a producer that takes part in a session.
 struct Instance {
@@ -56,6 +56,6 @@ class Instances {
   std::map<Key, Instance> all_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_INSTANCES_H_

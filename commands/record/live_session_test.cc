@@ -152,7 +152,6 @@ class OneSession {
   std::vector<std::vector<SharedMemoryWriter*>> writers;
 };
 
-const record::RecorderOptions kStrict{.strict_order = true};
 
 TEST_P(LiveService, OneProducer_ReplayEqualsTrace) {
   LiveRecording run;
@@ -198,7 +197,7 @@ std::string ConfigWithState(bool v2, bool transfer_on_clone = false) {
 }
 
 TEST_P(LiveService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
-  LiveRecording run(kStrict);
+  LiveRecording run;
   OneSession session(run, ConfigWithState(GetParam()), nullptr, LastTextProgram());
   session.Write(2000, 1);
   session.End();
@@ -225,7 +224,7 @@ TEST_P(LiveService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
 
 TEST_P(LiveService, Clones_HaveTheStatesOfTheirInstants) {
   for (const bool transfer : {false, true}) {
-    LiveRecording run(kStrict);
+    LiveRecording run;
     OneSession session(run, ConfigWithState(GetParam(), transfer), nullptr, LastTextProgram());
     session.Write(2000, 1);
     Consumer holder = Consumer::Connect(run.consumer_listen()).value();
@@ -247,7 +246,7 @@ TEST_P(LiveService, Clones_HaveTheStatesOfTheirInstants) {
 }
 
 TEST_P(LiveService, SeveralProducers_ReplayEqualsTrace) {
-  LiveRecording run(kStrict);
+  LiveRecording run;
   OneSession session(run, Config({{.size_kb = 128, .v2 = GetParam()}}));
   for (const char* name : {"q", "r", "s"}) session.Add(run, name);
   for (uint32_t seed = 1; seed < 20; ++seed) session.Write(50, 10 * seed);
@@ -268,7 +267,7 @@ TEST_P(LiveService, DiscardBuffer_ReplayEqualsTrace) {
 }
 
 TEST_P(LiveService, ReadInBetween_ReplayEqualsTrace) {
-  LiveRecording run(kStrict);
+  LiveRecording run;
   OneSession session(run, Config({{.v2 = GetParam()}}));
   std::string trace;
   for (uint32_t seed = 1; seed < 10; ++seed) {
@@ -282,7 +281,7 @@ TEST_P(LiveService, ReadInBetween_ReplayEqualsTrace) {
 }
 
 TEST_P(LiveService, TwoSessions_EachReplayEqualsItsTrace) {
-  LiveRecording run(kStrict);
+  LiveRecording run;
   OneSession first(run, Config({{.v2 = GetParam()}}));
   // The first one's producer takes part in the second session, too.
   OneSession second(run, Config({{.size_kb = 32, .v2 = GetParam(), .discard = true}}));
@@ -301,7 +300,7 @@ TEST_P(LiveService, TwoSessions_EachReplayEqualsItsTrace) {
 
 TEST_P(LiveService, Clones_ReplayEqualsTheirTraces) {
   for (const bool transfer : {false, true}) {
-    LiveRecording run(kStrict);
+    LiveRecording run;
     OneSession session(run, Config({{.v2 = GetParam(), .transfer_on_clone = transfer}}, "cloned"));
     std::map<uint64_t, TraceContent> clones;
     for (uint64_t number = 1; number <= 3; ++number) {
@@ -364,7 +363,7 @@ TEST_P(LiveService, FileWithALimit_HasThePacketsThatFit) {
 }
 
 TEST_P(LiveService, KilledProducer_IsScrapedAndReplayEqualsTrace) {
-  LiveRecording run(kStrict);
+  LiveRecording run;
   OneSession session(run, Config({{.size_kb = 1024, .v2 = GetParam()}}));
   Producer& killed = session.Add(run, "killed");
   session.Write(100, 1);

@@ -12,7 +12,7 @@
 #include "formats/io/file_lock.h"
 #include "formats/log/commit_log_format.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,12 +110,9 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
 }
 
 Status LogFiles::Write(Bytes bytes) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
   Status status = file_->Write(bytes);
   while (!status && file_->disk_was_full() && on_full_ && on_full_(status.error()))
     status = file_->Write(bytes);
-  write_time_ += Clock::now() - start;
   return status;
 }
 
@@ -171,9 +168,9 @@ Status LogFiles::Append(const Op& op) {
 }
 
 Status LogFiles::AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted,
-                             std::optional<uint64_t> last_time_ns, std::optional<int> level) {
+                             std::optional<uint64_t> last_time_ns) {
   RS_RETURN_IF_ERROR(MakeRoom());
-  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame, level));
+  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame));
   for (const Op& op : noted) Note(op);
   if (last_time_ns) last_time_ns_ = last_time_ns;
   return {};
@@ -185,4 +182,4 @@ Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint
   return file_->Close();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

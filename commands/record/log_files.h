@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_LOG_FILES_H_
 #define RINGSCOPE_COMMANDS_RECORD_LOG_FILES_H_
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -16,7 +15,7 @@
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_writer.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 struct LogFilesOptions {
   std::string path;
@@ -44,9 +43,8 @@ class LogFiles : private ByteSink {
   Status Append(const Op& op);
   /// @param noted those of the frame's records that it Notes
   /// @param last_time_ns of the frame's records
-  /// @param level zstd's, for this frame; absent: as of the options
   Status AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted = {},
-                     std::optional<uint64_t> last_time_ns = {}, std::optional<int> level = {});
+                     std::optional<uint64_t> last_time_ns = {});
   /// Whether the files depend on what is in such a record. No commit does.
   static bool Notes(const OpBody& body);
   /// Ends the last file with its index.
@@ -55,10 +53,6 @@ class LogFiles : private ByteSink {
 
   /// What the last record would be if the recording ended now.
   RecordingEnded Ended(RecordingEnding ending) const;
-
-  /// What writing has taken so far, compression aside.
-  std::chrono::nanoseconds write_time() const { return write_time_; }
-  int level() const { return options_.level; }
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
   /// Written so far, those that were removed included.
@@ -92,7 +86,6 @@ class LogFiles : private ByteSink {
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<CommitLogWriter> writer_;
   uint64_t bytes_before_ = 0;  // in the parts before
-  std::chrono::nanoseconds write_time_{0};
   LiveState state_;
   std::optional<uint64_t> last_time_ns_;  // of the last record
   VerdictBuilder verdicts_;
@@ -103,6 +96,6 @@ LogHeader LiveHeader(std::string description);
 /// 32 random hexadecimal digits.
 std::string RandomUuid();
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_LOG_FILES_H_

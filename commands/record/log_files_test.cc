@@ -15,7 +15,7 @@
 #include "core/perfetto/commit_request.h"
 #include "formats/inputs/log_parts.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
@@ -318,4 +318,4 @@ TEST_F(Recordings, EmptyFile_IsDamage) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

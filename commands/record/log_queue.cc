@@ -8,7 +8,7 @@
 #include "commands/record/boot_time.h"
 #include "core/base/wire.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Bytes that a record counts for, besides its request.
@@ -40,10 +40,8 @@ LogQueue::~LogQueue() {
   files_->SetOnFullDisk({});
 }
 
-void LogQueue::Append(OpBody body) { AppendAt(BootTimeNs(), std::move(body)); }
-
-void LogQueue::AppendAt(uint64_t time_ns, OpBody body) {
-  Op op{.time_ns = time_ns, .body = std::move(body)};
+void LogQueue::Append(OpBody body) {
+  Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
   const auto* const commit = std::get_if<Commit>(&op.body);
   const auto* const look = std::get_if<SharedMemoryLook>(&op.body);
   const size_t size = commit != nullptr ? commit->request.size()
@@ -144,17 +142,6 @@ std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
   return unused;
 }
 
-Status LogQueue::Write(Block& block, Taken& taken) {
-  const Clock::time_point start = Clock::now();
-  const std::chrono::nanoseconds written = files_->write_time();
-  Status status = block.large ? files_->Append(*block.large)
-                              : files_->AppendFrame(block.frame, block.noted, block.last_time_ns,
-                                                    level_.level());
-  taken.writing = files_->write_time() - written;
-  taken.compressing = Clock::now() - start - taken.writing;
-  return status;
-}
-
 LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
   const auto ready = [this] { return !blocks_.empty() || closing_; };
   // A block that is not full waits for more, for a while.
@@ -181,13 +168,12 @@ void LogQueue::Run() {
   while (BlockPtr block = TakeBlock(lock)) {
     const bool sees_more = block->large || !block->noted.empty();
     lock.unlock();
-    Taken taken;
-    status = Write(*block, taken);
+    status = block->large ? files_->Append(*block->large)
+                          : files_->AppendFrame(block->frame, block->noted, block->last_time_ns);
     lock.lock();
     if (!status) break;
     totals_.waiting.reset();
     queued_ -= block->queued;
-    level_.OnWritten(taken.compressing, taken.writing, queued_, options_.capacity);
     totals_.written = files_->bytes_written();
     if (sees_more) totals_.seen = files_->Ended(RecordingEnding::kUnknown);
     std::vector<BlockPtr> unused = Recycle(std::move(block));
@@ -240,4 +226,4 @@ Status LogQueue::Close(std::optional<RecordingEnding> ending) {
   return result_;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

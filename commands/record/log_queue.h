@@ -12,17 +12,15 @@
 #include <thread>
 #include <vector>
 
-#include "commands/record/level_choice.h"
 #include "commands/record/log_files.h"
 #include "commands/record/recording.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
-/// bounded. While it fills, frames are compressed faster; when it is full commits are dropped,
-/// until half of it is free, and the log has a recorder gap for what was dropped; the small records
-/// that identify producers and writers have a reserve of their own. A full disk is waited for, as a
-/// slow one is.
+/// bounded. When it is full, commits are dropped until half of it is free, and the log has a recorder
+/// gap for what was dropped; the small records that identify producers and writers have a reserve of
+/// their own. A full disk is waited for, as a slow one is.
 class LogQueue : public RecordSink {
  public:
   struct Options {
@@ -49,7 +47,6 @@ class LogQueue : public RecordSink {
 
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
-  void AppendAt(uint64_t time_ns, OpBody body) override;
   State state() const;
   /// Why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;
@@ -75,7 +72,7 @@ class LogQueue : public RecordSink {
   using BlockPtr = std::unique_ptr<Block>;
 
   LogQueue(std::unique_ptr<LogFiles> files, Options options)
-      : files_(std::move(files)), options_(std::move(options)), level_(files_->level()) {}
+      : files_(std::move(files)), options_(std::move(options)) {}
   void AppendLocked(const Op& op, size_t cost);
   void AppendLarge(Op op, size_t cost);
   void Drop(const Op& op, size_t size);
@@ -86,18 +83,11 @@ class LogQueue : public RecordSink {
   bool WaitForDisk(const Error& error);
   /// Waits until there is something to write. @return nullptr: the queue is closed and empty
   BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
-  struct Taken {
-    std::chrono::nanoseconds compressing{0};
-    std::chrono::nanoseconds writing{0};
-  };
-  /// @param taken becomes what it has taken
-  Status Write(Block& block, Taken& taken);
   /// @return blocks that are not needed any more: freeing them takes time
   std::vector<BlockPtr> Recycle(BlockPtr block);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
   const Options options_;
-  LevelChoice level_;  // the thread's
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -117,6 +107,6 @@ class LogQueue : public RecordSink {
   std::thread thread_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_

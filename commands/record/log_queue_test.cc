@@ -21,7 +21,7 @@
 #include "formats/io/log_source.h"
 #include "formats/testing/no_threads.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
@@ -349,4 +349,4 @@ TEST(LogQueue, WithoutAThread_IsAnError) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ringscope::record {
+namespace ringscope {
 
 LookBudget::Duration LookBudget::ThreadCpu() {
   timespec now{};
@@ -22,4 +22,4 @@ bool LookBudget::Allows(Clock::time_point now) {
   return left_ > Duration::zero();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

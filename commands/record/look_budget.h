@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// The time that looks at shared memory may take, those at all producers' together: a twentieth of
 /// the CPU time of the thread that looks, and a thousandth of all time, so that an idle recorder
@@ -31,6 +31,6 @@ class LookBudget {
   Clock::time_point time_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_LOOK_BUDGET_H_

@@ -6,7 +6,7 @@
 #include "commands/record/boot_time.h"
 #include "core/gaps/memory_picture.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Pauses between looks while nothing passes and chunks are in use.
@@ -97,4 +97,4 @@ void MemoryWatch::PlanNext(Clock::time_point now, bool changed) {
   next_ = std::max(done + pause_, due_);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

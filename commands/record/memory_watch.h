@@ -10,7 +10,7 @@
 #include "commands/record/producer_memory.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// How often the recorder looks at a producer's shared memory.
 struct LookLimits {
@@ -69,6 +69,6 @@ class MemoryWatch {
   bool lost_ = false;  // the memory has shrunk, or is too large
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_MEMORY_WATCH_H_

@@ -14,7 +14,7 @@
 #include "commands/testing/recorder_run.h"
 #include "core/gaps/memory_looks.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using smb::ChunkState;
@@ -220,4 +220,4 @@ TEST_F(MemoryWatchTest, TooManyPages_AreNotLookedAt) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -5,7 +5,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// trusted_packet_sequence_id of what the service writes itself.
@@ -47,4 +47,4 @@ void PassReader::OnPacket() {
   packet_.clear();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

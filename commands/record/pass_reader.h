@@ -7,7 +7,7 @@
 
 #include "core/base/ids.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Finds the passes of the service in its replies to ReadBuffers. A pass with a large packet comes
 /// in several replies. Before the buffers' packets it has those of the service itself, which count
@@ -27,6 +27,6 @@ class PassReader {
   uint64_t own_bytes_ = 0;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PASS_READER_H_

@@ -4,7 +4,7 @@
 
 #include "core/base/wire.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// A packet of a sequence, with some content.
@@ -45,4 +45,4 @@ TEST(PassReader, PassOfSeveralReplies_IsOne) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.
@@ -102,4 +102,4 @@ bool PortTap::AskConfirmation(FrameSocket& service) {
   return true;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

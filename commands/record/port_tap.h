@@ -9,7 +9,7 @@
 #include "commands/record/tap.h"
 #include "formats/ipc/ipc_methods.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// What the taps of both ports have in common: the methods' names, and confirmation. The reply to a
 /// Sync that the client has sent last confirms all that it sent before; else a request of the
@@ -58,7 +58,7 @@ class PortTap : public Tap {
   void SetCausesRead() {
     if (!recording_.files.any()) return;
     recording_.files.OnCause();
-    if (recording_.strict_order) SetMustConfirm();
+    SetMustConfirm();
   }
   /// Something that changes the buffers is about to be sent.
   void NotePassing() {
@@ -90,6 +90,6 @@ class PortTap : public Tap {
   bool confirmed_ = false;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PORT_TAP_H_

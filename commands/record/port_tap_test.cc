@@ -7,7 +7,7 @@
 #include "commands/record/producer_tap.h"
 #include "commands/testing/ipc_script.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using ipc::MethodName;
@@ -69,7 +69,7 @@ class PortTapTest : public ::testing::Test {
   Instances instances_;
   FlushWatch flushes_{log_, buffers_};
   CloneWatch clones_{log_, buffers_, instances_};
-  FileWatch files_{log_, /*strict=*/true};
+  FileWatch files_{log_};
   Recording recording_{.log = log_,
                        .buffers = buffers_,
                        .instances = instances_,
@@ -162,4 +162,4 @@ TEST_F(PortTapTest, SyncWhileTheRecorderHasAsked_LeavesItToTheRecordersReply) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

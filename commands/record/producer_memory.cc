@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// Fragments that a chunk needs to be scraped while it is being written: the last is not whole.
@@ -67,4 +67,4 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
   return chunks;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -9,7 +9,7 @@
 #include "core/base/ids.h"
 #include "formats/ipc/smb.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A chunk that was found in shared memory before its producer committed it.
 struct ScrapedChunk {
@@ -70,6 +70,6 @@ class ProducerMemory {
   std::map<WriterId, uint32_t> lives_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_

@@ -12,7 +12,7 @@
 #include "commands/record/shared_memory.h"
 #include "commands/testing/ipc_peer.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using smb::ChunkState;
@@ -183,4 +183,4 @@ TEST(SharedMemory, WhatIsNoMemory_IsRefused) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

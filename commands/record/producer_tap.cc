@@ -7,7 +7,7 @@
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kBytesPerKb = 1024;
@@ -128,7 +128,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
     RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
   }
-  if (!wants_scraping_ || recording_.scraping != Scraping::kExact) {
+  if (!wants_scraping_) {
     service.Queue(std::move(frame));
     return {};
   }
@@ -192,13 +192,6 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
     return {};
   }
   const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
-  if (recording_.scraping == Scraping::kObserve) {
-    service.Queue(std::move(frame));
-    recording_.log.Append(acknowledged);
-    TakeScraped(ProducerMemory::Scrape::kAll);
-    OnAcknowledged(acknowledged);
-    return {};
-  }
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
   const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
@@ -219,7 +212,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
 
 void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
   // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.strict_order && recording_.clones.AnyOpen()) SetMustConfirm();
+  if (recording_.clones.AnyOpen()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
   recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
   SetCausesRead();
@@ -243,11 +236,6 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
   std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
     return recording_.buffers.IsFreed(chunk.target);
   });
-  const bool exact = recording_.scraping == Scraping::kExact;
-  if (!exact && !chunks.empty() && !std::exchange(estimate_is_marked_, true))
-    recording_.log.MarkInexact({.reason = InexactReason::kScrapes,
-                                .producer = producer_,
-                                .detail = Describe() + " (--scraping observe)"});
   for (size_t next = 0; next < chunks.size();) {
     std::string request;
     CommitRequestBuilder builder(request);
@@ -263,10 +251,10 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
     Commit record;
     record.producer = producer_;
-    record.origin = exact ? Origin::kScraped : Origin::kEstimated;
+    record.origin = Origin::kScraped;
     record.request = wire::AsBytes(request);
     recording_.log.Append(record);
-    if (exact) frames.push_back(OwnCommit(request));
+    frames.push_back(OwnCommit(request));
   }
   return frames;
 }
@@ -285,7 +273,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
 
 bool ProducerTap::WantsScrape() const {
   // What a producer has for a session that never asks it to flush is never acknowledged.
-  return recording_.scraping == Scraping::kExact && recording_.instances.IsLeftOut(producer_);
+  return recording_.instances.IsLeftOut(producer_);
 }
 
 void ProducerTap::Scrape(FrameSocket& service) {
@@ -458,4 +446,4 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
                       .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

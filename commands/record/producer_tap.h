@@ -14,12 +14,12 @@
 #include "commands/record/recording.h"
 #include "commands/record/socket.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Logs what a producer commits and what the service sends to it, and scrapes its shared memory
 /// instead of the service.
 ///
-/// The service scrapes without a message on the socket. So (Scraping::kExact) it is informed that
+/// The service scrapes without a message on the socket. So it is informed that
 /// this producer does not want to be scraped, and what it would have found is sent to it as chunks
 /// with data: whenever the producer acknowledges a flush, reports that a data source has stopped,
 /// or disconnects. Log and service get the same, in the same order.
@@ -73,7 +73,6 @@ class ProducerTap : public PortTap {
   std::string name_;
   std::string connected_as_;
   bool connected_ = false;  // has initialized its connection
-  bool estimate_is_marked_ = false;
   bool wants_scraping_ = false;   // asked the service for it
   bool provides_memory_ = false;  // and not the service
   bool emulated_ = false;         // no shared memory at all
@@ -88,6 +87,6 @@ class ProducerTap : public PortTap {
   CommitReader commit_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_PRODUCER_TAP_H_

@@ -17,7 +17,7 @@ constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
 constexpr uint64_t kMinPart = 64 << 10;
 
-using NamedBuffer = std::pair<BufferId, record::ConfiguredBuffer>;
+using NamedBuffer = std::pair<BufferId, PlannedBuffer>;
 
 /// "1=64MiB,discard"
 Result<NamedBuffer> ParseBufferChoice(std::string_view text) {
@@ -75,10 +75,6 @@ void SetUp(CLI::App& app, RecordArgs& args) {
           "consumer has written by then");
   AddFlag(app, "--stop-now", args.stop_now,
           "At the end do not wait for sessions that a consumer still has through the recorder");
-  AddFlag(app, "--progress", args.progress,
-          "Write a status line every 10 s where no terminal shows it");
-  AddParsed(app, "--progress-every", args.progress_ns, ParsePositiveDuration, "TIME",
-            "The same, every TIME");
   const auto add_socket = [&app](const char* name, std::string& target, const char* description) {
     AddText(app, name, target, "SOCKET", description);
   };
@@ -97,14 +93,6 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");
-  args.scraping = "exact";
-  AddChoice(app, "--scraping", args.scraping, {"exact", "observe"},
-            "exact: scrape chunks instead of the service; observe: do not change the traffic, and "
-            "estimate what the service scrapes (default: exact)");
-  AddChoice(app, "--order", args.order, {"strict", "passing"},
-            "Order of the requests of different clients. strict: exactly as the service handles "
-            "them, one client at a time; passing: as they are forwarded, which the log states "
-            "(default: strict; with --scraping observe: passing)");
   AddConfig(
       app, args.config, args.descriptor,
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");

@@ -21,8 +21,6 @@
 namespace ringscope {
 namespace {
 
-using record::ConnectionPair;
-using record::EventLoop;
 using testing::FakeProducer;
 using testing::FakeService;
 using testing::TestMemory;
@@ -34,7 +32,6 @@ constexpr int kPagesOfBurst = (64 << 20) / TestMemory::kPage / kProducers;
 enum Way : int64_t {
   kDirect,
   kProxy,
-  kPassing,
   kStrict,
   kStrictDefault,
   kLooks,
@@ -42,11 +39,10 @@ enum Way : int64_t {
 };
 const char* const kWayNames[] = {"direct",
                                  "proxy without tap",
-                                 "recorded, order passing, level -200",
-                                 "recorded, order strict, level -200",
-                                 "recorded, order strict, default level",
-                                 "recorded with looks, order strict, level -200",
-                                 "recorded with looks, order strict, default level"};
+                                 "recorded, level -200",
+                                 "recorded, default level",
+                                 "recorded with looks, level -200",
+                                 "recorded with looks, default level"};
 int LevelOf(Way way) {
   return way == kStrictDefault || way == kLooksDefault ? kDefaultLevel : -200;
 }
@@ -59,26 +55,26 @@ uint64_t NowNs(clockid_t clock = CLOCK_MONOTONIC) {
 }
 
 /// Passes everything on, unread.
-class NoTap : public record::Tap {
+class NoTap : public Tap {
  public:
   bool CarriesDescriptor(const ipc::Frame&) const override { return false; }
-  Status FromClient(record::PassingFrame&& frame, record::FrameSocket& service) override {
+  Status FromClient(PassingFrame&& frame, FrameSocket& service) override {
     service.Queue(std::move(frame));
     return {};
   }
-  Status FromService(record::PassingFrame&& frame, record::FrameSocket& client) override {
+  Status FromService(PassingFrame&& frame, FrameSocket& client) override {
     client.Queue(std::move(frame));
     return {};
   }
-  void OnDisconnect(record::FrameSocket*) override {}
+  void OnDisconnect(FrameSocket*) override {}
   bool WantsScrape() const override { return false; }
-  void Scrape(record::FrameSocket&) override {}
+  void Scrape(FrameSocket&) override {}
   bool CausesScrapes(const ipc::Frame&) const override { return false; }
   bool MayPass() const override { return true; }
   bool HoldsServiceFrames() const override { return false; }
   bool NeedsConfirmation() const override { return false; }
   bool MustConfirm() const override { return false; }
-  bool AskConfirmation(record::FrameSocket&) override { return false; }
+  bool AskConfirmation(FrameSocket&) override { return false; }
   bool TakeConfirmed() override { return false; }
   bool HasSession() const override { return false; }
   std::string Describe() const override { return "a client"; }
@@ -90,24 +86,23 @@ class Between {
   Between(Way way, const std::string& service) : loop_(EventLoop::Create().value()) {
     socket_ = way == kDirect ? service : testing::UniqueSocketName("bench");
     if (way == kProxy) {
-      listener_.emplace(record::Listener::Create(socket_, 0600).value());
+      listener_.emplace(Listener::Create(socket_, 0600).value());
       watch_ = loop_->Watch(listener_->fd(), EPOLLIN, [this, service](uint32_t) { Join(service); })
                    .value();
     } else if (way != kDirect) {
       path_ = std::filesystem::temp_directory_path() / (socket_.substr(1) + ".tblog");
-      record::LogFilesOptions files;
+      LogFilesOptions files;
       files.path = path_;
       files.level = LevelOf(way);
-      files.header.uuid = record::RandomUuid();
+      files.header.uuid = RandomUuid();
       log_ =
-          record::LogQueue::Create(record::LogFiles::Create(std::move(files)).value(), {}).value();
-      record::RecorderOptions options{.producer = {socket_, service},
-                                      .strict_order = way != kPassing,
+          LogQueue::Create(LogFiles::Create(std::move(files)).value(), {}).value();
+      RecorderOptions options{.producer = {socket_, service},
                                       .buffers = {{kBuffer, {.size = 1}}}};
       if (HasLooks(way)) options.looks.emplace();
-      recorder_ = record::Recorder::Create(
-                      *loop_, options, record::RecorderListeners::Open(options).value(), *log_,
-                      [](const record::Warning& w) { fmt::print(stderr, "{}\n", w.text); })
+      recorder_ = Recorder::Create(
+                      *loop_, options, RecorderListeners::Open(options).value(), *log_,
+                      [](const Warning& w) { fmt::print(stderr, "{}\n", w.text); })
                       .value();
     }
     if (way != kDirect) {
@@ -120,7 +115,7 @@ class Between {
   }
 
   /// Ends it, the log included. @return the log's gaps, and what was dropped there
-  record::LogQueue::State Finish() {
+  LogQueue::State Finish() {
     stop_ = true;
     loop_->Wake();
     if (thread_.joinable()) thread_.join();
@@ -136,12 +131,13 @@ class Between {
 
  private:
   void Join(const std::string& service) {
-    for (record::UniqueFd fd = listener_->Accept(); fd.valid(); fd = listener_->Accept()) {
+    for (UniqueFd fd = listener_->Accept(); fd.valid(); fd = listener_->Accept()) {
       ConnectionPair::Options options;
+      options.turns = &turns_;
       options.on_done = [] {};
       options.on_warning = [](const std::string&) {};
       pairs_.push_back(ConnectionPair::Create(*loop_, std::move(fd),
-                                              record::Connect(service).value(),
+                                              Connect(service).value(),
                                               std::make_unique<NoTap>(), options)
                            .value());
     }
@@ -150,11 +146,12 @@ class Between {
   std::unique_ptr<EventLoop> loop_;
   std::string socket_;
   std::string path_;
-  std::optional<record::Listener> listener_;
+  std::optional<Listener> listener_;
   EventLoop::WatchHandle watch_;
+  Turns turns_;
   std::vector<std::unique_ptr<ConnectionPair>> pairs_;
-  std::unique_ptr<record::LogQueue> log_;
-  std::unique_ptr<record::Recorder> recorder_;
+  std::unique_ptr<LogQueue> log_;
+  std::unique_ptr<Recorder> recorder_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -79,7 +79,7 @@ class LiveRecord {
     thread_.join();
   }
 
-  bool IsListening() const { return record::Connect(listen_).has_value(); }
+  bool IsListening() const { return Connect(listen_).has_value(); }
   void Signal(int signal) { pthread_kill(thread_.native_handle(), signal); }
   /// Waits for its end.
   const Ran& Wait() {
@@ -159,7 +159,7 @@ TEST(RecordEnding, FirstSignal_LetsTheSessionEnd_WhoseTraceIsCompared) {
   ASSERT_TRUE(session.Write(100));
   live.Signal(SIGINT);
   ASSERT_TRUE(Eventually([&] { return !live.IsListening(); }));
-  EXPECT_FALSE(record::Connect(live.consumer_listen()));
+  EXPECT_FALSE(Connect(live.consumer_listen()));
   ASSERT_TRUE(session.Write(400));  // the buffer wraps
   folder.Write("out.pftrace", session.Read());
   session.End();
@@ -286,33 +286,13 @@ TEST(RecordEnding, Signal_AsksForTheVerdictSoFar) {
               AllOf(HasSubstr("producers  1, 1 sequence"), HasSubstr("written    " + live.log())));
 }
 
-TEST(RecordEnding, StatusLines_WhereNoTerminalShowsThem) {
-  LiveRecord live({"--progress-every", "250ms"});
-  UserSession session(live);
-  ASSERT_TRUE(session.Write(100));
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
-  session.Read();
-  session.End();
-  live.Signal(SIGINT);
-  const Ran& ran = live.Wait();
-  EXPECT_THAT(ran.err, HasSubstr("  1 producer  1 sequence  "));
-  EXPECT_GE(CountOf(ran.err, "  no gaps\n"), 1u) << ran.err;
-}
-
-TEST(RecordEnding, NoStatusLines_UnlessAskedFor) {
-  LiveRecord live({});
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
-  live.Signal(SIGINT);
-  EXPECT_THAT(live.Wait().err, Not(HasSubstr("no gaps\n")));
-}
-
 TEST(RecordEnding, WarningsOfOneKindAboutOneClient_AreLimited) {
   LiveRecord live({});
   for (int i = 0; i < 9; ++i) {
-    const record::UniqueFd client = record::Connect(live.listen()).value();
+    const UniqueFd client = Connect(live.listen()).value();
     const std::string nonsense("\0\0\0\x10", 4);  // a frame of 256 MiB
-    ASSERT_EQ(record::Send(client.get(), wire::AsBytes(nonsense), {}).bytes, nonsense.size());
-    ASSERT_TRUE(Eventually([&] { return record::IsClosed(client.get()); }));
+    ASSERT_EQ(Send(client.get(), wire::AsBytes(nonsense), {}).bytes, nonsense.size());
+    ASSERT_TRUE(Eventually([&] { return IsClosed(client.get()); }));
   }
   live.Signal(SIGINT);
   const Ran& ran = live.Wait();

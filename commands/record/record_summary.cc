@@ -6,7 +6,7 @@
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kSummaryIndent = 2;
@@ -105,4 +105,4 @@ void ReportSummary(Console& console, const std::string& format, const RecordSumm
   console.Say(text);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

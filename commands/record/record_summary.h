@@ -10,7 +10,7 @@
 #include "commands/replays/trace_check.h"
 #include "commands/shell/console.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// What a recording is of and how exact it is: at its end, or so far.
 struct RecordSummary {
@@ -31,6 +31,6 @@ std::string GapsText(const LogQueue::State& queue);
 /// Text goes to standard error, below the recorder's other messages; a document to standard output.
 void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary);
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_

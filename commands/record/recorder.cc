@@ -11,7 +11,7 @@
 #include "commands/record/consumer_tap.h"
 #include "commands/record/producer_tap.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 /// How often the memory of a producer that never acknowledges a flush is scraped.
@@ -54,7 +54,7 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       buffers_(log, warn_),
       flushes_(log, buffers_),
       clones_(log, buffers_, instances_),
-      files_(log, options_.strict_order),
+      files_(log),
       recording_{
           .log = log,
           .buffers = buffers_,
@@ -63,9 +63,6 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
           .clones = clones_,
           .files = files_,
           .counts = counts_,
-          .scraping = options_.scraping,
-          .strict_order = options_.strict_order,
-          .asks_service = options_.strict_order || options_.scraping == Scraping::kExact,
           .scrape_unasked = [this] { return ScrapeUnasked(); },
           .looks = options_.looks,
           .on_waiting_memory = [this] { PlanLook(EventLoop::Clock::now() + kLookPause); },
@@ -161,7 +158,7 @@ void Recorder::Join(Client client) {
   }
   const uint64_t id = ++last_id_;
   ConnectionPair::Options options;
-  if (options_.strict_order) options.turns = &turns_;
+  options.turns = &turns_;
   options.scrape_unasked = recording_.scrape_unasked;
   options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
   options.on_warning = [this, pid = peer.pid](const std::string& text) {
@@ -173,12 +170,6 @@ void Recorder::Join(Client client) {
                                      std::move(tap), std::move(options));
   if (!pair) return turn_away(pair.error());
   pairs_[id] = std::move(*pair);
-  if (!options_.strict_order && pairs_.size() > 1 && !std::exchange(order_is_marked_, true)) {
-    recording_.log.MarkInexact(
-        {.reason = InexactReason::kOrder,
-         .detail =
-             "requests of different clients are in the order of forwarding (--order passing)"});
-  }
 }
 
 void Recorder::Retry(Client client, EventLoop::Clock::duration pause) {
@@ -355,4 +346,4 @@ void Recorder::Abandon() {
   for (const auto& [id, pair] : pairs_) pair->Abandon();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

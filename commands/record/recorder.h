@@ -17,7 +17,7 @@
 #include "commands/record/turns.h"
 #include "commands/record/warning.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A socket to listen at, and the service's socket to which its clients are joined.
 struct PortSockets {
@@ -29,12 +29,8 @@ struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
   mode_t mode = 0600;  // of the sockets that are made
-  Scraping scraping = Scraping::kExact;
-  /// Nobody's requests pass before those of another are handled: the log has them in the service's
-  /// order. This needs requests of the recorder's own.
-  bool strict_order = true;
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
-  std::vector<std::pair<BufferId, ConfiguredBuffer>> buffers;  // known from the options
+  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
   std::optional<SessionPlan> config;                           // that sessions are started with
 };
 
@@ -149,10 +145,9 @@ class Recorder {
   std::vector<Inexact> unhandled_;  // if the service lives on
   std::optional<int32_t> service_;  // its process
   bool away_ = false;
-  bool order_is_marked_ = false;
   bool stopping_ = false;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORDER_H_

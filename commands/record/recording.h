@@ -16,13 +16,7 @@
 #include "commands/record/session_buffers.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
-
-/// How the log gets the uncommitted chunks that the service scrapes.
-enum class Scraping : uint8_t {
-  kExact,    // the recorder scrapes in the service's place, and sends what it finds
-  kObserve,  // the traffic is not changed; what the service may have found is estimated
-};
+namespace ringscope {
 
 /// Counters for the status line and the summary.
 struct RecordCounts {
@@ -44,9 +38,6 @@ struct Recording {
   CloneWatch& clones;
   FileWatch& files;
   RecordCounts& counts;
-  Scraping scraping = Scraping::kExact;
-  bool strict_order = true;  // nobody's request passes before another's was handled
-  bool asks_service = true;  // requests of the recorder's own are sent
   /// Has the producers scraped that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
@@ -64,6 +55,6 @@ struct Recording {
   uint32_t identifying = 0;  // requests under way for the service's number of a session
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORDING_H_

@@ -13,16 +13,15 @@
 #include "commands/record/record_summary.h"
 #include "commands/record/recorder.h"
 #include "commands/record/signal_watch.h"
-#include "commands/record/status_line.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
 #include "commands/shell/text.h"
-#include "core/payload/payload_free_sink.h"
+#include "core/log/payload_mask.h"
 #include "formats/io/byte_stream.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
@@ -32,18 +31,7 @@ constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::seconds kEndTimeout{3};
 /// Of one kind about one client.
 constexpr uint64_t kMaxWarnings = 5;
-/// How often --progress writes a line.
-constexpr std::chrono::seconds kProgressPeriod{10};
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
-
-/// Without requests of its own the recorder cannot know the order: then that is not the default.
-bool IsStrict(const RecordArgs& args) {
-  return args.order.empty() ? args.scraping != "observe" : args.order == "strict";
-}
-
-std::chrono::nanoseconds ProgressPeriod(const RecordArgs& args) {
-  return args.progress_ns ? std::chrono::nanoseconds(*args.progress_ns) : kProgressPeriod;
-}
 
 Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
@@ -60,6 +48,17 @@ std::string FilesText(const LogFiles& files, const std::string& output) {
                        files.first_part(), last, output);
   return last == 0 ? output : fmt::format("{} and {}", output, Count(last, "further part"));
 }
+
+/// Passes records on without payloads.
+class MaskingSink : public RecordSink {
+ public:
+  explicit MaskingSink(RecordSink& next) : next_(next) {}
+  void Append(OpBody body) override { next_.Append(mask_.Apply({{}, std::move(body)}).body); }
+
+ private:
+  RecordSink& next_;
+  PayloadMask mask_;
+};
 
 /// One run of the command: sets everything up, waits for the end, reports.
 class RecordingRun {
@@ -94,7 +93,7 @@ class RecordingRun {
   Context& context_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<LogQueue> log_;
-  std::optional<PayloadFreeSink> without_payload_;  // in front of the log
+  std::optional<MaskingSink> without_payload_;  // in front of the log
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ChildProcess> command_;
   std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
@@ -106,9 +105,7 @@ class RecordingRun {
   RecordingEnding ending_ = RecordingEnding::kUnknown;
   uint64_t gaps_reported_ = 0;
   std::map<std::pair<WarningKind, int32_t>, uint64_t> warnings_;  // by kind and client
-  std::optional<EventLoop::Clock::time_point> next_progress_;     // where no terminal shows it
   EventLoop::Timer tick_;
-  RateMeter rate_;
   EventLoop::Clock::time_point start_;
 };
 
@@ -128,8 +125,6 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
                                     : args_.consumer_connect;
   }
   options.mode = args_.mode;
-  options.scraping = args_.scraping == "observe" ? Scraping::kObserve : Scraping::kExact;
-  options.strict_order = IsStrict(args_);
   if (args_.look_interval_ns)
     options.looks = LookLimits{.interval = std::chrono::nanoseconds(*args_.look_interval_ns)};
   options.buffers = args_.buffers;
@@ -168,10 +163,8 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
       return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
                   "at least two parts must fit: make the parts smaller, or keep more");
   }
-  files_options.header =
-      LiveHeader(fmt::format("recorded live, scraping: {}, order: {}", args_.scraping,
-                             IsStrict(args_) ? "strict" : "passing"));
-  if (args_.no_payload) files_options.header = PayloadRemover::HeaderOf(files_options.header);
+  files_options.header = LiveHeader("recorded live");
+  if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   LogQueue::Options options;
   options.capacity = static_cast<size_t>(args_.queue_bytes);
@@ -223,7 +216,6 @@ double RecordingRun::Seconds() const {
 }
 
 void RecordingRun::OnTick() {
-  if (without_payload_) without_payload_->OnTick();
   const LogQueue::State queue = log_->state();
   ReportFullDisk(queue);
   if (queue.gaps > gaps_reported_) {
@@ -239,22 +231,12 @@ void RecordingRun::OnTick() {
         "the sizes of the recorded buffers are unknown so far: connect the consumer of the session "
         "through this recorder, or give --config or --buffer; otherwise each replay needs --config "
         "or --size");
-  const auto now = EventLoop::Clock::now();
-  const bool draws = context_.console.shows_progress();
-  const bool tells = next_progress_ && !draws && now >= *next_progress_;
-  if (draws || tells) {
-    const double seconds = Seconds();
+  if (context_.console.shows_progress()) {
     const RecordCounts& counts = recorder_->counts();
-    const std::string line =
-        FormatStatus({.counts = counts,
-                      .queue = queue,
-                      .bytes_per_second = rate_.Update(counts.chunk_bytes, seconds),
-                      .seconds = seconds});
-    if (draws) context_.console.ShowProgressLine(line);
-    if (tells) {
-      context_.console.Say(line);
-      *next_progress_ = now + ProgressPeriod(args_);
-    }
+    context_.console.ShowProgressLine(
+        fmt::format("{} s  {}  {}  {} in {}", static_cast<uint64_t>(Seconds()),
+                    Count(counts.producers, "producer"), Count(counts.sequences, "sequence"),
+                    HumanSize(counts.chunk_bytes), Count(counts.chunks, "chunk")));
   }
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
 }
@@ -315,13 +297,12 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  if (args_.no_payload) without_payload_.emplace(*log_, BootTimeNs);
+  if (args_.no_payload) without_payload_.emplace(*log_);
   RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
   RS_ASSIGN_OR_RETURN(recorder_,
                       Recorder::Create(*loop_, options, std::move(listeners), records,
                                        [this](const Warning& warning) { Warn(warning); }));
   start_ = EventLoop::Clock::now();
-  if (args_.progress || args_.progress_ns) next_progress_ = start_ + ProgressPeriod(args_);
   SayWhatIsRecorded(options);
   recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
@@ -380,7 +361,6 @@ Status RecordingRun::Compare(RecordSummary& summary) {
 
 ExitCode RecordingRun::Finish() {
   Console& console = context_.console;
-  if (without_payload_) without_payload_->Finish();
   const Status closed = log_->Close(ending_);
   console.ShowProgressLine("");
   ReportFailure();
@@ -411,7 +391,7 @@ ExitCode RecordingRun::Finish() {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 namespace ringscope {
 
@@ -424,7 +404,7 @@ Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.compare == "-")
     return Fail(ErrorCode::kUsage, "--compare cannot read the trace from standard input", {},
                 "name a file, which is read once the recording has ended");
-  return record::RecordingRun(args, context).Run();
+  return RecordingRun(args, context).Run();
 }
 
 }  // namespace ringscope

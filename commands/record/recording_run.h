@@ -21,23 +21,19 @@ struct RecordArgs {
   std::string consumer_listen;  // empty: consumers are not recorded, unless consumer_connect is set
   std::string consumer_connect;
   uint32_t mode = 0600;
-  std::string scraping;
-  std::string order;
   std::optional<uint64_t> look_interval_ns = 0;  // between looks at shared memory; absent: none
   std::string config;
   std::string descriptor;  // of fields in it
-  std::vector<std::pair<BufferId, record::ConfiguredBuffer>> buffers;
+  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;
   std::optional<uint64_t> keep;
   bool force = false;
   uint64_t queue_bytes = uint64_t{128} << 20;
-  bool progress = false;                // without a terminal, too
-  std::optional<uint64_t> progress_ns;  // the same, every so often
-  std::string compare;                  // a trace that the replay is to equal; empty: none
-  std::string format;                   // of the summary: "text" or "json"
-  bool stop_now = false;                // at the first signal, whatever is being served
-  int level = kDefaultLevel;            // zstd's
+  std::string compare;        // a trace that the replay is to equal; empty: none
+  std::string format;         // of the summary: "text" or "json"
+  bool stop_now = false;      // at the first signal, whatever is being served
+  int level = kDefaultLevel;  // zstd's
   bool no_payload = false;
   std::vector<std::string> command;
 };

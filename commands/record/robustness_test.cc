@@ -74,7 +74,7 @@ class BadProducer : public ::testing::Test {
 
   FakeService service_{{}};
   MemoryLog log_;
-  const record::RecorderOptions options_{
+  const RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), service_.socket()},
       .buffers = {{kOnlyBuffer, {.size = 65536}}}};
   RecorderRun recorder_{options_, log_};
@@ -167,9 +167,9 @@ class Peers : public ::testing::Test {
     return frame;
   }
 
-  record::Listener listener_ = record::Listener::Create(UniqueSocketName("service"), 0600).value();
+  Listener listener_ = Listener::Create(UniqueSocketName("service"), 0600).value();
   MemoryLog log_;
-  const record::RecorderOptions options_{
+  const RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), listener_.name()}};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> client_;
@@ -289,9 +289,9 @@ TEST_F(Peers, ClientWaitsForASlowService) {
   std::string all;
   size_t taken = 0;
   while (true) {
-    const record::Sent sent = record::Send(client_->fd(), wire::AsBytes(frame), {});
-    if (sent.state == record::IoState::kWouldBlock && taken > 0) break;
-    ASSERT_NE(sent.state, record::IoState::kClosed);
+    const Sent sent = Send(client_->fd(), wire::AsBytes(frame), {});
+    if (sent.state == IoState::kWouldBlock && taken > 0) break;
+    ASSERT_NE(sent.state, IoState::kClosed);
     all += frame.substr(0, sent.bytes);
     taken += sent.bytes;
     ASSERT_LT(taken, size_t{64} << 20);
@@ -307,13 +307,13 @@ TEST_F(Peers, ClientWaitsForASlowService) {
 TEST(Recorder, WithoutAService_DoesNotListen) {
   MemoryLog log;
   const std::string name = UniqueSocketName("service");
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
+  const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
                                         .buffers = {{kOnlyBuffer, {.size = 65536}}}};
   RecorderRun recorder(options, log);
   FakeProducer early(options.producer.listen, "early");
   ASSERT_TRUE(log.WaitFor<ServiceChanged>());
   EXPECT_FALSE(log.All<ServiceChanged>().front().running);
-  EXPECT_EQ(record::Connect(options.producer.listen).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(Connect(options.producer.listen).error().code, ErrorCode::kNotFound);
   FakeService service({.socket = name});
   EXPECT_TRUE(early.Connect());
   ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
@@ -329,7 +329,7 @@ TEST(Recorder, WithoutAService_DoesNotListen) {
 TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   MemoryLog log;
   const std::string name = UniqueSocketName("service");
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
+  const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
                                         .buffers = {{kOnlyBuffer, {.size = 65536}}}};
   std::optional<FakeService> service;
   service.emplace(FakeServiceOptions{.socket = name});
@@ -359,10 +359,10 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
 }
 
 /// Connects until the listener's queue is full. @return the connections
-std::vector<UniqueFd> FillQueue(const record::Listener& listener) {
+std::vector<UniqueFd> FillQueue(const Listener& listener) {
   std::vector<UniqueFd> waiting;
   while (true) {
-    auto one = record::Connect(listener.name());
+    auto one = Connect(listener.name());
     if (!one) {
       EXPECT_EQ(one.error().code, ErrorCode::kLimit) << one.error().ToString();
       return waiting;
@@ -373,9 +373,9 @@ std::vector<UniqueFd> FillQueue(const record::Listener& listener) {
 
 // A service that is busy for a moment is no reason to turn a producer away.
 TEST(Recorder, ServiceWithAFullQueue_GetsTheClientLater) {
-  const auto service = record::Listener::Create(UniqueSocketName("service"), 0600).value();
+  const auto service = Listener::Create(UniqueSocketName("service"), 0600).value();
   MemoryLog log;
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.name()}};
+  const RecorderOptions options{.producer = {UniqueSocketName("listen"), service.name()}};
   RecorderRun recorder(options, log);
   const std::vector<UniqueFd> waiting = FillQueue(service);
   BlockingPeer client = ConnectPeer(options.producer.listen);
@@ -395,14 +395,14 @@ TEST(Recorder, ServiceWithAFullQueue_GetsTheClientLater) {
 // waits.
 TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
   MemoryLog log;
-  const record::RecorderOptions options{
+  const RecorderOptions options{
       .producer = {UniqueSocketName("listen"), UniqueSocketName("nobody")}};
-  const auto loop = record::EventLoop::Create().value();
+  const auto loop = EventLoop::Create().value();
   std::vector<std::string> warnings;
   const auto recorder =
-      record::Recorder::Create(
-          *loop, options, record::RecorderListeners::Open(options).value(), log,
-          [&](const record::Warning& warning) { warnings.push_back(warning.text); })
+      Recorder::Create(
+          *loop, options, RecorderListeners::Open(options).value(), log,
+          [&](const Warning& warning) { warnings.push_back(warning.text); })
           .value();
   BlockingPeer client = ConnectPeer(options.producer.listen);
   no_descriptor_is_left = true;
@@ -419,7 +419,7 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
 TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
   FakeService service({});
   MemoryLog log;
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  const RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
   RecorderRun recorder(options, log);
   FakeProducer producer(options.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());

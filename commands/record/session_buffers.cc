@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace ringscope::record {
+namespace ringscope {
 
-void SessionBuffers::SetUp(BufferId id, const ConfiguredBuffer& buffer) {
+void SessionBuffers::SetUp(BufferId id, const PlannedBuffer& buffer) {
   known_.insert(id);
   any_ = true;
   log_.Append(BufferSetUp{.id = id,
@@ -50,7 +50,7 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
     if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
     if (session == sessions_.end() || other.unique_session_name != session->second.plan.name ||
         !std::ranges::equal(other.buffer_sizes_kb, session->second.plan.buffers, {}, {},
-                            [](const ConfiguredBuffer& buffer) { return buffer.size / 1024; }))
+                            [](const PlannedBuffer& buffer) { return buffer.size / 1024; }))
       continue;
     newest = std::max(newest, other.id);  // the service counts them up
   }
@@ -101,7 +101,7 @@ std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
 }
 
 void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferId id) {
-  const ConfiguredBuffer& buffer = session.second.plan.buffers[index];
+  const PlannedBuffer& buffer = session.second.plan.buffers[index];
   session.second.ids[index] = id;
   known_.insert(id);
   any_ = true;
@@ -196,7 +196,7 @@ const SessionPlan* SessionBuffers::PlanOf(SessionId id) const {
   return session == sessions_.end() ? nullptr : &session->second.plan;
 }
 
-const ConfiguredBuffer* SessionBuffers::FindBuffer(SessionId id, BufferId buffer) const {
+const PlannedBuffer* SessionBuffers::FindBuffer(SessionId id, BufferId buffer) const {
   const auto session = sessions_.find(id);
   if (session == sessions_.end()) return nullptr;
   for (const auto& [index, named] : session->second.ids)
@@ -239,4 +239,4 @@ std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
   return ids;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

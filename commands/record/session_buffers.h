@@ -14,7 +14,7 @@
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// The tracing sessions that are there, and which of the service's buffers is which of a trace
 /// config's.
@@ -31,7 +31,7 @@ class SessionBuffers {
   SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
 
   /// A buffer whose global id the user knows.
-  void SetUp(BufferId id, const ConfiguredBuffer& buffer);
+  void SetUp(BufferId id, const PlannedBuffer& buffer);
   /// A config that any session to come may have been started with.
   void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
   /// A session that was started with this config.
@@ -64,7 +64,7 @@ class SessionBuffers {
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;
   /// What the session's config has of a buffer of it; nullptr: it is none of this session.
-  const ConfiguredBuffer* FindBuffer(SessionId id, BufferId buffer) const;
+  const PlannedBuffer* FindBuffer(SessionId id, BufferId buffer) const;
 
   /// The service's number of the session; 0: not known.
   uint64_t ServiceIdOf(SessionId id) const;
@@ -111,6 +111,6 @@ class SessionBuffers {
   std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_

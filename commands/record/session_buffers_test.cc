@@ -7,7 +7,7 @@
 #include "formats/descriptors/descriptors.h"
 #include "formats/testing/testdata.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 using ::testing::ElementsAre;
@@ -212,4 +212,4 @@ TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {
 }
 
 }  // namespace
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -2,7 +2,7 @@
 
 #include "formats/ipc/ipc_messages.h"
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr uint64_t kPlanBytesPerKb = 1024;
@@ -56,4 +56,4 @@ Result<SessionPlan> PlanWithBuffers(Bytes config, const std::string& path) {
   return plan;
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -10,10 +10,10 @@
 #include "core/base/result.h"
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A buffer as a trace config asks for it.
-struct ConfiguredBuffer {
+struct PlannedBuffer {
   uint64_t size = 0;  // bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // "v1" or "v2"; empty: not set
@@ -30,7 +30,7 @@ struct SessionPlan {
     bool filtered = false;                // not every producer that has it takes part
   };
 
-  std::vector<ConfiguredBuffer> buffers;
+  std::vector<PlannedBuffer> buffers;
   std::vector<Source> sources;  // in the config's order
   std::string name = {};        // unique_session_name
   uint64_t flush_timeout_ms = 5000;
@@ -46,6 +46,6 @@ Result<SessionPlan> PlanOfConfig(Bytes config);
 /// @param path of the config, for messages
 Result<SessionPlan> PlanWithBuffers(Bytes config, const std::string& path);
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_SESSION_PLAN_H_

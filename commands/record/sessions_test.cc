@@ -14,7 +14,6 @@
 namespace ringscope::testing {
 namespace {
 
-using record::Scraping;
 using ::testing::IsEmpty;
 
 constexpr BufferId kBuffer{1};
@@ -35,7 +34,6 @@ std::vector<std::string> EffectsOf(const MemoryLog& log) {
     } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
       add(gone->producer, "disconnect");
     } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
-      if (commit->origin == Origin::kEstimated) continue;
       EXPECT_TRUE(parser.Parse(commit->request));
       for (const ChunkToMove& chunk : parser.chunks())
         if (chunk.data)
@@ -130,7 +128,7 @@ struct SessionResult {
   std::vector<std::string> log_effects;
 };
 
-SessionResult RunSession(int producers, bool seal_memory, record::RecorderOptions options,
+SessionResult RunSession(int producers, bool seal_memory, RecorderOptions options,
                          MemoryLog& log, bool shuffle = false) {
   SessionResult result;
   FakeServiceOptions service_options;
@@ -171,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Memory, Sessions, ::testing::Bool(),
 
 TEST_P(Sessions, Exact_LogHasWhatEachProducersServiceGot) {
   MemoryLog log;
-  const SessionResult result = RunSession(kProducers, GetParam(), {.strict_order = false}, log);
+  const SessionResult result = RunSession(kProducers, GetParam(), {}, log);
   const auto service = ByProducer(result.service_effects);
   EXPECT_EQ(service.size(), size_t{kProducers});
   EXPECT_EQ(ByProducer(result.log_effects), service);
@@ -180,20 +178,6 @@ TEST_P(Sessions, Exact_LogHasWhatEachProducersServiceGot) {
            effect.find(" incomplete ") != std::string::npos;
   };
   EXPECT_GT(std::ranges::count_if(result.log_effects, scraped), kProducers);
-}
-
-TEST_P(Sessions, Observe_IsTransparentBothWays) {
-  MemoryLog log;
-  const SessionResult result = RunSession(
-      kProducers, GetParam(), {.scraping = Scraping::kObserve, .strict_order = false}, log);
-  ASSERT_EQ(result.services.size(), size_t{kProducers});
-  for (const auto& [name, client] : result.clients) {
-    const FakeService::Traffic& service = result.services.at(name);
-    EXPECT_TRUE(service.received == client.sent) << name;
-    // One that vanished did not read all that was sent to it.
-    EXPECT_TRUE(service.sent.starts_with(client.received)) << name;
-  }
-  EXPECT_EQ(ByProducer(result.log_effects), ByProducer(result.service_effects));
 }
 
 size_t CountMarks(const MemoryLog& log, InexactReason reason) {
@@ -207,15 +191,8 @@ TEST_P(Sessions, StrictOrder_IsTheServices) {
   MemoryLog log;
   const SessionResult result = RunSession(20, GetParam(), {}, log, /*shuffle=*/true);
   EXPECT_EQ(result.log_effects, result.service_effects);
-  EXPECT_EQ(CountMarks(log, InexactReason::kOrder), 0u);
   EXPECT_EQ(CountMarks(log, InexactReason::kUnconfirmed), 0u);
   EXPECT_EQ(CountMarks(log, InexactReason::kUnhandled), 0u);
-}
-
-TEST_P(Sessions, PassingOrder_IsMarked) {
-  MemoryLog log;
-  RunSession(3, GetParam(), {.strict_order = false}, log);
-  EXPECT_EQ(CountMarks(log, InexactReason::kOrder), 1u);
 }
 
 /// A recorder between a service and producers that the test plays step by step.
@@ -227,7 +204,7 @@ class Session : public ::testing::Test {
 
   MemoryLog log_;
   FakeService service_{{}};
-  const record::RecorderOptions options_{
+  const RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), service_.socket()}};
   RecorderRun recorder_{options_, log_};
 };

@@ -11,7 +11,7 @@
 
 #include "formats/io/descriptor_io.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(const UniqueFd& fd) {
   struct stat info {};
@@ -51,4 +51,4 @@ bool SharedMemory::Read(size_t offset, std::span<uint8_t> into) const {
   return ReadAllAt(fd_.get(), offset, into) == into.size();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "formats/ipc/smb.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// A file in memory that other processes share, for reading. It may shrink: reading a page of a
 /// mapping that is gone would end this process (SIGBUS). So it is mapped only if it is sealed
@@ -38,6 +38,6 @@ class SharedMemory : public smb::Memory {
   const uint8_t* mapped_;  // nullptr: read by system calls
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_SHARED_MEMORY_H_

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ringscope::record {
+namespace ringscope {
 
 Result<SignalWatch> SignalWatch::Create() {
   sigset_t signals, before;
@@ -40,4 +40,4 @@ void SignalWatch::Restore() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

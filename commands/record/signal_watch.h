@@ -6,7 +6,7 @@
 #include "commands/record/unique_fd.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Receives the signals that ask a program to end, and SIGUSR1, as events of a descriptor, until
 /// Restore: then they have their former effect again. Threads that are started meanwhile do not get
@@ -31,6 +31,6 @@ class SignalWatch {
   sigset_t before_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_SIGNAL_WATCH_H_

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace ringscope::record {
+namespace ringscope {
 namespace {
 
 constexpr size_t kMaxFds = 16;  // in one message; Perfetto sends one at a time
@@ -238,4 +238,4 @@ std::string DefaultServiceSocket(const char* variable, const char* kind) {
   return fmt::format("/tmp/perfetto-{}", kind);
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -12,7 +12,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 // Unix stream sockets as Perfetto uses them. A name is a path, or "@NAME" in Linux's abstract
 // namespace; a list of names is separated by commas. Sockets do not block.
@@ -76,6 +76,6 @@ Sent Send(int socket, Bytes bytes, std::span<const UniqueFd> fds);
 /// system's folder if there is one, else /tmp.
 std::string DefaultServiceSocket(const char* variable, const char* kind);
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_SOCKET_H_

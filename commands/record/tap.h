@@ -8,7 +8,7 @@
 #include "commands/record/frame_socket.h"
 #include "core/base/result.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// What is between a client and the service: it sees each frame and puts it, or what is forwarded
 /// instead, into the other side's queue. An error ends the connection; it names what the peer did
@@ -56,6 +56,6 @@ class Tap {
   virtual std::string Describe() const = 0;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_TAP_H_

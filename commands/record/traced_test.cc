@@ -19,7 +19,6 @@
 namespace ringscope::testing {
 namespace {
 
-using record::ChildProcess;
 
 /// A consumer that starts a session, ends it, and reads it.
 class TracedConsumer {
@@ -108,12 +107,12 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
                                      {"PERFETTO_CONSUMER_SOCK_NAME", consumer_socket}})
           .value();
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!record::Connect(consumer_socket) && std::chrono::steady_clock::now() < patience)
+  while (!Connect(consumer_socket) && std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 
-  const record::RecorderOptions options{
+  const RecorderOptions options{
       .producer = {folder.File("listen"), producer_socket},
-      .consumer = record::PortSockets{folder.File("listen-consumer"), consumer_socket}};
+      .consumer = PortSockets{folder.File("listen-consumer"), consumer_socket}};
   MemoryLog log;
   std::string trace;
   {

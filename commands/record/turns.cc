@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ringscope::record {
+namespace ringscope {
 
 bool Turns::Take(Taker& taker) { return Ask(taker, /*next=*/false); }
 
@@ -47,4 +47,4 @@ void Turns::GiveTurn() {
   holder_->OnTurn();
 }
 
-}  // namespace ringscope::record
+}  // namespace ringscope

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Gives the turn to one of several takers at a time. Who has it keeps it until another asks.
 class Turns {
@@ -44,6 +44,6 @@ class Turns {
   std::deque<Taker*> waiting_;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_TURNS_H_

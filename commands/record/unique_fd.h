@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Owns a file descriptor.
 class UniqueFd {
@@ -36,6 +36,6 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_UNIQUE_FD_H_

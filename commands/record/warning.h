@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// What a message to the user is about.
 enum class WarningKind : uint8_t {
@@ -22,6 +22,6 @@ struct Warning {
 };
 using Warn = std::function<void(const Warning&)>;
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_WARNING_H_

@@ -28,7 +28,7 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
           "Print no progress and no messages; warnings and errors are still printed");
 }
 
-/// Commands of earlier versions.
+/// Commands and options of earlier versions.
 constexpr struct {
   std::string_view name;
   const char* instead;
@@ -39,6 +39,10 @@ constexpr struct {
     {"repair", "use 'ringscope verify LOG --repair OUT'"},
     {"demo-session",
      "testdata/captures has recorded sessions, and 'ringscope record' records others"},
+    {"--scraping", "'record' always scrapes in the service's place"},
+    {"--order", "'record' always has the service's order"},
+    {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
+    {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
 };
 
 /// Commands that people do not type.
@@ -83,11 +87,15 @@ std::vector<std::string> CommandNames() {
   return names;
 }
 
+const char* InsteadOfGone(std::string_view name) {
+  for (const auto& gone : kGone)
+    if (gone.name == name) return gone.instead;
+  return nullptr;
+}
+
 Error UnknownCommand(std::string_view name) {
-  for (const auto& gone : kGone) {
-    if (gone.name == name)
-      return {ErrorCode::kUsage, fmt::format("the command '{}' is gone", name), {}, gone.instead};
-  }
+  if (const char* const instead = InsteadOfGone(name))
+    return {ErrorCode::kUsage, fmt::format("the command '{}' is gone", name), {}, instead};
   return {ErrorCode::kUsage,
           fmt::format("there is no command '{}'", name),
           {},

@@ -15,8 +15,6 @@ namespace ringscope::testing {
 namespace {
 
 using nlohmann::json;
-using record::ChildProcess;
-using record::UniqueFd;
 
 constexpr int kReplyPatienceMs = 60'000;  // for a reply
 constexpr auto kPatienceAtEnd = std::chrono::seconds(10);
@@ -39,7 +37,7 @@ Result<std::unique_ptr<Chromium>> Chromium::Start(const std::string& producer_so
   RS_ASSIGN_OR_RETURN(auto replies, MakePipe());
   const UniqueFd messages(
       ::open((folder + "/messages").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  record::ProgramSurroundings around;
+  ProgramSurroundings around;
   around.output = messages.get();
   around.inherited = {commands[0].get(), replies[1].get()};
   // It reads commands from descriptor 3 and writes replies to 4.

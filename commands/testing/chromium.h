@@ -35,12 +35,12 @@ class Chromium {
   Result<std::string> Call(const std::string& method, const std::string& params = "{}");
   Result<std::string> NextMessage();
 
-  record::UniqueFd commands_;  // to Chromium
-  record::UniqueFd replies_;   // from it
+  UniqueFd commands_;  // to Chromium
+  UniqueFd replies_;   // from it
   std::string received_;
   int64_t last_call_ = 0;
   std::string session_;  // of the page
-  std::unique_ptr<record::ChildProcess> process_;
+  std::unique_ptr<ChildProcess> process_;
 };
 
 }  // namespace ringscope::testing

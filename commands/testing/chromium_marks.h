@@ -176,7 +176,7 @@ class ChromiumMarks {
 
   /// @return why it cannot be used; empty: it can
   std::string Start() {
-    if (!record::ChildProcess::Check(Chromium::kProgram))
+    if (!ChildProcess::Check(Chromium::kProgram))
       return "chromium is not installed (scripts/setup installs it)";
     consumer_.emplace(Consumer::Connect(run_.consumer_listen()).value());
     auto chromium = Chromium::Start(run_.listen(), folder_.path());
@@ -340,7 +340,7 @@ class ChromiumMarks {
   const TempFolder folder_;
   // Only its first process connects to a socket that is not a file.
   LiveRecording run_{{.producer = {.listen = folder_.File("producers"), .connect = {}},
-                      .looks = record::LookLimits{}},
+                      .looks = LookLimits{}},
                      {.memory = memory_}};
   std::optional<Consumer> consumer_;
   std::unique_ptr<Chromium> chromium_;

@@ -17,7 +17,7 @@ bool CarriesDescriptor(ipc::MethodName method) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(record::EventLoop& loop, UniqueFd fd,
+ClientConnection::ClientConnection(EventLoop& loop, UniqueFd fd,
                                    std::span<const ipc::PortMethod> methods)
     : loop_(loop), socket_(std::move(fd)), methods_(methods) {}
 
@@ -42,13 +42,13 @@ void ClientConnection::OnReadable(uint32_t) {
     }
     OnFrame(std::move(**frame));
   }
-  if (!state || *state == record::IoState::kClosed) closed_ = true;
+  if (!state || *state == IoState::kClosed) closed_ = true;
   if (!closed_) return SendQueued();
   watch_.Reset();
   port_->OnDisconnect();
 }
 
-void ClientConnection::OnFrame(record::PassingFrame frame) {
+void ClientConnection::OnFrame(PassingFrame frame) {
   const uint64_t id = frame.frame.request_id;
   if (std::holds_alternative<ipc::BindService>(frame.frame.body)) {
     const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, methods_);
@@ -74,7 +74,7 @@ void ClientConnection::Reply(uint64_t request_id, const std::string& reply, bool
   std::string bytes;
   ipc::AppendInvokeReply(bytes, request_id,
                          {.success = success, .has_more = has_more, .reply = wire::AsBytes(reply)});
-  record::PassingFrame frame;
+  PassingFrame frame;
   frame.frame.whole = wire::AsBytes(bytes);
   if (fd != nullptr) frame.fds.push_back(fd->Duplicate());
   socket_.Queue(std::move(frame));

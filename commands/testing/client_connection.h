@@ -15,7 +15,6 @@
 
 namespace ringscope::testing {
 
-using record::UniqueFd;
 
 /// A request of a client.
 struct ClientRequest {
@@ -38,7 +37,7 @@ class ClientConnection {
     virtual void OnDisconnect() = 0;
   };
 
-  ClientConnection(record::EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods);
+  ClientConnection(EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods);
 
   /// Hands all requests to the port, until the client goes.
   Status Serve(Port& port);
@@ -46,21 +45,21 @@ class ClientConnection {
              bool success = true, const UniqueFd* fd = nullptr);
   /// Ends the connection, from this side.
   void Close();
-  record::PeerIdentity peer() const { return record::PeerOf(socket_.fd()); }
+  PeerIdentity peer() const { return PeerOf(socket_.fd()); }
 
  private:
   void OnReadable(uint32_t events);
-  void OnFrame(record::PassingFrame frame);
+  void OnFrame(PassingFrame frame);
   void SendQueued();
 
-  record::EventLoop& loop_;
-  record::FrameSocket socket_;
+  EventLoop& loop_;
+  FrameSocket socket_;
   const std::span<const ipc::PortMethod> methods_;
   ipc::MethodTable table_;
   Port* port_ = nullptr;
   bool closed_ = false;
-  record::EventLoop::WatchHandle watch_;
-  record::EventLoop::Timer end_;  // where it cannot be watched any more
+  EventLoop::WatchHandle watch_;
+  EventLoop::Timer end_;  // where it cannot be watched any more
 };
 
 }  // namespace ringscope::testing

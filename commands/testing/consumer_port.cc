@@ -34,7 +34,7 @@ std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
 
 }  // namespace
 
-ConsumerPort::ConsumerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd)
+ConsumerPort::ConsumerPort(TracingService& service, EventLoop& loop, UniqueFd fd)
     : service_(service), connection_(loop, std::move(fd), ipc::kConsumerMethods) {}
 
 void ConsumerPort::OnRequest(ClientRequest& request) {

@@ -15,7 +15,7 @@ struct TracingSession;
 /// A consumer, as the service sees it.
 class ConsumerPort : public ClientConnection::Port {
  public:
-  ConsumerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd);
+  ConsumerPort(TracingService& service, EventLoop& loop, UniqueFd fd);
 
   Status Serve() { return connection_.Serve(*this); }
   void OnRequest(ClientRequest& request) override;

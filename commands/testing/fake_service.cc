@@ -17,8 +17,8 @@ struct FakeService::Connection {
   explicit Connection(UniqueFd fd) : socket(std::move(fd)) {}
 
   uint64_t id = 0;
-  record::FrameSocket socket;
-  record::EventLoop::WatchHandle watch;
+  FrameSocket socket;
+  EventLoop::WatchHandle watch;
   ipc::MethodTable methods;
   std::string name = "unnamed";
   std::deque<std::string> unhandled;  // frames, if they are shuffled
@@ -48,8 +48,8 @@ std::string DescribePatch(const ChunkToPatch& patch) {
 
 FakeService::FakeService(FakeServiceOptions options)
     : options_(std::move(options)),
-      listener_(record::Listener::Create(options_.socket, 0600).value()),
-      loop_(record::EventLoop::Create().value()),
+      listener_(Listener::Create(options_.socket, 0600).value()),
+      loop_(EventLoop::Create().value()),
       thread_([this] {
         const auto watch =
             loop_->Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); }).value();
@@ -116,7 +116,7 @@ void FakeService::OnReadable(Connection& connection) {
   connection.socket.SendQueued();
   static_cast<void>(
       connection.watch.SetEvents(EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u)));
-  connection.closed = !state || *state == record::IoState::kClosed;
+  connection.closed = !state || *state == IoState::kClosed;
   if (connection.closed) connection.watch.Reset();
   if (!connection.unhandled.empty()) {
     handle_any_ = loop_->CallSoon([this] { HandleAny(); });
@@ -264,7 +264,7 @@ void FakeService::Reply(Connection& connection, uint64_t request_id, const std::
 
 void FakeService::Send(Connection& connection, const std::string& frame, int fd) {
   if (options_.keep_effects) connection.traffic.sent += frame;
-  record::PassingFrame passing;
+  PassingFrame passing;
   passing.frame.whole = wire::AsBytes(frame);
   if (fd >= 0) passing.fds.emplace_back(::dup(fd));
   connection.socket.Queue(std::move(passing));

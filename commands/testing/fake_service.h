@@ -80,13 +80,13 @@ class FakeService {
   void End(uint64_t id);
 
   const FakeServiceOptions options_;
-  record::Listener listener_;
-  std::unique_ptr<record::EventLoop> loop_;
+  Listener listener_;
+  std::unique_ptr<EventLoop> loop_;
   uint64_t last_id_ = 0;
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   CommitRequestParser parser_;
   std::mt19937 random_;
-  record::EventLoop::Timer handle_any_;
+  EventLoop::Timer handle_any_;
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;

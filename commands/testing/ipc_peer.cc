@@ -41,9 +41,9 @@ bool BlockingPeer::Send(std::string_view bytes, int with_fd) {
   if (with_fd >= 0) fds.emplace_back(::dup(with_fd));
   sent_ += bytes;
   while (!bytes.empty()) {
-    const record::Sent sent = record::Send(fd_.get(), wire::AsBytes(bytes), fds);
-    if (sent.state == record::IoState::kClosed) return false;
-    if (sent.state == record::IoState::kWouldBlock && !WaitFor(fd_.get(), POLLOUT)) return false;
+    const Sent sent = ringscope::Send(fd_.get(), wire::AsBytes(bytes), fds);
+    if (sent.state == IoState::kClosed) return false;
+    if (sent.state == IoState::kWouldBlock && !WaitFor(fd_.get(), POLLOUT)) return false;
     if (sent.bytes > 0) fds.clear();
     bytes.remove_prefix(sent.bytes);
   }
@@ -53,9 +53,9 @@ bool BlockingPeer::Send(std::string_view bytes, int with_fd) {
 bool BlockingPeer::ReceiveSome() {
   std::vector<uint8_t> buffer(read_size_);
   while (true) {
-    record::Received received = record::Receive(fd_.get(), buffer);
-    if (received.state == record::IoState::kClosed) return false;
-    if (received.state == record::IoState::kWouldBlock) {
+    Received received = Receive(fd_.get(), buffer);
+    if (received.state == IoState::kClosed) return false;
+    if (received.state == IoState::kWouldBlock) {
       if (!WaitFor(fd_.get(), POLLIN)) return false;
       continue;
     }
@@ -91,10 +91,10 @@ bool BlockingPeer::ReadToEnd() {
 }
 
 BlockingPeer ConnectPeer(const std::string& socket) {
-  return BlockingPeer(record::Connect(socket).value());
+  return BlockingPeer(Connect(socket).value());
 }
 
-BlockingPeer AcceptPeer(const record::Listener& listener) {
+BlockingPeer AcceptPeer(const Listener& listener) {
   WaitFor(listener.fd(), POLLIN);
   return BlockingPeer(listener.Accept());
 }

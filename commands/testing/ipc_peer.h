@@ -17,7 +17,6 @@
 
 namespace ringscope::testing {
 
-using record::UniqueFd;
 
 /// Ids of the recorder's own requests begin here.
 inline constexpr uint64_t kFirstOfRecorder = 0xF0000000;
@@ -68,7 +67,7 @@ class BlockingPeer {
 
 BlockingPeer ConnectPeer(const std::string& socket);
 /// The next client; waits for it.
-BlockingPeer AcceptPeer(const record::Listener& listener);
+BlockingPeer AcceptPeer(const Listener& listener);
 
 /// A name for a socket that no other test uses, in the abstract namespace.
 std::string UniqueSocketName(const std::string& purpose);

@@ -25,7 +25,7 @@ namespace ringscope::testing {
 class LiveRecording {
  public:
   /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
-  explicit LiveRecording(record::RecorderOptions options = {},
+  explicit LiveRecording(RecorderOptions options = {},
                          TracingServiceOptions tracing = {})
       : service_(Service::Start({.producer_socket = UniqueSocketName("service-producer"),
                                        .consumer_socket = UniqueSocketName("service-consumer"),
@@ -35,7 +35,7 @@ class LiveRecording {
     if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");
     options_.producer.connect = service_->options().producer_socket;
     options_.consumer =
-        record::PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
+        PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
     recorder_.emplace(options_, log_);
   }
 
@@ -73,7 +73,7 @@ class LiveRecording {
 
  private:
   std::unique_ptr<Service> service_;
-  record::RecorderOptions options_;
+  RecorderOptions options_;
   MemoryLog log_;
   std::optional<RecorderRun> recorder_;
 };

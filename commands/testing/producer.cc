@@ -160,14 +160,14 @@ bool Producer::HasFreeChunk() {
 
 void Producer::WatchMemory() {
   if (!is_full_) return;
-  const uint64_t begin = record::BootTimeNs();
+  const uint64_t begin = BootTimeNs();
   FullPeriod& period = full_periods_.back();
   if (HasFreeChunk()) {
     is_full_ = false;
   } else {
     period.seen_ns = std::max(period.latest_ns, begin);
   }
-  period.end_ns = record::BootTimeNs();
+  period.end_ns = BootTimeNs();
 }
 
 /// Perfetto's pauses between two searches.
@@ -176,7 +176,7 @@ Result<std::optional<smb::ChunkPlace>> Producer::WaitForChunk() {
   constexpr uint64_t kLastPauseUs = 100'000;
   if (drops_) return std::nullopt;
   ++stalls_;
-  const uint64_t begin = record::BootTimeNs();
+  const uint64_t begin = BootTimeNs();
   size_t pauses = 0;
   for (size_t searches = 1; searches < options_.most_searches; ++searches) {
     if (options_.sends_while_waiting && searches % 2 == 1) {
@@ -189,10 +189,10 @@ Result<std::optional<smb::ChunkPlace>> Producer::WaitForChunk() {
     WatchMemory();
     const auto place = FindFreeChunk();
     if (!place) continue;
-    waited_ns_ += record::BootTimeNs() - begin;
+    waited_ns_ += BootTimeNs() - begin;
     return place;
   }
-  waited_ns_ += record::BootTimeNs() - begin;
+  waited_ns_ += BootTimeNs() - begin;
   if (options_.when_full == WhenFull::kWait)
     return Fail(ErrorCode::kLimit, "the writer has waited too long for a chunk");
   drops_ = true;
@@ -202,7 +202,7 @@ Result<std::optional<smb::ChunkPlace>> Producer::WaitForChunk() {
 Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
   if (!memory_) return std::nullopt;
   WatchMemory();
-  const uint64_t begin = record::BootTimeNs();
+  const uint64_t begin = BootTimeNs();
   auto place = FindFreeChunk();
   if (!place) {
     switch (options_.when_full) {
@@ -228,7 +228,7 @@ Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
     }
   }
   drops_ = false;
-  const uint64_t now = record::BootTimeNs();
+  const uint64_t now = BootTimeNs();
   if (std::exchange(is_full_, false)) full_periods_.back().end_ns = now;  // since the last look
   if (!HasFreeChunk()) {
     full_periods_.push_back({begin, now, now, now});

@@ -13,7 +13,7 @@ constexpr uint16_t kMinScrapedFragments = 2;
 
 }  // namespace
 
-ProducerPort::ProducerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd,
+ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd,
                            ProducerId id)
     : service_(service),
       id_(id),

@@ -20,7 +20,7 @@ class TracingService;
 /// A producer, as the service sees it: its connection, its shared memory, its data sources.
 class ProducerPort : public ClientConnection::Port {
  public:
-  ProducerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd, ProducerId id);
+  ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd, ProducerId id);
 
   Status Serve() { return connection_.Serve(*this); }
   void OnRequest(ClientRequest& request) override;
@@ -28,7 +28,7 @@ class ProducerPort : public ClientConnection::Port {
 
   ProducerId id() const { return id_; }
   const std::string& name() const { return name_; }
-  record::PeerIdentity peer() const { return peer_; }
+  PeerIdentity peer() const { return peer_; }
   const std::vector<ipc::DataSourceDescriptor>& sources() const { return sources_; }
   const std::map<WriterId, BufferId>& writers() const { return writers_; }
 
@@ -57,7 +57,7 @@ class ProducerPort : public ClientConnection::Port {
   TracingService& service_;
   const ProducerId id_;
   ClientConnection connection_;
-  const record::PeerIdentity peer_;
+  const PeerIdentity peer_;
   std::string name_;
   bool initialized_ = false;
   bool scraped_ = false;  // by the service

@@ -11,7 +11,7 @@ void MemoryLog::Append(OpBody body) {
     commit->request = wire::AsBytes(requests_.back());
   }
   ops_.push_back({.time_ns = {}, .body = std::move(body)});
-  times_ns_.push_back(record::BootTimeNs());
+  times_ns_.push_back(BootTimeNs());
   changed_.notify_all();
 }
 
@@ -32,11 +32,11 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
   return changed_.wait_for(lock, std::chrono::seconds(30), condition);
 }
 
-RecorderRun::RecorderRun(const record::RecorderOptions& options, RecordSink& log)
-    : loop_(record::EventLoop::Create().value()),
-      recorder_(record::Recorder::Create(*loop_, options,
-                                         record::RecorderListeners::Open(options).value(), log,
-                                         [this](const record::Warning& warning) {
+RecorderRun::RecorderRun(const RecorderOptions& options, RecordSink& log)
+    : loop_(EventLoop::Create().value()),
+      recorder_(Recorder::Create(*loop_, options,
+                                         RecorderListeners::Open(options).value(), log,
+                                         [this](const Warning& warning) {
                                            const std::lock_guard lock(mutex_);
                                            warnings_.push_back(warning.text);
                                          })

@@ -57,7 +57,7 @@ class MemoryLog : public RecordSink {
 class RecorderRun {
  public:
   /// @param log must live longer
-  RecorderRun(const record::RecorderOptions& options, RecordSink& log);
+  RecorderRun(const RecorderOptions& options, RecordSink& log);
   ~RecorderRun() { Stop(); }
 
   /// Ends it as a user would, and waits for it.
@@ -65,13 +65,13 @@ class RecorderRun {
   /// Its messages to the user.
   std::vector<std::string> warnings() const;
   /// After Stop.
-  const record::RecordCounts& counts() const { return recorder_->counts(); }
+  const RecordCounts& counts() const { return recorder_->counts(); }
 
  private:
   mutable std::mutex mutex_;
   std::vector<std::string> warnings_;
-  std::unique_ptr<record::EventLoop> loop_;
-  std::unique_ptr<record::Recorder> recorder_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Recorder> recorder_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

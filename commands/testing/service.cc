@@ -8,17 +8,17 @@ namespace ringscope::testing {
 
 Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options) {
   constexpr mode_t kMode = 0600;
-  RS_ASSIGN_OR_RETURN(record::Listener producers,
-                      record::Listener::Create(options.producer_socket, kMode));
-  RS_ASSIGN_OR_RETURN(record::Listener consumers,
-                      record::Listener::Create(options.consumer_socket, kMode));
-  RS_ASSIGN_OR_RETURN(auto loop, record::EventLoop::Create());
+  RS_ASSIGN_OR_RETURN(Listener producers,
+                      Listener::Create(options.producer_socket, kMode));
+  RS_ASSIGN_OR_RETURN(Listener consumers,
+                      Listener::Create(options.consumer_socket, kMode));
+  RS_ASSIGN_OR_RETURN(auto loop, EventLoop::Create());
   return std::unique_ptr<Service>(
       new Service(std::move(options), std::move(producers), std::move(consumers), std::move(loop)));
 }
 
-Service::Service(ServiceOptions options, record::Listener producers, record::Listener consumers,
-                 std::unique_ptr<record::EventLoop> loop)
+Service::Service(ServiceOptions options, Listener producers, Listener consumers,
+                 std::unique_ptr<EventLoop> loop)
     : options_(std::move(options)),
       producers_(std::move(producers)),
       consumers_(std::move(consumers)),
@@ -33,7 +33,7 @@ Service::~Service() {
 
 void Service::Serve() {
   TracingService service(*loop_, options_.tracing);
-  const auto accept = [&](const record::Listener& listener, void (TracingService::*add)(UniqueFd)) {
+  const auto accept = [&](const Listener& listener, void (TracingService::*add)(UniqueFd)) {
     for (UniqueFd fd = listener.Accept(); fd.valid(); fd = listener.Accept())
       (service.*add)(std::move(fd));
   };

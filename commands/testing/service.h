@@ -30,14 +30,14 @@ class Service {
   const ServiceOptions& options() const { return options_; }
 
  private:
-  Service(ServiceOptions options, record::Listener producers, record::Listener consumers,
-          std::unique_ptr<record::EventLoop> loop);
+  Service(ServiceOptions options, Listener producers, Listener consumers,
+          std::unique_ptr<EventLoop> loop);
   void Serve();
 
   const ServiceOptions options_;
-  const record::Listener producers_;
-  const record::Listener consumers_;
-  const std::unique_ptr<record::EventLoop> loop_;
+  const Listener producers_;
+  const Listener consumers_;
+  const std::unique_ptr<EventLoop> loop_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

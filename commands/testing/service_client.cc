@@ -19,7 +19,7 @@ tl::unexpected<Error> GoneError() {
 }  // namespace
 
 Result<ServiceClient> ServiceClient::Connect(const std::string& socket, std::string_view port) {
-  RS_ASSIGN_OR_RETURN(UniqueFd fd, record::Connect(socket));
+  RS_ASSIGN_OR_RETURN(UniqueFd fd, ringscope::Connect(socket));
   ServiceClient client(std::move(fd));
   RS_RETURN_IF_ERROR(client.Bind(port));
   return client;
@@ -53,7 +53,7 @@ Result<uint64_t> ServiceClient::Invoke(const std::string& method, const std::str
                      .args = wire::AsBytes(args),
                      .drop_reply = drop_reply});
   if (method == "GetAsyncCommand") command_request_ = last_request_;
-  record::PassingFrame frame;
+  PassingFrame frame;
   frame.frame.whole = wire::AsBytes(bytes);
   if (fd != nullptr) frame.fds.push_back(fd->Duplicate());
   socket_->Queue(std::move(frame));
@@ -73,7 +73,7 @@ Status ServiceClient::Flush() {
   return {};
 }
 
-Result<std::optional<record::PassingFrame>> ServiceClient::NextFrame(bool wait) {
+Result<std::optional<PassingFrame>> ServiceClient::NextFrame(bool wait) {
   if (!socket_) return GoneError();
   const auto carries = [this](const ipc::Frame& frame) {
     const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
@@ -87,8 +87,8 @@ Result<std::optional<record::PassingFrame>> ServiceClient::NextFrame(bool wait) 
     if (wait) RS_RETURN_IF_ERROR(Wait(POLLIN));
     pollfd entry = {socket_->fd(), POLLIN, 0};
     if (!wait && ::poll(&entry, 1, 0) != 1) return std::nullopt;
-    RS_ASSIGN_OR_RETURN(const record::IoState state, socket_->Receive());
-    if (state != record::IoState::kClosed) continue;
+    RS_ASSIGN_OR_RETURN(const IoState state, socket_->Receive());
+    if (state != IoState::kClosed) continue;
     RS_ASSIGN_OR_RETURN(frame, socket_->NextFrame(carries));
     if (frame) return frame;
     return GoneError();

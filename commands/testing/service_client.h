@@ -12,7 +12,6 @@
 
 namespace ringscope::testing {
 
-using record::UniqueFd;
 
 /// A reply to a request, or one of several.
 struct ServiceReply {
@@ -47,9 +46,9 @@ class ServiceClient {
   /// Waits for the socket. @param events of poll
   Status Wait(short events) const;
   /// The next frame; nullopt: there is none, and `wait` is not set.
-  Result<std::optional<record::PassingFrame>> NextFrame(bool wait);
+  Result<std::optional<PassingFrame>> NextFrame(bool wait);
 
-  std::optional<record::FrameSocket> socket_;
+  std::optional<FrameSocket> socket_;
   uint64_t service_ = 0;
   uint64_t last_request_ = 0;
   std::map<std::string, uint64_t> methods_;

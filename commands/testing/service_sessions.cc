@@ -185,7 +185,7 @@ void TracingService::StartInstance(SourceInstance& instance) {
 void TracingService::StartTracing(TracingSession& session) {
   if (session.state != SessionState::kConfigured) return;
   session.state = SessionState::kStarted;
-  session.initial_clocks = record::TakeClockSnapshot();
+  session.initial_clocks = TakeClockSnapshot();
   AddEvent(session, proto::ServiceEvent::kTracingStarted);
   session.stats_due = true;
   ArmSnapshots(session);
@@ -286,7 +286,7 @@ void TracingService::FreeBuffers(TracingSession& session) {
 auto TracingService::CallAtMultiple(uint64_t period_ms, std::function<void()> call) -> Timer {
   using std::chrono::milliseconds;
   // The steady clock is CLOCK_MONOTONIC.
-  const auto now = record::EventLoop::Clock::now();
+  const auto now = EventLoop::Clock::now();
   const auto now_ms = static_cast<uint64_t>(
       std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count());
   return loop_.CallAt(now + milliseconds(period_ms - now_ms % period_ms), std::move(call));
@@ -296,7 +296,7 @@ void TracingService::ArmSnapshots(TracingSession& session) {
   session.snapshot_timer = CallAtMultiple(kSnapshotPeriodMs, [this, id = session.id] {
     TracingSession& due = *sessions_.at(id);
     due.stats_due = true;
-    due.clocks.push_back(record::TakeClockSnapshot());
+    due.clocks.push_back(TakeClockSnapshot());
     ArmSnapshots(due);
   });
 }
@@ -323,7 +323,7 @@ void TracingService::ArmStateClear(TracingSession& session) {
 
 void TracingService::AddEvent(TracingSession& session, uint32_t field, bool with_clocks,
                               uint64_t value) {
-  if (with_clocks) session.clocks.push_back(record::TakeClockSnapshot());
+  if (with_clocks) session.clocks.push_back(TakeClockSnapshot());
   std::string event;
   wire::AppendUint(event, field, value);
   session.events.push_back({.time_ns = BootTimeNs(), .content = std::move(event)});

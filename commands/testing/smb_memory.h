@@ -12,7 +12,6 @@
 
 namespace ringscope::testing {
 
-using record::UniqueFd;
 
 /// Of a shared memory buffer.
 struct MemorySizes {

@@ -19,27 +19,24 @@ namespace {
 /// A tap between two sockets, whose other ends are read here.
 class TapRun {
  public:
-  TapRun(std::string_view port, record::Scraping scraping, bool strict_order)
-      : buffers_(log_, [](const record::Warning&) {}),
+  explicit TapRun(std::string_view port)
+      : buffers_(log_, [](const Warning&) {}),
         flushes_(log_, buffers_),
         clones_(log_, buffers_, instances_),
-        files_(log_, strict_order),
+        files_(log_),
         recording_{.log = log_,
                    .buffers = buffers_,
                    .instances = instances_,
                    .flushes = flushes_,
                    .clones = clones_,
                    .files = files_,
-                   .counts = counts_,
-                   .scraping = scraping,
-                   .strict_order = strict_order,
-                   .asks_service = strict_order || scraping == record::Scraping::kExact},
+                   .counts = counts_},
         client_(std::move(client_ends_.first)),
         service_(std::move(service_ends_.first)) {
     if (port == ipc::kProducerPort) {
-      tap_ = std::make_unique<record::ProducerTap>(recording_, record::PeerIdentity{1, 2});
+      tap_ = std::make_unique<ProducerTap>(recording_, PeerIdentity{1, 2});
     } else {
-      tap_ = std::make_unique<record::ConsumerTap>(recording_, record::PeerIdentity{1, 2});
+      tap_ = std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2});
     }
   }
 
@@ -85,9 +82,9 @@ class TapRun {
   bool Pass(const std::string& bytes, int with_fd, bool from_client) {
     auto frame = ipc::ParseFrame(wire::AsBytes(bytes));
     if (!frame) return true;
-    record::PassingFrame passing{*frame, {}};
+    PassingFrame passing{*frame, {}};
     if (with_fd >= 0 && tap_->CarriesDescriptor(*frame))
-      passing.fds.push_back(record::UniqueFd(::dup(with_fd)));
+      passing.fds.push_back(UniqueFd(::dup(with_fd)));
     if (from_client) static_cast<void>(tap_->CausesScrapes(*frame));
     const Status status = from_client ? tap_->FromClient(std::move(passing), service_)
                                       : tap_->FromService(std::move(passing), client_);
@@ -106,37 +103,35 @@ class TapRun {
       if (forwarded.size() != 1 || forwarded[0] != sent) std::abort();
       return;
     }
-    const bool exact = recording_.scraping == record::Scraping::kExact;
-    if (forwarded.empty() || !IsForwarded(sent, forwarded.back(), exact)) std::abort();
-    if (!exact && forwarded.size() > 1) std::abort();
+    if (forwarded.empty() || !IsForwarded(sent, forwarded.back(), /*edited=*/true)) std::abort();
     for (size_t i = 0; i + 1 < forwarded.size(); ++i)
       if (!IsOfRecorder(ipc::ParseFrame(wire::AsBytes(forwarded[i])).value())) std::abort();
   }
 
   /// All that is queued, through the socket.
-  std::string Forwarded(record::FrameSocket& socket, const record::UniqueFd& other) {
+  std::string Forwarded(FrameSocket& socket, const UniqueFd& other) {
     std::string all;
     while (socket.queued() > 0) {
       socket.SendQueued();
-      const record::Received received = record::Receive(other.get(), space_);
+      const Received received = Receive(other.get(), space_);
       all += wire::AsText(Bytes(space_).first(received.bytes));
     }
     return all;
   }
 
   CheckedLog log_;
-  record::RecordCounts counts_;
-  record::SessionBuffers buffers_;
-  record::Instances instances_;
-  record::FlushWatch flushes_;
-  record::CloneWatch clones_;
-  record::FileWatch files_;
-  record::Recording recording_;
-  std::pair<record::UniqueFd, record::UniqueFd> client_ends_ = MakeSocketPair();
-  std::pair<record::UniqueFd, record::UniqueFd> service_ends_ = MakeSocketPair();
-  record::FrameSocket client_;
-  record::FrameSocket service_;
-  std::unique_ptr<record::Tap> tap_;
+  RecordCounts counts_;
+  SessionBuffers buffers_;
+  Instances instances_;
+  FlushWatch flushes_;
+  CloneWatch clones_;
+  FileWatch files_;
+  Recording recording_;
+  std::pair<UniqueFd, UniqueFd> client_ends_ = MakeSocketPair();
+  std::pair<UniqueFd, UniqueFd> service_ends_ = MakeSocketPair();
+  FrameSocket client_;
+  FrameSocket service_;
+  std::unique_ptr<Tap> tap_;
   std::array<uint8_t, 16384> space_;
 };
 
@@ -147,8 +142,7 @@ void RunTapScript(Bytes script, std::string_view port) {
   std::memset(memory.data(), 0, memory.size());
   ScriptInput input(script);
   const uint8_t options = input.Byte();
-  TapRun run(port, (options & 1) != 0 ? record::Scraping::kObserve : record::Scraping::kExact,
-             (options & 2) == 0);
+  TapRun run(port);
   if ((options & 4) == 0) {
     static const Binding kProducer = BindingOf(ipc::kProducerPort);
     static const Binding kConsumer = BindingOf(ipc::kConsumerPort);

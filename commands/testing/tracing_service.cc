@@ -7,7 +7,7 @@
 
 namespace ringscope::testing {
 
-TracingService::TracingService(record::EventLoop& loop, TracingServiceOptions options)
+TracingService::TracingService(EventLoop& loop, TracingServiceOptions options)
     : loop_(loop), options_(options) {}
 
 TracingService::~TracingService() = default;

@@ -27,7 +27,7 @@ struct TracingServiceOptions {
 /// arrives first is handled first.
 class TracingService {
  public:
-  TracingService(record::EventLoop& loop, TracingServiceOptions options);
+  TracingService(EventLoop& loop, TracingServiceOptions options);
   ~TracingService();
 
   void AddProducer(UniqueFd fd);
@@ -77,11 +77,11 @@ class TracingService {
   /// The sessions, and clones, that there are.
   ipc::QueryServiceStateReply ListSessions() const;
 
-  record::EventLoop& loop() { return loop_; }
+  EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
 
  private:
-  using Timer = record::EventLoop::Timer;
+  using Timer = EventLoop::Timer;
   struct Clone;
 
   // Producers and what they write: tracing_service.cc.
@@ -135,7 +135,7 @@ class TracingService {
   void CloneGroup(const std::shared_ptr<Clone>& clone, bool transfer);
   void FinishClone(const std::shared_ptr<Clone>& clone);
 
-  record::EventLoop& loop_;
+  EventLoop& loop_;
   const TracingServiceOptions options_;
   std::map<ProducerId, std::unique_ptr<ProducerPort>> producers_;
   /// All data sources, in the order of their registration.

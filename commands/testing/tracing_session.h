@@ -21,7 +21,6 @@ namespace ringscope::testing {
 
 class ConsumerPort;
 
-using record::BootTimeNs;
 
 /// A data source of a producer that takes part in a session.
 struct SourceInstance {
@@ -43,7 +42,7 @@ struct SourceInstance {
 struct PendingFlush {
   std::set<ProducerId> waits_for;
   std::function<void(bool ok)> done;
-  record::EventLoop::Timer timer;  // its timeout, or its completion
+  EventLoop::Timer timer;  // its timeout, or its completion
 };
 
 /// A packet of the service itself that waits for the next read.
@@ -86,18 +85,18 @@ struct TracingSession {
   bool all_started = false;
 
   // Writing into a file.
-  record::UniqueFd file;
+  UniqueFd file;
   uint64_t file_bytes = 0;
-  record::EventLoop::Timer file_timer;
+  EventLoop::Timer file_timer;
 
   std::optional<uint64_t> enable_request;
-  record::EventLoop::Timer duration_timer;
-  record::EventLoop::Timer flush_timer;
-  record::EventLoop::Timer stop_timer;
-  record::EventLoop::Timer clone_hit_timer;
-  record::EventLoop::Timer snapshot_timer;
-  record::EventLoop::Timer state_timer;
-  record::EventLoop::Timer next_pass;  // of a read
+  EventLoop::Timer duration_timer;
+  EventLoop::Timer flush_timer;
+  EventLoop::Timer stop_timer;
+  EventLoop::Timer clone_hit_timer;
+  EventLoop::Timer snapshot_timer;
+  EventLoop::Timer state_timer;
+  EventLoop::Timer next_pass;  // of a read
 
   bool IsCloneOnly() const {
     return config.triggers.mode == ipc::kTriggerModeClone && state != State::kCloned;

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/payload/payload_remover.h"
+#include "core/log/payload_mask.h"
 #include "core/trace/packet_view.h"
 #include "core/trace/session_split.h"
 
@@ -234,7 +234,7 @@ class SessionImports {
   Status EndSession() {
     RS_RETURN_IF_ERROR(import_->Write([this](const Op& op) {
       if (options_.on_write) options_.on_write(import_->written_bytes(), import_->total_bytes());
-      return writer_.Append(options_.without_payload ? remover_.Apply(op) : op);
+      return writer_.Append(options_.without_payload ? mask_.Apply(op) : op);
     }));
     has_packets_ |= import_->report().packets > 0;
     reports_.push_back(import_->report());
@@ -244,7 +244,7 @@ class SessionImports {
   const TraceLogOptions& options_;
   ByteSource* const file_;
   CommitLogWriter& writer_;
-  PayloadRemover remover_;
+  PayloadMask mask_;
   SessionSplit split_;
   std::unique_ptr<TraceImport> import_;  // of the session that is being read
   std::vector<TraceImportReport> reports_;

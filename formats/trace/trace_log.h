@@ -19,7 +19,7 @@ struct TraceLogOptions {
   std::string folder = TemporaryFolder();   // for packets that do not fit in memory
   int level = kDefaultLevel;                // zstd's
   unsigned threads = CompressionThreads();  // the log does not depend on it
-  bool without_payload = false;             // see core/payload
+  bool without_payload = false;             // see PayloadMask
   /// Progress, in bytes: of the trace read, then of the packets written. May be empty.
   std::function<void(uint64_t done, uint64_t total)> on_read = {}, on_write = {};
 };

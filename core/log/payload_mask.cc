@@ -1,0 +1,278 @@
+#include "core/log/payload_mask.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "core/base/wire.h"
+#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/packet_validator.h"
+
+namespace ringscope {
+namespace {
+
+using Writable = std::span<uint8_t>;
+using proto::TracePacket;
+
+/// The tag of field 15 as a varint, and a value. TracePacket has no such field.
+constexpr uint8_t kFiller = 15 << 3;
+constexpr uint8_t kMoreBytes = 0x80;
+
+/// A field whose value is kept, or a message some of whose fields are.
+struct KeptField {
+  uint32_t number = 0;  // 0 after the last one of a message
+  const KeptField* message = nullptr;
+};
+constexpr KeptField kClock[] = {{proto::Clock::kClockId},
+                                {proto::Clock::kTimestamp},
+                                {proto::Clock::kIsIncremental},
+                                {proto::Clock::kUnitMultiplierNs},
+                                {}};
+constexpr KeptField kClockSnapshot[] = {
+    {proto::ClockSnapshot::kClocks, kClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
+constexpr KeptField kDefaults[] = {{proto::TracePacketDefaults::kTimestampClockId}, {}};
+constexpr KeptField kFtraceBundle[] = {
+    {proto::FtraceEventBundle::kCpu}, {proto::FtraceEventBundle::kLostEvents}, {}};
+// All counters of a processor's buffer.
+constexpr KeptField kCpuStats[] = {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {}};
+constexpr KeptField kKprobeStats[] = {{1}, {2}, {}};
+constexpr KeptField kFtraceStats[] = {{proto::FtraceStats::kPhase},
+                                      {proto::FtraceStats::kCpuStats, kCpuStats},
+                                      {10, kKprobeStats},
+                                      {}};
+constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
+                                 {TracePacket::kTimestampClockId},
+                                 {TracePacket::kSequenceFlags},
+                                 {TracePacket::kIncrementalStateCleared},
+                                 {TracePacket::kPreviousPacketDropped},
+                                 {TracePacket::kFirstPacketOnSequence},
+                                 {TracePacket::kClockSnapshot, kClockSnapshot},
+                                 {TracePacket::kTracePacketDefaults, kDefaults},
+                                 {TracePacket::kFtraceEvents, kFtraceBundle},
+                                 {TracePacket::kFtraceStats, kFtraceStats},
+                                 {}};
+
+void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
+
+/// The bytes of `whole` that `part` points to.
+Writable WritablePart(Writable whole, Bytes part) {
+  return whole.subspan(static_cast<size_t>(part.data() - whole.data()), part.size());
+}
+
+void ClearField(Writable message, const wire::Field& field) {
+  if (field.type == wire::Type::kBytes) return ZeroOut(WritablePart(message, field.bytes));
+  const size_t tag = wire::ReadVarint(field.whole).size;
+  const Writable value = WritablePart(message, field.whole).subspan(tag);
+  if (field.type != wire::Type::kVarint) return ZeroOut(value);
+  for (uint8_t& byte : value) byte &= kMoreBytes;
+}
+
+/// Visits the fields of a message that may be changed meanwhile, until `visit` returns false.
+/// @return the bytes after the visited fields
+template <typename Visit>
+Writable VisitFields(Writable message, Visit visit) {
+  wire::FieldReader fields(message);
+  size_t read = 0;
+  while (const auto field = fields.Next()) {
+    if (!visit(*field)) break;
+    read += field->whole.size();
+  }
+  return message.subspan(read);
+}
+
+/// Clears a field, but for what is kept of it.
+void MaskField(Writable message, const wire::Field& field, const KeptField* kept) {
+  while (kept->number != 0 && kept->number != field.number) ++kept;
+  const bool is_kept =
+      kept->number != 0 && (field.type == wire::Type::kBytes) == (kept->message != nullptr);
+  if (!is_kept) return ClearField(message, field);
+  if (kept->message == nullptr) return;
+  const Writable nested = WritablePart(message, field.bytes);
+  ZeroOut(VisitFields(nested, [&](const wire::Field& part) {
+    MaskField(nested, part, kept->message);
+    return true;
+  }));
+}
+
+/// Replaces bytes of a packet by fields.
+/// @param begins_open the byte before is a tag without its value, or a part of one
+/// @param ends_open the byte after is the rest of a value
+void Fill(Writable bytes, bool begins_open, bool ends_open) {
+  std::ranges::fill(bytes, kFiller);
+  const bool changes = bytes.size() % 2 != 0;
+  if (bytes.empty() || changes == (begins_open != ends_open)) return;
+  (begins_open && ends_open ? bytes.back() : bytes.front()) |= kMoreBytes;
+}
+
+void MaskWholePacket(Writable packet) {
+  const Bytes slice = packet;
+  const bool is_valid = IsValidPacket({&slice, 1});
+  const Writable rest = VisitFields(packet, [&](const wire::Field& field) {
+    MaskField(packet, field, kPacket);
+    return true;
+  });
+  if (is_valid)
+    Fill(rest, false, false);
+  else
+    std::ranges::fill(rest, kMoreBytes);  // a tag without an end
+}
+
+/// @param waits sizes of messages in it may be brought by patches
+void MaskFirstFragment(Writable bytes, bool waits) {
+  const Writable rest = VisitFields(bytes, [&](const wire::Field& field) {
+    if (waits && field.type == wire::Type::kBytes) return false;
+    if (field.whole.data() + field.whole.size() == bytes.data() + bytes.size()) return false;
+    MaskField(bytes, field, kPacket);
+    return true;
+  });
+  Fill(rest, /*begins_open=*/false, /*ends_open=*/true);
+}
+
+/// Masks the size of a fragment that cannot be read, or that reaches beyond its chunk, and what
+/// follows it. What buffers make of such a size stays: whether it is that of an aborted packet, and
+/// how many bytes it has. Sizes of up to three bytes stay, as V1 takes some that reach beyond.
+void MaskBrokenSize(Writable rest) {
+  constexpr size_t kKept = 3;
+  constexpr size_t kV1MaxBytes = 4;
+  constexpr size_t kAlignment = 16;
+  if (rest.size() <= kKept) return;
+  const wire::Varint size = wire::ReadVarint(rest);
+  if (size.size == 0) {  // none of them ends it
+    const size_t read = std::min(rest.size(), wire::kMaxVarintBytes);
+    std::ranges::fill(rest.first(read), uint8_t{0x80});
+    return ZeroOut(rest.subspan(read));
+  }
+  ZeroOut(rest.subspan(size.size));
+  if (size.size <= kKept || size.value == kWriterDropSize) return;
+  if (size.size == kV1MaxBytes && size.value <= rest.size() + kAlignment) return;
+  std::ranges::fill(rest.first(size.size), uint8_t{0xFF});
+  rest[size.size - 1] = 0x7E;  // large, and not the size of an aborted packet
+}
+
+/// Where the size ends of a fragment that its writer still has, if it is one as writers leave
+/// there: of one byte or of four. It can be chance, if the writer has counted a fragment that it
+/// has not begun.
+/// @return `offset`: it has another form
+uint32_t EndOfOpenSize(Bytes payload, uint32_t offset) {
+  constexpr uint32_t kLargestInOneByte = 0x7E;
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
+      FragmentStatus::kFragment)
+    return offset;
+  const uint32_t bytes = fragment.body - fragment.offset;
+  const bool is_usual = bytes == kPatchSize || (bytes == 1 && fragment.size() <= kLargestInOneByte);
+  return is_usual ? fragment.body : offset;
+}
+
+/// Masks a chunk's payload.
+void MaskPayload(const ChunkHeader& header, bool complete, Writable payload) {
+  const auto [count, flags] = FinishedPartOf(header.fragments, header.flags & kAbiFlags, complete);
+  const auto size = static_cast<uint32_t>(payload.size());
+  uint32_t offset = 0;
+  Fragment fragment;
+  FragmentStatus status = FragmentStatus::kFragment;
+  for (uint32_t i = 0; i < count; ++i) {
+    status = ReadFragment(payload.data(), size, offset, fragment);
+    if (status != FragmentStatus::kFragment) break;
+    offset = fragment.end;
+    const Writable bytes = payload.subspan(fragment.body, fragment.size());
+    const bool begins_open = i == 0 && (flags & kFirstContinues) != 0;
+    const bool ends_open = i + 1 == count && (flags & kLastContinues) != 0;
+    if (begins_open)
+      Fill(bytes, begins_open, ends_open);
+    else if (ends_open)
+      MaskFirstFragment(bytes, (flags & kNeedsPatching) != 0);
+    else
+      MaskWholePacket(bytes);
+  }
+  // The last fragment of a chunk that its writer still has may grow: only its size counts.
+  if (status == FragmentStatus::kFragment && count < header.fragments)
+    offset = EndOfOpenSize(payload, offset);
+  if (status == FragmentStatus::kFragment || status == FragmentStatus::kNone)
+    ZeroOut(payload.subspan(offset));
+  else
+    MaskBrokenSize(payload.subspan(offset));
+}
+
+/// Masks an entry of chunks_to_move. Of several fields with data the last one counts.
+void MaskChunk(Writable entry) {
+  using Fields = proto::ChunksToMove;
+  std::optional<Writable> data;
+  bool incomplete = false;
+  ZeroOut(VisitFields(entry, [&](const wire::Field& field) {
+    if (field.IsBytes(Fields::kData)) {
+      if (data) ZeroOut(*data);
+      data = WritablePart(entry, field.bytes);
+    } else if (field.IsNumber(Fields::kChunkIncomplete)) {
+      incomplete = field.value != 0;
+    } else if (field.number > Fields::kChunkIncomplete || field.type == wire::Type::kBytes) {
+      ClearField(entry, field);
+    }
+    return true;
+  }));
+  if (!data) return;
+  const std::optional<ChunkHeader> header = ParseChunkHeader(*data);
+  if (!header) return ZeroOut(*data);
+  MaskPayload(*header, !incomplete, data->subspan(kChunkHeaderSize));
+}
+
+/// Masks an entry of chunks_to_patch.
+void MaskPatches(Writable entry) {
+  using Fields = proto::ChunkToPatch;
+  ZeroOut(VisitFields(entry, [&](const wire::Field& field) {
+    if (field.IsBytes(Fields::kPatches)) {
+      const Writable patch = WritablePart(entry, field.bytes);
+      ZeroOut(VisitFields(patch, [&](const wire::Field& part) {
+        if (part.IsBytes(proto::Patch::kData))
+          std::ranges::fill(WritablePart(patch, part.bytes), kFiller);
+        else if (!part.IsNumber(proto::Patch::kOffset))
+          ClearField(patch, part);
+        return true;
+      }));
+    } else if (!field.IsNumber(Fields::kTargetBuffer) && !field.IsNumber(Fields::kWriterId) &&
+               !field.IsNumber(Fields::kChunkId) && !field.IsNumber(Fields::kHasMorePatches)) {
+      ClearField(entry, field);
+    }
+    return true;
+  }));
+}
+
+void MaskRequest(Writable request) {
+  using Fields = proto::CommitDataRequest;
+  ZeroOut(VisitFields(request, [&](const wire::Field& field) {
+    if (field.IsBytes(Fields::kChunksToMove))
+      MaskChunk(WritablePart(request, field.bytes));
+    else if (field.IsBytes(Fields::kChunksToPatch))
+      MaskPatches(WritablePart(request, field.bytes));
+    else if (!field.IsNumber(Fields::kFlushRequestId))
+      ClearField(request, field);
+    return true;
+  }));
+}
+
+}  // namespace
+
+LogHeader PayloadMask::HeaderOf(LogHeader header) {
+  header.without_payload = true;
+  header.format_version = LogHeader::kVersionWithoutPayload;
+  return header;
+}
+
+const Op& PayloadMask::Apply(const Op& op) {
+  op_ = op;
+  if (auto* const header = std::get_if<LogHeader>(&op_.body)) {
+    *header = HeaderOf(std::move(*header));
+  } else if (auto* const commit = std::get_if<Commit>(&op_.body)) {
+    request_ = wire::AsText(commit->request);
+    const Writable request(reinterpret_cast<uint8_t*>(request_.data()), request_.size());
+    MaskRequest(request);
+    commit->request = request;
+  } else if (auto* const program = std::get_if<ProtoVmSetUp>(&op_.body)) {
+    program->state.clear();
+  }
+  return op_;
+}
+
+}  // namespace ringscope
