@@ -37,7 +37,6 @@ FuzzSide WithShape(FuzzSide side, Side which, const Both<BufferSetting>& shapes)
     config.policy = own.policy;
     return create(config);
   };
-  side.info.create_shapes = {};
   return side;
 }
 

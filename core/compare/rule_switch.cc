@@ -25,7 +25,6 @@ FuzzSide Switched(const FuzzSide& side, const NamedRule& rule) {
   switched.info.create = [rules = *switched.rules](const EngineConfig& config) {
     return CreateV2Engine(rules, config);
   };
-  switched.info.create_shapes = {};
   switched.info.flags_readmitted =
       switched.rules->readmits_grown_chunk && !switched.rules->readmission_is_no_gap;
   return switched;
