@@ -22,7 +22,6 @@ EngineInfo V1() {
   info.stores_whole_payloads = true;
   info.flags_first_of_sequence = true;
   info.read_order = ReadOrder::kBySequence;
-  info.create_shapes = CreateV1ShapeEngine;
   return info;
 }
 
@@ -34,9 +33,6 @@ EngineInfo V2(const char* name, const char* corresponds, const char* difference)
   info.flags_readmitted = kRules.readmits_grown_chunk && !kRules.readmission_is_no_gap;
   info.read_order = ReadOrder::kByBuffer;
   info.has_protovm = true;
-  info.create_shapes = [](const EngineConfig& config, ShapeTally& tally) {
-    return CreateV2ShapeEngine(kRules, config, tally);
-  };
   return info;
 }
 

@@ -10,7 +10,6 @@
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/engine/engine.h"
-#include "core/engine/shape_engine.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/packet_validator.h"
 
@@ -59,9 +58,6 @@ struct EngineInfo {
   ReadOrder read_order = ReadOrder::kUnknown;
   /// Whether the buffer feeds what it overwrites to the programs of data sources (ProtoVM).
   bool has_protovm = false;
-  /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
-  std::function<Result<std::unique_ptr<ShapeEngine>>(const EngineConfig&, ShapeTally&)>
-      create_shapes;
 
   /// Bytes that a chunk takes in the buffer, header and alignment included. V2 stores the fragments
   /// alone, unless the chunk may still grow.

@@ -10,7 +10,6 @@
 
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_ring.h"
-#include "core/engine/chunk_shape.h"
 #include "core/engine/zeroed_storage.h"
 #include "core/perfetto/fragment.h"
 #include "core/session/buffer_observer.h"
@@ -95,35 +94,6 @@ BENCHMARK(BM_WriteSingleWriterV1);
 
 void BM_WriteManyWritersV1(benchmark::State& state) { Write(state, 1000, nullptr, "v1"); }
 BENCHMARK(BM_WriteManyWritersV1);
-
-/// BM_WriteManyWriters into a buffer without payloads.
-void WriteShapes(benchmark::State& state, const char* name) {
-  ShapeTally tally;
-  const auto engine = FindEngine(name).value()->create_shapes({.size = kRing}, tally).value();
-  std::vector<std::vector<ShapeFragment>> fragments(Payloads().size());
-  std::vector<ChunkShape> shapes(Payloads().size());
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Payload& payload = Payloads()[i];
-    shapes[i] = ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
-  }
-  uint64_t n = 0;
-  const auto commit = [&] {
-    const size_t i = n % shapes.size();
-    engine->CommitShape({.sequence = {ProducerId{1}, WriterId{static_cast<uint16_t>(1 + n % 1000)}},
-                         .chunk = ChunkId{static_cast<uint32_t>(n / 1000)},
-                         .fragments = Payloads()[i].fragments},
-                        shapes[i]);
-    ++n;
-  };
-  while (engine->stats().write_wrap_count < 2) commit();
-  for (auto _ : state) commit();
-  state.SetBytesProcessed(state.iterations() * kNominalChunk);
-}
-void BM_WriteShapes(benchmark::State& state) { WriteShapes(state, "v2@58"); }
-BENCHMARK(BM_WriteShapes);
-
-void BM_WriteShapesV1(benchmark::State& state) { WriteShapes(state, "v1"); }
-BENCHMARK(BM_WriteShapesV1);
 
 /// Adds up what the events are about.
 class EventBytes : public ReplayListener {

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "core/compare/random_stream.h"
 #include "core/engine/chunk_ring.h"
+#include "core/engine/v2_engine.h"
+#include "core/engine/v2_releases.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/stream_sets.h"
 
@@ -172,6 +177,48 @@ TEST_P(RandomStreamTest, ObservedLater_NothingChanges) {
     overwritten += observer.bytes;
   }
   EXPECT_EQ(overwritten > 0, info->has_protovm);
+}
+
+/// Lists the stalls that passes report.
+class StallLog : public EngineObserver {
+ public:
+  void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override {
+    stalls.emplace_back(sequence.Packed(), Raw(chunk), reason);
+  }
+  std::vector<std::tuple<uint32_t, uint32_t, StallReason>> stalls;
+};
+
+// Passes that skip what stalled before find the same as those that look at all of it.
+TEST(StalledPrefixTest, ChangesNothing) {
+  for (const V2Rules* const rules : {&kV54, &kV58}) {
+    for (uint32_t seed = 0; seed < testing::kObserverStreams.streams; ++seed) {
+      SCOPED_TRACE(seed);
+      StallLog stalls[2];
+      std::unique_ptr<Engine> engines[2];
+      for (const bool skips : {false, true}) {
+        const EngineConfig config{.size = 8192, .observer = &stalls[skips]};
+        engines[skips] = CreateV2Engine(*rules, config, skips).value();
+      }
+      RandomStream stream(seed, seed % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile);
+      for (int i = 0; i < testing::kObserverStreams.steps; ++i) {
+        const RandomStream::Step step = stream.Next();
+        std::string read[2];
+        for (const int side : {0, 1}) {
+          Engine& engine = *engines[side];
+          if (step.kind == RandomStream::Kind::kCommit)
+            engine.Commit(step.commit);
+          else if (step.kind == RandomStream::Kind::kPatch)
+            engine.ApplyPatches(step.patches);
+          else
+            read[side] = ReadSome(engine, step.max_packets) + ReadSome(engine, UINT64_MAX);
+        }
+        ASSERT_EQ(read[0], read[1]);
+        ASSERT_EQ(stalls[0].stalls, stalls[1].stalls);
+        ASSERT_EQ(engines[0]->stats(), engines[1]->stats());
+      }
+      EXPECT_FALSE(stalls[0].stalls.empty());
+    }
+  }
 }
 
 }  // namespace

@@ -5,35 +5,25 @@
 #include <utility>
 
 #include "core/engine/chunk_ring.h"
-#include "core/engine/engine.h"
 #include "core/engine/zeroed_storage.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope::v2 {
 
-/// Where a buffer keeps its chunks' payloads: as bytes. (ShapeStore keeps none.)
+/// Where a buffer keeps its chunks' payloads.
 class PayloadStore {
  public:
-  static constexpr bool kHasBytes = true;
-  using Interface = Engine;  // of a buffer with this store
-
   explicit PayloadStore(ZeroedStorage storage) : storage_(std::move(storage)) {}
 
   static uint32_t PayloadSize(const ChunkCommit& commit) {
     return static_cast<uint32_t>(commit.payload.size());
   }
   /// Takes the first `bytes` of the commit's payload as the chunk's.
-  void Write(ChunkRef, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
+  void Write(const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
     if (bytes > 0) std::memcpy(At(chunk), commit.payload.data(), bytes);
   }
-  void Rewrite(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
-    Write(ref, chunk, commit, bytes);
-  }
-  void WriteNone(ChunkRef, bool) {}
-  void Release(ChunkRef) {}
-  void MakeSpace(const ChunkRing&) {}
   /// GCC would inline it or not by how much else there is in the same unit.
-  [[gnu::always_inline]] FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset,
+  [[gnu::always_inline]] FragmentStatus Read(const StoredChunk& chunk, uint32_t offset,
                                              Fragment& fragment) {
     return ReadFragment(At(chunk), chunk.payload_size, offset, fragment);
   }
@@ -46,7 +36,7 @@ class PayloadStore {
     PrefetchPayload(At(chunk), 1);
   }
   /// The patch is within the payload.
-  void Apply(ChunkRef, const StoredChunk& chunk, const Patch& patch) {
+  void Apply(const StoredChunk& chunk, const Patch& patch) {
     std::memcpy(At(chunk) + patch.offset, patch.data, kPatchSize);
   }
   Bytes Slice(const StoredChunk& chunk, const Fragment& fragment) const {

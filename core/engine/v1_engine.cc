@@ -17,8 +17,7 @@ constexpr ChunkSlot kNoChunk = UINT32_MAX;
 
 }  // namespace
 
-template <typename Store>
-V1Engine<Store>::V1Engine(const EngineConfig& config, Store store)
+V1Engine::V1Engine(const EngineConfig& config, PayloadStore store)
     : size_(config.size),
       discards_(config.policy == FillPolicy::kDiscard),
       store_(std::move(store)),
@@ -26,17 +25,7 @@ V1Engine<Store>::V1Engine(const EngineConfig& config, Store store)
   stats_.buffer_size = size_;
 }
 
-template <typename Store>
-void V1Engine<Store>::Commit(const ChunkCommit& commit) {
-  if constexpr (Store::kHasBytes) {
-    Take(commit);
-  } else {
-    this->FailFor("a buffer without payloads takes none");
-  }
-}
-
-template <typename Store>
-void V1Engine<Store>::Take(const ChunkCommit& commit) {
+void V1Engine::Commit(const ChunkCommit& commit) {
   reading_ = false;
   const uint32_t size = OuterSize(store_.PayloadSize(commit));
   if (size > std::min<uint64_t>(size_, kMaxRecord))
@@ -69,8 +58,7 @@ void V1Engine<Store>::Take(const ChunkCommit& commit) {
            .fragments = fragments,
            .flags = flags,
            .complete = commit.complete};
-  store_.Write(chunk_slot, chunk, commit);
-  if constexpr (!Store::kHasBytes) TallyNew(chunk_slot, commit);
+  store_.Write(chunk, commit);
   sequence.chunks.Insert({.key = id, .value = chunk_slot});
   records_.PushBack({.offset = wr_, .size = size, .chunk = chunk_slot});
   ++stats_.chunks_written;
@@ -90,20 +78,17 @@ void V1Engine<Store>::Take(const ChunkCommit& commit) {
     records_.PushFront({.offset = wr_, .size = static_cast<uint32_t>(gap)});
     NotePadding(wr_, gap);
   }
-  if constexpr (!Store::kHasBytes) TallyKnown(slot, chunk_slot);
   if (observer_ != nullptr) observer_->OnCommitted(Observed(chunk));
 }
 
-template <typename Store>
-uint32_t V1Engine<Store>::AddSequence(SequenceKey key) {
+uint32_t V1Engine::AddSequence(SequenceKey key) {
   const auto slot = static_cast<uint32_t>(sequences_.size());
   slots_.Insert(key, slot);
   sequences_.emplace_back().key = key;
   return slot;
 }
 
-template <typename Store>
-ChunkSlot V1Engine<Store>::NewChunk() {
+ChunkSlot V1Engine::NewChunk() {
   if (free_chunks_.empty()) {
     chunks_.emplace_back();
     return static_cast<ChunkSlot>(chunks_.size() - 1);
@@ -113,14 +98,12 @@ ChunkSlot V1Engine<Store>::NewChunk() {
   return slot;
 }
 
-template <typename Store>
-void V1Engine<Store>::Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCommit& commit,
-                               uint32_t record_size, uint16_t fragments, uint8_t flags) {
+void V1Engine::Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCommit& commit,
+                        uint32_t record_size, uint16_t fragments, uint8_t flags) {
   Chunk& chunk = chunks_[slot];
   if (record_size != chunk.record_size || chunk.fragments > fragments ||
       (chunk.flags & ~flags) != 0)
     return Discard(commit, DiscardReason::kBadRecommit);
-  if constexpr (!Store::kHasBytes) store_.CheckKept(slot, chunk);
   if (chunk.fragments == fragments) return;
   const Chunk* next = FindChunk(sequence, chunk.id + 1);
   if (next != nullptr && next->fragments_read > 0)
@@ -131,33 +114,28 @@ void V1Engine<Store>::Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCo
   chunk.complete = commit.complete;
   sequence.read_out.OnChanged(chunk.id);
   sequence.looked_ahead.OnChanged(chunk.id);
-  store_.Rewrite(slot, chunk, commit);
-  if constexpr (!Store::kHasBytes) TallyKnown(chunk.sequence, slot);
+  store_.Write(chunk, commit);
   ++stats_.chunks_rewritten;
   if (observer_ != nullptr) observer_->OnRewritten(Observed(chunk));
 }
 
-template <typename Store>
-void V1Engine<Store>::NotePadding(uint64_t offset, uint64_t size) {
+void V1Engine::NotePadding(uint64_t offset, uint64_t size) {
   stats_.padding_bytes_written += size;
   if (observer_ != nullptr) observer_->OnPadding(offset, static_cast<uint32_t>(size));
 }
 
 /// kNoChunk: the sequence has no such chunk in the buffer.
-template <typename Store>
-ChunkSlot V1Engine<Store>::FindChunkSlot(const Sequence& sequence, uint32_t id) const {
+ChunkSlot V1Engine::FindChunkSlot(const Sequence& sequence, uint32_t id) const {
   const uint32_t at = sequence.chunks.LowerBound(id);
   return sequence.chunks.Holds(at, id) ? sequence.chunks[at].value : kNoChunk;
 }
 
-template <typename Store>
-Chunk* V1Engine<Store>::FindChunk(const Sequence& sequence, uint32_t id) {
+Chunk* V1Engine::FindChunk(const Sequence& sequence, uint32_t id) {
   const ChunkSlot slot = FindChunkSlot(sequence, id);
   return slot == kNoChunk ? nullptr : &chunks_[slot];
 }
 
-template <typename Store>
-bool V1Engine<Store>::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
+bool V1Engine::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
   const uint64_t to_end = size_ - wr_;
   if (record_size > to_end) {
     if (!Clear(to_end, commit, gap)) return false;
@@ -173,8 +151,7 @@ bool V1Engine<Store>::MakeSpace(uint32_t record_size, const ChunkCommit& commit,
 /// Takes the chunks out whose records start in the `size` bytes at the cursor.
 /// @param gap bytes between there and the next record
 /// @return false, and nothing changed: discard mode, and something is unread
-template <typename Store>
-bool V1Engine<Store>::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
+bool V1Engine::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
   const uint64_t end = wr_ + size;
   gap = 0;
   const auto unread = [&](const Record& record) {
@@ -213,15 +190,13 @@ bool V1Engine<Store>::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap)
   return true;
 }
 
-template <typename Store>
-void V1Engine<Store>::Erase(ChunkSlot slot, const ChunkCommit& by) {
+void V1Engine::Erase(ChunkSlot slot, const ChunkCommit& by) {
   const Chunk& chunk = chunks_[slot];
   if (observer_ != nullptr) {
     const ObservedChunk observed = Observed(chunk);
     observer_->OnEvicting(observed, by);
     observer_->OnErased(observed);
   }
-  if constexpr (!Store::kHasBytes) TallyErased(slot);
   Sequence& sequence = sequences_[chunk.sequence];
   sequence.chunks.Remove(sequence.chunks.LowerBound(chunk.id));
   sequence.read_out.OnErased(chunk.id);
@@ -230,19 +205,15 @@ void V1Engine<Store>::Erase(ChunkSlot slot, const ChunkCommit& by) {
   free_chunks_.push_back(slot);
 }
 
-template <typename Store>
-void V1Engine<Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
+void V1Engine::Discard(const ChunkCommit& commit, DiscardReason reason) {
   if (observer_ != nullptr) observer_->OnDiscarded(commit, reason);
-  if constexpr (!Store::kHasBytes) TallyDiscarded(commit);
   if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
     ++stats_.abi_violations;
   else
     ++stats_.chunks_discarded;
 }
 
-template <typename Store>
-bool V1Engine<Store>::ApplyPatches(const ChunkPatches& patches) {
-  if (StoreFailed()) return false;
+bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
   const uint32_t sequence = slots_.Find(patches.sequence);
   const ChunkSlot slot = sequence == KeyIndex::kNone
                              ? kNoChunk
@@ -262,55 +233,49 @@ bool V1Engine<Store>::ApplyPatches(const ChunkPatches& patches) {
       }
       return false;
     }
-    store_.Apply(slot, *chunk, patch);
+    store_.Apply(*chunk, patch);
   }
   stats_.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk->flags &= static_cast<uint8_t>(~kNeedsPatching);
   if (observer_ != nullptr) observer_->OnPatched(Observed(*chunk), patches);
-  return !StoreFailed();
+  return true;
 }
 
-template <typename Store>
-Result<std::unique_ptr<Engine>> V1Engine<Store>::Clone() const {
-  if constexpr (Store::kHasBytes) {
-    // What was never written needs no copy: before the first wrap, all from the cursor on.
-    const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
-    ZeroedStorage storage = AllocateCopy(store_.bytes(), used, size_);
-    if (storage == nullptr)
-      return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", size_));
-    auto clone = std::make_unique<V1Engine>(EngineConfig{.size = size_}, Store(std::move(storage)));
-    clone->discards_ = discards_;
-    clone->sealed_ = sealed_;
-    clone->wr_ = wr_;
-    clone->sequences_ = sequences_;
-    // A clone is read once. It starts without these caches, so tests see that they change nothing.
-    for (size_t slot = 0; slot < sequences_.size(); ++slot) {
-      clone->sequences_[slot].read_out.Forget();
-      clone->sequences_[slot].looked_ahead.Forget();
-    }
-    clone->slots_ = slots_;
-    clone->chunks_ = chunks_;
-    clone->free_chunks_ = free_chunks_;
-    clone->records_ = records_;
-    clone->stats_ = stats_;
-    clone->stats_.bytes_read = 0;
-    clone->stats_.chunks_read = 0;
-    clone->stats_.readaheads_failed = 0;
-    clone->stats_.readaheads_succeeded = 0;
-    return clone;
-  } else {
-    return Fail(ErrorCode::kUnsupported, "a buffer without payloads cannot be cloned");
+Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
+  // What was never written needs no copy: before the first wrap, all from the cursor on.
+  const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
+  ZeroedStorage storage = AllocateCopy(store_.bytes(), used, size_);
+  if (storage == nullptr)
+    return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", size_));
+  auto clone =
+      std::make_unique<V1Engine>(EngineConfig{.size = size_}, PayloadStore(std::move(storage)));
+  clone->discards_ = discards_;
+  clone->sealed_ = sealed_;
+  clone->wr_ = wr_;
+  clone->sequences_ = sequences_;
+  // A clone is read once. It starts without these caches, so tests see that they change nothing.
+  for (size_t slot = 0; slot < sequences_.size(); ++slot) {
+    clone->sequences_[slot].read_out.Forget();
+    clone->sequences_[slot].looked_ahead.Forget();
   }
+  clone->slots_ = slots_;
+  clone->chunks_ = chunks_;
+  clone->free_chunks_ = free_chunks_;
+  clone->records_ = records_;
+  clone->stats_ = stats_;
+  clone->stats_.bytes_read = 0;
+  clone->stats_.chunks_read = 0;
+  clone->stats_.readaheads_failed = 0;
+  clone->stats_.readaheads_succeeded = 0;
+  return clone;
 }
 
-template <typename Store>
-void V1Engine<Store>::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
+void V1Engine::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
   for (size_t n = 0; n < histograms_.size(); ++n)
     visit({histograms_.At(n).key, &histograms_.At(n).value});
 }
 
-template <typename Store>
-ObservedChunk V1Engine<Store>::Observed(const Chunk& chunk) const {
+ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
   return {.sequence = sequences_[chunk.sequence].key,
           .chunk = ChunkId{chunk.id},
           .offset = chunk.offset,
@@ -324,8 +289,7 @@ ObservedChunk V1Engine<Store>::Observed(const Chunk& chunk) const {
           .payload = store_.Payload(chunk)};
 }
 
-template <typename Store>
-Result<uint64_t> V1Engine<Store>::VisitChunks(const ChunkVisitor& visit) const {
+Result<uint64_t> V1Engine::VisitChunks(const ChunkVisitor& visit) const {
   // What is in front of the cursor comes last in the ring.
   for (const bool after_cursor : {false, true}) {
     for (RingRef i = records_.begin(); i != records_.end(); ++i) {
@@ -338,8 +302,7 @@ Result<uint64_t> V1Engine<Store>::VisitChunks(const ChunkVisitor& visit) const {
   return wr_;
 }
 
-template <typename Store>
-std::string V1Engine<Store>::CheckInvariants() const {
+std::string V1Engine::CheckInvariants() const {
   if (wr_ >= size_) return "the cursor is out of bounds";
   uint64_t chunks = 0, records = 0;
   for (size_t slot = 0; slot < sequences_.size(); ++slot) {
@@ -383,7 +346,6 @@ std::string V1Engine<Store>::CheckInvariants() const {
 // The other parts of this file, included nowhere else: a template's members are in one translation
 // unit.
 #include "core/engine/v1_reader_part.h"
-#include "core/engine/v1_shape_part.h"
 
 namespace ringscope {
 namespace {
@@ -404,14 +366,7 @@ Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config) {
   ZeroedStorage storage = AllocateZeroed(config.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", config.size));
-  return std::make_unique<v1::V1Engine<v1::PayloadStore>>(config,
-                                                          v1::PayloadStore(std::move(storage)));
-}
-
-Result<std::unique_ptr<ShapeEngine>> CreateV1ShapeEngine(const EngineConfig& config,
-                                                         ShapeTally& tally) {
-  RS_RETURN_IF_ERROR(CheckV1Size(config.size));
-  return std::make_unique<v1::V1ShapeEngine>(config, v1::ShapeStore(tally));
+  return std::make_unique<v1::V1Engine>(config, v1::PayloadStore(std::move(storage)));
 }
 
 }  // namespace ringscope

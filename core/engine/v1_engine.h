@@ -10,18 +10,13 @@
 #include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
 #include "core/engine/engine.h"
-#include "core/engine/v1_stores.h"
+#include "core/engine/v1_store.h"
 
 namespace ringscope {
 
 /// Makes a TraceBuffer V1, the buffer of every Perfetto release. Fails (kLimit) on 0, on sizes that
 /// are no multiple of 16 bytes, on 4 GiB and more, and where the memory cannot be had.
 Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config);
-
-/// Makes one that keeps no payloads: see CreateV2ShapeEngine.
-/// @param tally counts what is lost; must outlive the engine
-Result<std::unique_ptr<ShapeEngine>> CreateV1ShapeEngine(const EngineConfig& config,
-                                                         ShapeTally& tally);
 
 namespace v1 {
 
@@ -79,11 +74,10 @@ struct Record {
   bool is_padding() const { return chunk == kPadding; }
 };
 
-/// TraceBuffer V1, which keeps payloads (PayloadStore) or shapes (ShapeStore).
-template <typename Store>
-class V1Engine : public Store::Interface {
+/// TraceBuffer V1.
+class V1Engine final : public Engine {
  public:
-  V1Engine(const EngineConfig& config, Store store);
+  V1Engine(const EngineConfig& config, PayloadStore store);
 
   void Commit(const ChunkCommit& commit) override;
   bool ApplyPatches(const ChunkPatches& patches) override;
@@ -94,14 +88,6 @@ class V1Engine : public Store::Interface {
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
   std::string CheckInvariants() const override;
-
- protected:
-  void Take(const ChunkCommit& commit);
-  bool StoreFailed();
-  [[gnu::cold]] uint64_t ClearAll();
-  Store& store() { return store_; }
-  const PacketShape& shape() const { return shape_; }
-  uint32_t FindSlot(SequenceKey sequence) const { return slots_.Find(sequence); }
 
  private:
   enum class Found : uint8_t { kPacket, kEmpty, kInvalid };
@@ -126,7 +112,6 @@ class V1Engine : public Store::Interface {
   bool MoveOn(uint32_t& at) const;
   bool StepForward();
   void PrefetchNext() const;
-  const Packet* Advance();
   void BeginPacket();
   Found ReadFragment(Chunk& chunk);
   void CountRead(const Chunk& chunk);
@@ -135,7 +120,6 @@ class V1Engine : public Store::Interface {
   void ReportStall(uint32_t at, bool packet_continues) const;
   Sequence& Current() { return sequences_[order_[at_sequence_]]; }
   const Sequence& Current() const { return sequences_[order_[at_sequence_]]; }
-  ChunkSlot CurrentSlot() const { return Current().chunks[at_chunk_].value; }
   /// The current sequence's chunk at a position of its list.
   Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
   const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
@@ -143,22 +127,12 @@ class V1Engine : public Store::Interface {
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
                        uint32_t dropped);
-  void JoinFollowing(Chunk& chunk);
-  // What a buffer without payloads counts in their place (v1_shape_part.h).
-  void TallyNew(ChunkSlot slot, const ChunkCommit& commit);
-  void TallyKnown(uint32_t sequence, ChunkSlot slot);
-  void TallyErased(ChunkSlot slot);
-  bool HoldsBeginningOf(uint32_t sequence, uint32_t id);
-  void TallyCutOff(uint32_t sequence, const Chunk& chunk, uint32_t first_fragment);
-  void TallyDiscarded(const ChunkCommit& commit);
-  void TakeBack(ChunkSlot slot, ShapeStore::Gone& gone);
-  void FollowCutOff(uint32_t sequence, bool was_lost);
 
   uint64_t size_;
   bool discards_;
   bool sealed_ = false;
   uint64_t wr_ = 0;
-  Store store_;
+  PayloadStore store_;
   EngineObserver* observer_;
   StableVector<Sequence> sequences_;
   KeyIndex slots_;               // by sequence key
@@ -175,20 +149,7 @@ class V1Engine : public Store::Interface {
   uint32_t at_chunk_ = 0;
   uint32_t dropped_ = 1;  // the next packet's flag, as far as it is known
   Packet packet_;
-  PacketShape shape_;  // of packet_, without payloads
-  bool has_shape_ = false;
   std::vector<Bytes> slices_;
-};
-
-/// TraceBuffer V1 without payloads.
-class V1ShapeEngine final : public V1Engine<ShapeStore> {
- public:
-  using V1Engine::V1Engine;
-
-  void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
-  const PacketShape& packet_shape() const override { return shape(); }
-  uint32_t SlotOf(SequenceKey sequence) const override { return FindSlot(sequence); }
-  uint64_t TakeStuckPackets() override { return ClearAll(); }
 };
 
 }  // namespace v1

@@ -12,8 +12,7 @@
 
 namespace ringscope::v1 {
 
-template <typename Store>
-void V1Engine<Store>::BeginRead() {
+void V1Engine::BeginRead() {
   if (order_.size() < sequences_.size()) {
     const auto by_key = [&](uint32_t a, uint32_t b) {
       return sequences_[a].key < sequences_[b].key;
@@ -26,13 +25,11 @@ void V1Engine<Store>::BeginRead() {
   }
   reading_ = true;
   at_sequence_ = 0;
-  if constexpr (!Store::kHasBytes) this->BeginPass();
   EnterSequence();
 }
 
 /// Moves to the oldest chunk of the cursor's sequence, or of the next sequence that has any.
-template <typename Store>
-void V1Engine<Store>::EnterSequence() {
+void V1Engine::EnterSequence() {
   while (at_sequence_ != order_.size() && Current().chunks.empty()) ++at_sequence_;
   if (at_sequence_ == order_.size()) {
     reading_ = false;
@@ -57,15 +54,13 @@ void V1Engine<Store>::EnterSequence() {
   at_chunk_ = sequence.chunks.LowerBound(sequence.read_out.last());
 }
 
-template <typename Store>
-void V1Engine<Store>::EndSequence() {
+void V1Engine::EndSequence() {
   ++at_sequence_;
   EnterSequence();
 }
 
 /// To the next chunk of the sequence. @return false: the sequence ends here for now
-template <typename Store>
-bool V1Engine<Store>::MoveOn(uint32_t& at) const {
+bool V1Engine::MoveOn(uint32_t& at) const {
   const Sequence& sequence = Current();
   const Chunk& chunk = ChunkAt(at);
   if (chunk.id == sequence.last_written || !chunk.complete) return false;
@@ -76,8 +71,7 @@ bool V1Engine<Store>::MoveOn(uint32_t& at) const {
 }
 
 /// Moves on from the cursor's chunk, which is read out. @return as MoveOn
-template <typename Store>
-bool V1Engine<Store>::StepForward() {
+bool V1Engine::StepForward() {
   Sequence& sequence = Current();
   const Chunk& left = ChunkAt(at_chunk_);
   if (!MoveOn(at_chunk_)) return false;
@@ -91,40 +85,30 @@ bool V1Engine<Store>::StepForward() {
   return true;
 }
 
-template <typename Store>
-SequenceKey V1Engine<Store>::CurrentKey() const {
-  return Current().key;
-}
+SequenceKey V1Engine::CurrentKey() const { return Current().key; }
 
 /// What ReadFragment reads next is the beginning of a packet.
-template <typename Store>
-void V1Engine<Store>::BeginPacket() {
+void V1Engine::BeginPacket() {
   packet_.size = 0;
-  if constexpr (Store::kHasBytes)
-    slices_.clear();
-  else
-    has_shape_ = false;
+  slices_.clear();
 }
 
-template <typename Store>
-void V1Engine<Store>::CountRead(const Chunk& chunk) {
+void V1Engine::CountRead(const Chunk& chunk) {
   if (!chunk.complete) return;
   ++stats_.chunks_read;
   stats_.bytes_read += chunk.record_size;
 }
 
-template <typename Store>
-void V1Engine<Store>::CountIfReadOut(const Chunk& chunk) {
+void V1Engine::CountIfReadOut(const Chunk& chunk) {
   if (chunk.fragments_read != chunk.fragments || !chunk.complete) return;
   CountRead(chunk);
   histograms_[CurrentKey()].Add(chunk.next_fragment);
 }
 
 /// Reads the current chunk's next fragment; its bytes are added to packet_.
-template <typename Store>
-auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
+auto V1Engine::ReadFragment(Chunk& chunk) -> Found {
   Fragment fragment;
-  const FragmentStatus status = store_.Read(CurrentSlot(), chunk, fragment);
+  const FragmentStatus status = store_.Read(chunk, fragment);
   if (status != FragmentStatus::kFragment) [[unlikely]] {
     ++(status == FragmentStatus::kWriterDrop ? stats_.trace_writer_packet_loss
                                              : stats_.abi_violations);
@@ -133,26 +117,18 @@ auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
     CountRead(chunk);
     return Found::kInvalid;
   }
-  if constexpr (!Store::kHasBytes) {
-    if (!has_shape_)
-      shape_ = {.committed_ns = store_.committed_ns(CurrentSlot()),
-                .slot = chunk.sequence,
-                .traits = store_.traits()};
-    has_shape_ = true;
-  }
   chunk.next_fragment = fragment.end;
   ++chunk.fragments_read;
   CountIfReadOut(chunk);
   chunk.skipped_last = false;
   if (fragment.size() == 0) return Found::kEmpty;
   packet_.size += fragment.size();
-  if constexpr (Store::kHasBytes) slices_.push_back(store_.Slice(chunk, fragment));
+  slices_.push_back(store_.Slice(chunk, fragment));
   return Found::kPacket;
 }
 
 /// The cursor's chunk is about to be read: the sequence's next one will be soon.
-template <typename Store>
-void V1Engine<Store>::PrefetchNext() const {
+void V1Engine::PrefetchNext() const {
   const Sequence& sequence = Current();
   const uint32_t at = sequence.chunks.NextItem(at_chunk_ + 1);
   if (at == sequence.chunks.size()) return;
@@ -161,8 +137,7 @@ void V1Engine<Store>::PrefetchNext() const {
 
 /// Reports to the observer why the sequence ends after the chunk `at`, for now. Ending with the
 /// chunk written last is the natural end, unless a packet continues after it.
-template <typename Store>
-void V1Engine<Store>::ReportStall(uint32_t at, bool packet_continues) const {
+void V1Engine::ReportStall(uint32_t at, bool packet_continues) const {
   const Chunk& chunk = ChunkAt(at);
   const bool is_last = chunk.id == Current().last_written;
   if (observer_ == nullptr || (is_last && !packet_continues)) return;
@@ -171,8 +146,7 @@ void V1Engine<Store>::ReportStall(uint32_t at, bool packet_continues) const {
       chunk.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
 }
 
-template <typename Store>
-void V1Engine<Store>::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const {
+void V1Engine::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const {
   if (observer_ == nullptr) return;
   observer_->OnPacketAbandoned(CurrentKey(), {ChunkId{chunk}, offset, ChunkId{chunk}}, cause);
   observer_->OnLossBit(CurrentKey(), ChunkId{chunk}, cause);
@@ -180,8 +154,7 @@ void V1Engine<Store>::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t 
 
 /// Follows a packet that begins in the current chunk. If all its fragments are in the buffer, they
 /// are consumed, valid or not, and the current chunk is the one that holds the last of them.
-template <typename Store>
-auto V1Engine<Store>::ReadAhead() -> Ahead {
+auto V1Engine::ReadAhead() -> Ahead {
   ChunkStretch& known = Current().looked_ahead;
   const uint32_t begin = ChunkAt(at_chunk_).id;
   if (!known.IsKnownFrom(begin)) known.Begin(begin);
@@ -233,9 +206,8 @@ auto V1Engine<Store>::ReadAhead() -> Ahead {
   return Ahead::kPacket;
 }
 
-template <typename Store>
-const Packet* V1Engine<Store>::Return(uint32_t first_chunk, uint32_t first_offset,
-                                      Identity identity, uint32_t dropped) {
+const Packet* V1Engine::Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
+                               uint32_t dropped) {
   packet_.sequence = CurrentKey();
   packet_.identity = identity;
   packet_.dropped = dropped;
@@ -245,15 +217,7 @@ const Packet* V1Engine<Store>::Return(uint32_t first_chunk, uint32_t first_offse
   return &packet_;
 }
 
-template <typename Store>
-const Packet* V1Engine<Store>::NextPacket() {
-  if (StoreFailed()) return nullptr;
-  const Packet* const packet = Advance();
-  return StoreFailed() ? nullptr : packet;
-}
-
-template <typename Store>
-const Packet* V1Engine<Store>::Advance() {
+const Packet* V1Engine::NextPacket() {
   uint32_t dropped = std::exchange(dropped_, 1);
   bool lost_ahead = false;  // a packet that ends in the current chunk was lost
   Identity identity;
@@ -295,9 +259,6 @@ const Packet* V1Engine<Store>::Advance() {
       }
       switch (ReadFragment(chunk)) {
         case Found::kPacket:
-          if constexpr (!Store::kHasBytes) {
-            if (this->joins()) JoinFollowing(chunk);
-          }
           return Return(id, offset, identity, dropped);
         case Found::kEmpty:
           break;

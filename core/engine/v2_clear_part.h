@@ -9,8 +9,8 @@ namespace ringscope::v2 {
 
 /// Clears [wr, end): all chunks that start in it become padding, after their packets were read in
 /// erase mode. They stay in the ring until something is written over them.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Clear(uint64_t end, const ChunkCommit& by) {
+template <bool kObserved>
+void V2Engine<kObserved>::Clear(uint64_t end, const ChunkCommit& by) {
   if (s_.wr >= s_.used) return;
   uint64_t cleared_to = end;
   for (ChunkRef ref = s_.chunks.begin(); ref != s_.chunks.end(); ++ref) {
@@ -28,12 +28,12 @@ void V2Engine<kObserved, Store>::Clear(uint64_t end, const ChunkCommit& by) {
   }
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
+template <bool kObserved>
+void V2Engine<kObserved>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
   StoredChunk& chunk = s_.chunks[ref];
   const uint32_t slot = chunk.sequence;
   Sequence& sequence = s_.sequences[slot];
-  Disturb(sequence);
+  s_.stalled.Invalidate(slot);
   if constexpr (kObserved) observer_->OnEvicting(Observed(chunk), by);
   if (!s_.rules.counts_lost_fragments) {
     ++s_.stats.chunks_overwritten;
@@ -49,7 +49,6 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
       ++s_.stats.chunks_overwritten;
       s_.stats.bytes_overwritten += chunk.outer_size();
     }
-    if constexpr (!Store::kHasBytes) store_.tally().AddOverwritten(slot, store_.Content(ref));
     chunk.payload_avail = 0;
     Erase(slot);
     AddLoss(slot, kLossOverwrite, chunk.id);
@@ -62,22 +61,19 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
     if constexpr (kObserved) {
       if (ReportsOverwritten()) observer_->OnPacketOverwritten(packet_);
     }
-    if constexpr (!Store::kHasBytes)
-      store_.tally().AddOverwritten(slot, {shape_.packets, packet_.size});
   }
   if (lost_packets) AddLoss(slot, kLossOverwrite, id);
 }
 
 /// Takes the padding that Clear left in [wr, end) out of the ring; what reaches beyond stays.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::DropClearedChunks(uint64_t end) {
+template <bool kObserved>
+void V2Engine<kObserved>::DropClearedChunks(uint64_t end) {
   if (s_.wr >= s_.used) return;
   uint64_t cleared_to = end;
   while (!s_.chunks.empty()) {
     const StoredChunk& chunk = s_.chunks[s_.chunks.begin()];
     if (chunk.offset() < s_.wr || chunk.offset() >= end) break;
     cleared_to = chunk.end();
-    store_.Release(s_.chunks.begin());
     s_.chunks.PopFront();
   }
   if (cleared_to > end) {
@@ -85,14 +81,13 @@ void V2Engine<kObserved, Store>::DropClearedChunks(uint64_t end) {
     rest.offset_16 = static_cast<uint32_t>(end / 16);
     rest.size = static_cast<uint16_t>(cleared_to - end - OuterSize(0));
     s_.chunks.PushFront(rest);
-    store_.WriteNone(s_.chunks.begin(), /*at_front=*/true);
   }
 }
 
 /// Takes the first chunk of a sequence out: it is remembered as the last consumed one, and its
 /// place in the buffer becomes padding.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Erase(uint32_t slot) {
+template <bool kObserved>
+void V2Engine<kObserved>::Erase(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   StoredChunk& chunk = s_.chunks[sequence.chunks.front()];
   if constexpr (kObserved) observer_->OnErased(Observed(chunk));
@@ -105,14 +100,13 @@ void V2Engine<kObserved, Store>::Erase(uint32_t slot) {
   chunk.flags = 0;
   if (sequence.chunks.empty()) {
     sequence.wide_ids = false;
-    sequence.in_buffer_order = true;
     AddToEmpty(slot);
     ++s_.empty_counter;
   }
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::AddToEmpty(uint32_t slot) {
+template <bool kObserved>
+void V2Engine<kObserved>::AddToEmpty(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   sequence.listed_empty = true;
   sequence.older_empty = s_.newest_empty;
@@ -125,8 +119,8 @@ void V2Engine<kObserved, Store>::AddToEmpty(uint32_t slot) {
   ++s_.empty_listed;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::RemoveFromEmpty(uint32_t slot) {
+template <bool kObserved>
+void V2Engine<kObserved>::RemoveFromEmpty(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   sequence.listed_empty = false;
   if (sequence.older_empty != Sequence::kNone)
@@ -141,8 +135,8 @@ void V2Engine<kObserved, Store>::RemoveFromEmpty(uint32_t slot) {
 }
 
 /// When too many sequences are empty, forgets all but those that became empty last.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ForgetEmptySequences() {
+template <bool kObserved>
+void V2Engine<kObserved>::ForgetEmptySequences() {
   constexpr uint32_t kKept = 1024;
   constexpr uint32_t kThreshold = kKept + 128;
   if (s_.empty_counter <= kThreshold) [[likely]]
@@ -158,8 +152,8 @@ void V2Engine<kObserved, Store>::ForgetEmptySequences() {
   s_.empty_counter = kKept;
 }
 
-template <bool kObserved, typename Store>
-std::string V2Engine<kObserved, Store>::CheckInvariants() const {
+template <bool kObserved>
+std::string V2Engine<kObserved>::CheckInvariants() const {
   if (s_.wr > s_.size || s_.used > s_.size || s_.wr > s_.used) return "a cursor is out of bounds";
   // Buffer order starts at the cursor, or at 0 where nothing follows the cursor.
   uint64_t offset = s_.wr < s_.used ? s_.wr : 0;

@@ -11,8 +11,8 @@
 namespace ringscope {
 namespace v2 {
 
-template <bool kObserved, typename Store>
-auto V2Engine<kObserved, Store>::Tokenize(const ChunkCommit& commit) const -> Incoming {
+template <bool kObserved>
+auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming {
   const FinishedPart part =
       FinishedPartOf(commit.fragments, commit.flags & kAbiFlags, commit.complete);
   Incoming in{.commit = commit, .flags = part.flags};
@@ -25,44 +25,25 @@ auto V2Engine<kObserved, Store>::Tokenize(const ChunkCommit& commit) const -> In
 
 /// Sets what the first `count` fragments are like; all_whole: at least one is not empty. (Flat: a
 /// call for each fragment would make an observed commit a sixth longer.)
-template <bool kObserved, typename Store>
-[[gnu::flatten]] void V2Engine<kObserved, Store>::ReadFragments(Incoming& in,
-                                                                uint32_t count) const {
+template <bool kObserved>
+[[gnu::flatten]] void V2Engine<kObserved>::ReadFragments(Incoming& in, uint32_t count) const {
   FragmentStatus end = FragmentStatus::kFragment;
-  if constexpr (Store::kHasBytes) {
-    uint32_t fragments = 0, bytes = 0;
-    bool any = false;
-    end = VisitFragments(in.commit.payload, count, [&](const Fragment& fragment) {
-      bytes = fragment.end;
-      any |= fragment.size() > 0;
-      ++fragments;
-    });
-    in.fragments = fragments;
-    in.fragment_bytes = bytes;
-    in.all_whole = any;
-  } else {
-    const ChunkShape& shape = store_.incoming();
-    if (count >= shape.fragments.size()) [[likely]] {
-      in.all_whole = shape.filled > 0;
-      in.fragment_bytes = shape.fragments.empty() ? 0 : shape.fragments.back().end;
-      in.fragments = static_cast<uint32_t>(shape.fragments.size());
-      if (count > in.fragments) end = shape.end;
-      in.broken = end != FragmentStatus::kFragment;
-      in.writer_drop = end == FragmentStatus::kWriterDrop;
-      return;
-    }
-    for (const ShapeFragment& fragment : shape.fragments.first(count)) {
-      in.all_whole |= fragment.end > in.fragment_bytes + fragment.header;
-      in.fragment_bytes = fragment.end;
-      ++in.fragments;
-    }
-  }
+  uint32_t fragments = 0, bytes = 0;
+  bool any = false;
+  end = VisitFragments(in.commit.payload, count, [&](const Fragment& fragment) {
+    bytes = fragment.end;
+    any |= fragment.size() > 0;
+    ++fragments;
+  });
+  in.fragments = fragments;
+  in.fragment_bytes = bytes;
+  in.all_whole = any;
   in.broken = end != FragmentStatus::kFragment;
   in.writer_drop = end == FragmentStatus::kWriterDrop;
 }
 
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
   uint32_t slot = s_.slots.Find(commit.sequence);
   if (slot == KeyIndex::kNone) {
     slot = static_cast<uint32_t>(s_.sequences.size());
@@ -79,27 +60,17 @@ uint32_t V2Engine<kObserved, Store>::FindOrCreateSequence(const ChunkCommit& com
   return slot;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
+template <bool kObserved>
+void V2Engine<kObserved>::Discard(const ChunkCommit& commit, DiscardReason reason) {
   if constexpr (kObserved) observer_->OnDiscarded(commit, reason);
-  if constexpr (!Store::kHasBytes) TallyDiscarded(commit);
   if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
     ++s_.stats.abi_violations;
   else
     ++s_.stats.chunks_discarded;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Commit(const ChunkCommit& commit) {
-  if constexpr (Store::kHasBytes) {
-    Take(commit);
-  } else {
-    this->FailFor("a buffer without payloads takes none");
-  }
-}
-
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
+template <bool kObserved>
+void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
   if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
   if (store_.PayloadSize(commit) > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
 
@@ -114,11 +85,6 @@ void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
   if (in.writer_drop) {
     ++s_.stats.trace_writer_packet_loss;
     AddLoss(slot, kLossWriterAbort, commit.chunk);
-    if constexpr (!Store::kHasBytes) {
-      ShapeStore::Parts& parts = store_.PartsOf(slot);
-      if (in.fragments == 0 && (in.flags & kFirstContinues) != 0)
-        parts.aborted[parts.aborted_count++ % parts.aborted.size()] = commit.chunk;
-    }
   }
   if (sequence.has_last && !Readmits(sequence, in))
     return Discard(commit, DiscardReason::kAlreadyConsumed);
@@ -128,21 +94,15 @@ void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
     return at != kNotFound && RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
   };
   if (s_.rules.recommit_before_evict && recommits()) return;
-  const bool was_there = !Store::kHasBytes && !s_.rules.recommit_before_evict &&
-                         FindChunk(sequence, commit.chunk) != kNotFound;
   if (!MakeSpace(in)) return;
   if (!s_.rules.recommit_before_evict && recommits()) return;
-  if constexpr (!Store::kHasBytes) {
-    // Its packets were counted as lost, and are there again.
-    if (was_there) store_.SetProblem("a chunk was evicted for its own re-commit");
-  }
   WriteChunk(slot, in, is_new);
 }
 
 /// Whether a chunk may come after what its sequence had consumed: it is newer, or it is the chunk
 /// consumed last, which was incomplete and has grown.
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::Readmits(const Sequence& sequence, Incoming& in) {
+template <bool kObserved>
+bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
   const ChunkId id = in.commit.chunk;
   if (id != sequence.last_id) return !Precedes(id, sequence.last_id);
   if (!s_.rules.readmits_grown_chunk || !sequence.last_incomplete ||
@@ -152,11 +112,10 @@ bool V2Engine<kObserved, Store>::Readmits(const Sequence& sequence, Incoming& in
   return true;
 }
 
-template <bool kObserved, typename Store>
-auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
-    -> Recommit {
+template <bool kObserved>
+auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in) -> Recommit {
   StoredChunk& chunk = s_.chunks[ref];
-  Disturb(s_.sequences[chunk.sequence]);
+  s_.stalled.Invalidate(chunk.sequence);
   if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
       (chunk.flags & kAbiFlags & ~in.flags) != 0) {
     Discard(in.commit, DiscardReason::kBadRecommit);
@@ -176,29 +135,32 @@ auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, In
   if (grows) {
     chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - chunk.unread_offset());
     chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
-    store_.Rewrite(ref, chunk, in.commit, in.fragment_bytes);
+    store_.Write(chunk, in.commit, in.fragment_bytes);
     chunk.flags |= in.flags;
     chunk.all_whole = in.all_whole;
     ++s_.stats.chunks_rewritten;
-  }
-  if constexpr (!Store::kHasBytes) {
-    if (store_.HasCutOff(chunk.sequence)) FollowCutOff(chunk.sequence, /*was_lost=*/true);
   }
   if constexpr (kObserved) observer_->OnRewritten(Observed(chunk));
   return Recommit::kDone;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Wrap() {
-  if constexpr (!Store::kHasBytes) {
-    if (s_.discards) store_.SetProblem("a buffer that discards was filled to its last byte");
-  }
+/// What the chunk does to a packet that its predecessor leaves unfinished.
+template <bool kObserved>
+Continuation V2Engine<kObserved>::ContinuationOf(const Incoming& in) const {
+  if (in.consumed > 0 || in.broken) return Continuation::kOther;
+  if ((in.flags & kNeedsPatching) != 0) return Continuation::kNeedsPatch;
+  constexpr uint8_t kContinues = kFirstContinues | kLastContinues;
+  const bool continues = in.fragments == 1 && (in.flags & kContinues) == kContinues;
+  return continues ? Continuation::kContinues : Continuation::kOther;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::Wrap() {
   // Padding that is left between the cursor and the end comes last in buffer order from now on.
   while (!s_.chunks.empty() && s_.wr < s_.used && s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
     const StoredChunk padding = s_.chunks[s_.chunks.begin()];
-    store_.Release(s_.chunks.begin());
     s_.chunks.PopFront();
-    store_.WriteNone(s_.chunks.PushBack(padding), /*at_front=*/false);
+    s_.chunks.PushBack(padding);
     if (padding.end() >= s_.used) break;
   }
   s_.wr = 0;
@@ -206,8 +168,8 @@ void V2Engine<kObserved, Store>::Wrap() {
 
 /// Wraps if the chunk does not fit to the buffer's end, and clears the bytes it will take.
 /// @return false if the buffer is full and discards
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::MakeSpace(const Incoming& in) {
+template <bool kObserved>
+bool V2Engine<kObserved>::MakeSpace(const Incoming& in) {
   const uint32_t outer = OuterSize(in.size);
   if (outer > s_.size - s_.wr) {
     if (s_.discards) {
@@ -224,9 +186,8 @@ bool V2Engine<kObserved, Store>::MakeSpace(const Incoming& in) {
   return true;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
-                                            bool sequence_is_new) {
+template <bool kObserved>
+void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new) {
   const uint32_t outer = OuterSize(in.size);
   DropClearedChunks(s_.wr + outer);
 
@@ -239,23 +200,24 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - in.consumed);
   chunk.flags = in.flags;
   chunk.all_whole = in.all_whole;
-  store_.MakeSpace(s_.chunks);
   const ChunkRef ref = s_.chunks.PushBack(chunk);
-  store_.Write(ref, chunk, in.commit, in.fragment_bytes);
+  store_.Write(chunk, in.commit, in.fragment_bytes);
 
   Sequence& sequence = s_.sequences[slot];
   const uint32_t at = InsertionPoint(sequence, chunk.id);
-  if (at != sequence.chunks.size()) {
-    ++s_.stats.chunks_committed_out_of_order;
-    sequence.in_buffer_order = false;
-  }
+  const bool is_last = at == sequence.chunks.size();
+  if (!is_last) ++s_.stats.chunks_committed_out_of_order;
   if (sequence.listed_empty) RemoveFromEmpty(slot);
   // The counter is a property of the released buffers; it does not go below nothing.
   if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
-  const bool consecutive = at > 0 && at == sequence.chunks.size() &&
-                           s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
-  if (sequence.steady && (at != sequence.chunks.size() || !KeepsStall(slot, in, consecutive)))
-    Disturb(sequence);
+  const bool consecutive =
+      at > 0 && is_last && s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
+  if (s_.stalled.Skips(slot)) {
+    if (is_last)
+      s_.stalled.Append(slot, chunk.id, consecutive ? ContinuationOf(in) : Continuation::kOther);
+    else
+      s_.stalled.Invalidate(slot);
+  }
   sequence.chunks.Insert(at, ref);
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;
@@ -266,10 +228,6 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
 
   s_.wr += outer;
   if (s_.wr > s_.used) s_.used = s_.wr;
-  if constexpr (!Store::kHasBytes) {
-    store_.tally().SetUsedBytes(s_.used);
-    if (store_.HasCutOff(slot)) FollowCutOff(slot, /*was_lost=*/true);
-  }
   if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
   ++s_.stats.chunks_written;
   s_.stats.bytes_written += outer;
@@ -277,9 +235,8 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   ForgetEmptySequences();
 }
 
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
-  if (StoreFailed()) return false;
+template <bool kObserved>
+bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
   const uint32_t slot = s_.slots.Find(patches.sequence);
   uint32_t at = kNotFound;
   if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
@@ -290,7 +247,7 @@ bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
   }
   const ChunkRef ref = s_.sequences[slot].chunks[at];
   StoredChunk& chunk = s_.chunks[ref];
-  Disturb(s_.sequences[slot]);
+  s_.stalled.Invalidate(slot);
   for (const Patch& patch : patches.patches) {
     if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
       ++s_.stats.patches_failed;
@@ -300,53 +257,49 @@ bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
       }
       return false;
     }
-    store_.Apply(ref, chunk, patch);
+    store_.Apply(chunk, patch);
     chunk.all_whole = false;  // a patch may overwrite a fragment's size
   }
   s_.stats.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk.flags &= static_cast<uint8_t>(~kNeedsPatching);
   if constexpr (kObserved) observer_->OnPatched(Observed(chunk), patches);
-  return !StoreFailed();
+  return true;
 }
 
-template <bool kObserved, typename Store>
-Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
-  if constexpr (Store::kHasBytes) {
-    // Nothing is read of what was never written.
-    ZeroedStorage storage = AllocateCopy(store_.bytes(), s_.used, s_.size);
-    if (storage == nullptr)
-      return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
-    State state = s_;
-    state.stats.bytes_read = 0;
-    state.stats.chunks_read = 0;
-    state.stats.readaheads_failed = 0;
-    state.stats.readaheads_succeeded = 0;
-    return std::make_unique<V2Engine<false, Store>>(std::move(state), Store(std::move(storage)),
-                                                    nullptr);
+template <bool kObserved>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved>::Clone() const {
+  // Nothing is read of what was never written.
+  ZeroedStorage storage = AllocateCopy(store_.bytes(), s_.used, s_.size);
+  if (storage == nullptr)
+    return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
+  State state = s_;
+  state.stats.bytes_read = 0;
+  state.stats.chunks_read = 0;
+  state.stats.readaheads_failed = 0;
+  state.stats.readaheads_succeeded = 0;
+  return std::make_unique<V2Engine<false>>(std::move(state), PayloadStore(std::move(storage)),
+                                           nullptr);
+}
+
+template <bool kObserved>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved>::ObserveBy(EngineObserver* observer) {
+  if constexpr (!kObserved) {
+    return std::make_unique<V2Engine<true>>(std::move(s_), std::move(store_), observer,
+                                            std::move(histograms_));
   } else {
-    return Fail(ErrorCode::kUnsupported, "a buffer without payloads cannot be cloned");
+    return Engine::ObserveBy(observer);
   }
 }
 
-template <bool kObserved, typename Store>
-Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::ObserveBy(EngineObserver* observer) {
-  if constexpr (!kObserved && Store::kHasBytes) {
-    return std::make_unique<V2Engine<true, Store>>(std::move(s_), std::move(store_), observer,
-                                                   std::move(histograms_));
-  } else {
-    return Store::Interface::ObserveBy(observer);
-  }
-}
-
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::VisitWriterStats(
+template <bool kObserved>
+void V2Engine<kObserved>::VisitWriterStats(
     const std::function<void(const WriterStats&)>& visit) const {
   for (size_t slot = 0; slot < histograms_.size(); ++slot)
     visit({s_.sequences[slot].key, &histograms_[slot]});
 }
 
-template <bool kObserved, typename Store>
-Result<uint64_t> V2Engine<kObserved, Store>::VisitChunks(const ChunkVisitor& visit) const {
+template <bool kObserved>
+Result<uint64_t> V2Engine<kObserved>::VisitChunks(const ChunkVisitor& visit) const {
   // What is in front of the cursor comes last in the ring.
   for (const bool after_cursor : {false, true}) {
     for (ChunkRef ref = s_.chunks.begin(); ref != s_.chunks.end(); ++ref) {
@@ -360,8 +313,8 @@ Result<uint64_t> V2Engine<kObserved, Store>::VisitChunks(const ChunkVisitor& vis
   return s_.wr;
 }
 
-template <bool kObserved, typename Store>
-inline ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
+template <bool kObserved>
+inline ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
   return {.sequence = s_.sequences[chunk.sequence].key,
           .chunk = chunk.id,
           .offset = chunk.offset(),
@@ -381,7 +334,6 @@ inline ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chu
 #include "core/engine/v2_clear_part.h"
 #include "core/engine/v2_lookup_part.h"
 #include "core/engine/v2_reader_part.h"
-#include "core/engine/v2_shape_part.h"
 
 namespace ringscope {
 namespace v2 {
@@ -406,25 +358,18 @@ Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
 }  // namespace
 }  // namespace v2
 
-Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config) {
-  using v2::PayloadStore;
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config,
+                                               bool skips_stalled) {
   RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
+  state.stalled = v2::StalledPrefix(skips_stalled);
   ZeroedStorage storage = AllocateZeroed(state.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", state.size));
-  PayloadStore store(std::move(storage));
+  v2::PayloadStore store(std::move(storage));
   if (config.observer != nullptr)
-    return std::make_unique<v2::V2Engine<true, PayloadStore>>(std::move(state), std::move(store),
-                                                              config.observer);
-  return std::make_unique<v2::V2Engine<false, PayloadStore>>(std::move(state), std::move(store),
-                                                             nullptr);
-}
-
-Result<std::unique_ptr<ShapeEngine>> CreateV2ShapeEngine(const V2Rules& rules,
-                                                         const EngineConfig& config,
-                                                         ShapeTally& tally) {
-  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
-  return std::make_unique<v2::V2ShapeEngine>(std::move(state), v2::ShapeStore(tally), nullptr);
+    return std::make_unique<v2::V2Engine<true>>(std::move(state), std::move(store),
+                                                config.observer);
+  return std::make_unique<v2::V2Engine<false>>(std::move(state), std::move(store), nullptr);
 }
 
 }  // namespace ringscope

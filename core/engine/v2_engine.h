@@ -9,8 +9,7 @@
 #include "core/engine/chunk_ring.h"
 #include "core/engine/engine.h"
 #include "core/engine/payload_store.h"
-#include "core/engine/shape_engine.h"
-#include "core/engine/shape_store.h"
+#include "core/engine/stalled_prefix.h"
 #include "core/engine/v2_rules.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fragment.h"
@@ -19,14 +18,9 @@ namespace ringscope {
 
 /// Makes a TraceBufferV2 that follows `rules`. Fails (kLimit) on sizes of 4 GiB and more, on 0, and
 /// where the memory cannot be had. Memory is taken as the buffer fills.
-Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config);
-
-/// Makes one that keeps no payloads: same counters, same packets, at a part of the time and of the
-/// memory. Where the next step depends on the bytes, failure() reports it. It is not observed.
-/// @param tally counts what is lost; must outlive the engine
-Result<std::unique_ptr<ShapeEngine>> CreateV2ShapeEngine(const V2Rules& rules,
-                                                         const EngineConfig& config,
-                                                         ShapeTally& tally);
+/// @param skips_stalled see StalledPrefix; false for tests
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config,
+                                               bool skips_stalled = true);
 
 namespace v2 {
 
@@ -47,30 +41,13 @@ struct alignas(64) Sequence {
   uint32_t newer_empty = kNone;
   uint16_t last_payload_size = 0;
   uint16_t loss_bits = 0;  // pending
-  bool exists : 1 = false;
-  bool has_last : 1 = false;
-  bool last_incomplete : 1 = false;
-  bool wide_ids : 1 = false;          // the list's ids are not within kHalfIds: no total order
-  bool listed_empty : 1 = false;      // is in the list of empty sequences
-  bool in_buffer_order : 1 = true;    // the list is
-  bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
-  bool stalled_at_end : 1 = false;    // there, as the chunk after the last one is missing
-  bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
-  bool steady : 1 = false;            // it repeats, and nothing changed that since
+  bool exists = false;
+  bool has_last = false;
+  bool last_incomplete = false;
+  bool wide_ids = false;      // the list's ids are not within kHalfIds: no total order
+  bool listed_empty = false;  // is in the list of empty sequences
 };
 static_assert(sizeof(Sequence) == 64);
-
-/// A sequence that stalled, and would in the next pass.
-struct SteadySequence {
-  ChunkRef first = 0;  // its first chunk in buffer order
-  uint32_t slot = 0;
-};
-
-/// Where and why a read pass left a sequence, as reported to the observer.
-struct Stall {
-  ChunkId chunk{};
-  StallReason reason{};
-};
 
 /// Everything that a clone copies.
 struct State {
@@ -91,12 +68,7 @@ struct State {
   uint32_t empty_listed = 0;
   uint32_t empty_counter = 0;
   uint32_t pass = 0;  // number of the read pass; never 0 once there was one
-  // The steady chunks at the beginning of buffer order: padding, and chunks of sequences that
-  // stalled and did not change since. A read pass would find nothing new there: it starts after
-  // them, counts the read-aheads that would fail and reports the stalls that it would report.
-  ChunkRef steady_end = 0;
-  std::vector<SteadySequence> steady;  // in order of their first chunks
-  uint32_t steady_failures = 0;        // of read-aheads
+  StalledPrefix stalled;
 };
 
 /// Takes the packets of one sequence in order, up to a target chunk. Its current chunk is always
@@ -106,25 +78,21 @@ struct Reader {
   ChunkRef target = 0;
   uint32_t position = 0;  // in the first chunk's payload
   bool met_gap = false;
-  bool moved = false;   // returned a packet, or took a chunk out
-  bool at_end = false;  // a packet continues after the sequence's last chunk
+  bool moved = false;  // returned a packet, or took a chunk out
 };
 
 enum class Mode : uint8_t { kRead, kErase };
 
-/// TraceBufferV2. Three instantiations: the unobserved ones have no trace of the observer in them,
-/// and one of them keeps shapes (ShapeStore) where the others keep payloads (PayloadStore).
-template <bool kObserved, typename Store>
-class V2Engine : public Store::Interface {
+/// TraceBufferV2. The unobserved instantiation has no trace of the observer in it.
+template <bool kObserved>
+class V2Engine final : public Engine {
  public:
-  V2Engine(State state, Store store, EngineObserver* observer,
+  V2Engine(State state, PayloadStore store, EngineObserver* observer,
            StableVector<WriterHistogram> histograms = {})
       : s_(std::move(state)),
         store_(std::move(store)),
         observer_(observer),
-        histograms_(std::move(histograms)) {
-    if constexpr (kObserved) stalls_.resize(s_.sequences.size());
-  }
+        histograms_(std::move(histograms)) {}
 
   void Commit(const ChunkCommit& commit) override;
   bool ApplyPatches(const ChunkPatches& patches) override;
@@ -138,14 +106,6 @@ class V2Engine : public Store::Interface {
   std::string CheckInvariants() const override;
   /// Chunks that reads and evictions looked at so far: the work done.
   uint64_t looks() const { return looks_; }
-
- protected:
-  void Take(const ChunkCommit& commit);
-  bool StoreFailed();
-  [[gnu::cold]] uint64_t ClearAll();
-  Store& store() { return store_; }
-  const PacketShape& shape() const { return shape_; }
-  uint32_t FindSlot(SequenceKey sequence) const { return s_.slots.Find(sequence); }
 
  private:
   /// A commit after a look at its fragments.
@@ -174,7 +134,7 @@ class V2Engine : public Store::Interface {
   uint32_t InsertionPoint(const Sequence& sequence, ChunkId id) const;
   Recommit RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in);
   bool MakeSpace(const Incoming& in);
-  bool KeepsStall(uint32_t slot, const Incoming& in, bool consecutive);
+  Continuation ContinuationOf(const Incoming& in) const;
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
   void Discard(const ChunkCommit& commit, DiscardReason reason);
@@ -190,32 +150,20 @@ class V2Engine : public Store::Interface {
   enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
   const Packet* Advance();
   [[gnu::always_inline]] inline bool NextOfRun();
-  [[gnu::always_inline]] inline void SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
-                                              const Fragment& fragment);
-  void ExtendSteady(ChunkRef ref);
-  void Disturb(const Sequence& sequence);
+  [[gnu::always_inline]] inline void SetWhole(const StoredChunk& chunk, const Fragment& fragment);
   void ReportStall(uint32_t slot, Stall stall);
-  void BeginAfterSteady();
+  void LeaveAt(Stall stall, const Reader& reader);
+  void BeginAfterStalled();
+  void AddToStalled(ChunkRef ref);
   Reader MakeReader(ChunkRef target);
   template <Mode kMode>
   bool NextOf(Reader& reader);
   template <Mode kMode>
-  Chain Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit);
-  template <Mode kMode>
-  void TakeWhole(Reader& reader, ChunkRef ref, StoredChunk& chunk, const Fragment& first);
+  Chain Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit, Stall& stall);
   template <Mode kMode>
   void Consume(StoredChunk& chunk, uint32_t bytes);
   void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);
   void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);
-
-  // What a buffer without payloads counts in their place (v2_shape_part.h).
-  void SetShape(uint32_t slot, ChunkRef first);
-  void TallyCutOff(uint32_t slot, ChunkId first, uint32_t first_fragment, Chain outcome);
-  void FollowCutOff(uint32_t slot, bool was_lost);
-  void CountCutOff(uint32_t slot, bool counts);
-  void TallyDiscarded(const ChunkCommit& commit);
-  uint32_t BytesKnown(const ChunkCommit& commit);
-  uint64_t BytesAwaiting(const ChunkCommit& commit);
 
   [[gnu::always_inline]] ObservedChunk Observed(const StoredChunk& chunk) const;
   /// Whether each packet that is overwritten is reported.
@@ -225,11 +173,10 @@ class V2Engine : public Store::Interface {
   }
 
   State s_;
-  Store store_;
+  PayloadStore store_;
   EngineObserver* observer_;
   StableVector<WriterHistogram> histograms_;  // by sequence slot; a clone has none
   uint64_t looks_ = 0;
-  std::vector<Stall> stalls_;  // the last of each, by sequence slot; if observed
   // The pass under way.
   ChunkRef read_ref_ = 0;
   bool reading_ = false;
@@ -241,21 +188,9 @@ class V2Engine : public Store::Interface {
   ChunkRef run_ref_ = 0;
   uint32_t run_end_ = 0;
   Packet packet_;
-  PacketShape shape_;  // of packet_, without payloads
   Bytes whole_slice_;
   std::vector<Bytes> slices_;
   std::vector<uint32_t> chain_;  // fragment sizes of a reassembly, by position in the chunk list
-};
-
-/// TraceBufferV2 without payloads.
-class V2ShapeEngine final : public V2Engine<false, ShapeStore> {
- public:
-  using V2Engine::V2Engine;
-
-  void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
-  const PacketShape& packet_shape() const override { return shape(); }
-  uint32_t SlotOf(SequenceKey sequence) const override { return FindSlot(sequence); }
-  uint64_t TakeStuckPackets() override;
 };
 
 }  // namespace v2

@@ -316,7 +316,7 @@ uint64_t LooksAtStalled(const char* release, EngineObserver* observer) {
     pass();
   }
   for (uint32_t i = 0; i < kSequences; ++i) pass();
-  return dynamic_cast<v2::V2Engine<kObserved, v2::PayloadStore>&>(*engine).looks();
+  return dynamic_cast<v2::V2Engine<kObserved>&>(*engine).looks();
 }
 
 // An observer makes no difference: a stall is only reported again, not looked at again.

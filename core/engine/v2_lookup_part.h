@@ -9,16 +9,16 @@ namespace ringscope::v2 {
 
 /// Position in the sequence's list of the chunk with this id, searched from the newest backwards
 /// as long as chunks are younger.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::FindChunk(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindChunk(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = InsertionPoint(sequence, id);
   return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
 }
 
 /// The same, searched through the whole list. That differs only where ids are so far apart that
 /// "younger" means nothing.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = FindChunk(sequence, id);
   if (at != kNotFound || !sequence.wide_ids) return at;
   for (uint32_t i = sequence.chunks.size(); i-- > 0;)
@@ -28,8 +28,8 @@ uint32_t V2Engine<kObserved, Store>::FindChunkAnywhere(const Sequence& sequence,
 
 /// How many chunks of the list `id` follows: the search from the newest backwards ends at the first
 /// chunk that `id` does not precede. Ids exactly 2^31 apart precede each other.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
   const ChunkList& list = sequence.chunks;
   const auto id_at = [&](uint32_t i) { return s_.chunks[list[i]].id; };
   const auto follows = [&](uint32_t i) { return !Precedes(id, id_at(i)); };

@@ -8,15 +8,15 @@
 
 namespace ringscope::v2 {
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at) {
+template <bool kObserved>
+void V2Engine<kObserved>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at) {
   Sequence& sequence = s_.sequences[slot];
   sequence.loss_bits = static_cast<uint16_t>(sequence.loss_bits | bit | kLossPresent);
   if constexpr (kObserved) observer_->OnLossBit(sequence.key, at, bit);
 }
 
-template <bool kObserved, typename Store>
-Reader V2Engine<kObserved, Store>::MakeReader(ChunkRef target) {
+template <bool kObserved>
+Reader V2Engine<kObserved>::MakeReader(ChunkRef target) {
   ++looks_;
   const uint32_t slot = s_.chunks[target].sequence;
   const Sequence& sequence = s_.sequences[slot];
@@ -31,9 +31,9 @@ Reader V2Engine<kObserved, Store>::MakeReader(ChunkRef target) {
   return {.slot = slot, .target = target, .position = first.unread_offset(), .met_gap = false};
 }
 
-template <bool kObserved, typename Store>
+template <bool kObserved>
 template <Mode kMode>
-void V2Engine<kObserved, Store>::Consume(StoredChunk& chunk, uint32_t bytes) {
+void V2Engine<kObserved>::Consume(StoredChunk& chunk, uint32_t bytes) {
   chunk.payload_avail = static_cast<uint16_t>(chunk.payload_avail - bytes);
   if (chunk.payload_avail != 0) return;
   if constexpr (kMode == Mode::kRead) {
@@ -45,34 +45,31 @@ void V2Engine<kObserved, Store>::Consume(StoredChunk& chunk, uint32_t bytes) {
   }
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ReturnPacket(const Sequence& sequence, ChunkId first,
-                                              uint32_t first_offset, ChunkId last) {
+template <bool kObserved>
+void V2Engine<kObserved>::ReturnPacket(const Sequence& sequence, ChunkId first,
+                                       uint32_t first_offset, ChunkId last) {
   packet_.sequence = sequence.key;
   packet_.identity = sequence.identity;
   packet_.place = {first, first_offset, last};
 }
 
 /// Continues to read the sequence. True: packet_ is the next one (in erase mode: it is lost).
-template <bool kObserved, typename Store>
+template <bool kObserved>
 template <Mode kMode>
-bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
+bool V2Engine<kObserved>::NextOf(Reader& reader) {
   Sequence& sequence = s_.sequences[reader.slot];
   if constexpr (kMode == Mode::kRead) {
-    if (sequence.skipped_in_pass == s_.pass || sequence.steady) return false;
+    if (sequence.skipped_in_pass == s_.pass || s_.stalled.Skips(reader.slot)) return false;
   }
   while (true) {
     const ChunkRef ref = sequence.chunks.front();
     StoredChunk& chunk = s_.chunks[ref];
     Fragment fragment;
-    const FragmentStatus status = store_.Read(ref, chunk, reader.position, fragment);
+    const FragmentStatus status = store_.Read(chunk, reader.position, fragment);
     if (status != FragmentStatus::kFragment) {
       if (status == FragmentStatus::kCorrupted) AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
       if (kMode == Mode::kRead && chunk.is_incomplete()) {
-        sequence.skipped_in_pass = s_.pass;
-        sequence.stalled_in_chain = sequence.stalled_at_end = false;
-        sequence.stall_repeats = !reader.moved;
-        ReportStall(reader.slot, {chunk.id, StallReason::kIncomplete});
+        LeaveAt({chunk.id, StallReason::kIncomplete}, reader);
         return false;
       }
       const ChunkId erased = chunk.id;
@@ -88,22 +85,10 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
     reader.position = fragment.end;
     switch (KindOf(fragment, chunk.payload_size, chunk.flags)) {
       case FragmentKind::kWhole:
-        if constexpr (!Store::kHasBytes) {
-          if (kMode == Mode::kErase || (this->joins() && fragment.size() > 0)) {
-            TakeWhole<kMode>(reader, ref, chunk, fragment);
-            if (shape_.packets == 0) continue;
-            ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
-            if constexpr (kMode == Mode::kRead) {
-              run_ref_ = ref;
-              run_end_ = chunk.payload_size;
-            }
-            return true;
-          }
-        }
         Consume<kMode>(chunk, fragment.size_with_header());
         if (fragment.size() == 0) continue;
-        if constexpr (Store::kHasBytes) packet_.slices = {&whole_slice_, 1};
-        SetWhole(reader.slot, ref, chunk, fragment);
+        packet_.slices = {&whole_slice_, 1};
+        SetWhole(chunk, fragment);
         ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
         if constexpr (kMode == Mode::kRead) {
           run_ref_ = ref;
@@ -123,7 +108,8 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
     }
 
     uint32_t loss_bit = 0;
-    const Chain outcome = Reassemble<kMode>(reader, fragment, loss_bit);
+    Stall stall;
+    const Chain outcome = Reassemble<kMode>(reader, fragment, loss_bit, stall);
     switch (outcome) {
       case Chain::kWhole:
         return true;
@@ -132,18 +118,11 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
         break;
       case Chain::kUnfinished:
         if constexpr (kMode == Mode::kRead) {
-          sequence.skipped_in_pass = s_.pass;
-          sequence.stalled_in_chain = true;
-          sequence.stalled_at_end = reader.at_end;
-          sequence.stall_repeats = !reader.moved;
+          LeaveAt(stall, reader);
           return false;
         }
         AddLoss(reader.slot, kLossOverwrite, chunk.id);
         break;
-    }
-    if constexpr (!Store::kHasBytes && kMode == Mode::kErase) {
-      if (loss_bit != kLossChunkCorrupted)
-        TallyCutOff(reader.slot, chunk.id, fragment.size(), outcome);
     }
     if constexpr (kObserved && kMode == Mode::kRead)
       observer_->OnPacketAbandoned(sequence.key,
@@ -154,39 +133,35 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
 /// Follows a packet from its first fragment over the sequence's chunks; consumes what the outcome
 /// asks for and, if all of it is there, makes packet_. (In any case, packet_.place.last_chunk is
 /// the last chunk of which the walk took fragments.)
-template <bool kObserved, typename Store>
+/// @param stall set if the outcome is kUnfinished
+template <bool kObserved>
 template <Mode kMode>
-auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begin,
-                                            uint32_t& loss_bit) -> Chain {
+auto V2Engine<kObserved>::Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit,
+                                     Stall& stall) -> Chain {
   const Sequence& sequence = s_.sequences[reader.slot];
   const ChunkList& list = sequence.chunks;
   const StoredChunk& first = s_.chunks[list.front()];
   chain_.clear();
-  if constexpr (Store::kHasBytes) {
-    slices_.clear();
-    slices_.push_back(store_.Slice(first, begin));
-  } else {
-    SetShape(reader.slot, list.front());
-  }
+  slices_.clear();
+  slices_.push_back(store_.Slice(first, begin));
   chain_.push_back(begin.size_with_header());
   packet_.size = begin.size();
   packet_.place.last_chunk = first.id;
 
   Chain outcome = Chain::kUnfinished;
-  StallReason stall = StallReason::kNeedsPatch;
-  ChunkId stalled_at = first.id;
+  stall = {first.id, StallReason::kNeedsPatch};
   ChunkId previous = first.id;
   constexpr uint32_t kFetchedAhead = 12;  // chunks
   bool done = (first.flags & kNeedsPatching) != 0;
   for (uint32_t i = 1; !done; ++i) {
     if (i == list.size()) {
-      stall = StallReason::kMissingChunk;
+      stall.reason = StallReason::kMissingChunk;
       break;
     }
     const StoredChunk& chunk = s_.chunks[list[i]];
     if (i + kFetchedAhead < list.size()) store_.PrefetchStart(s_.chunks[list[i + kFetchedAhead]]);
     if ((chunk.flags & kNeedsPatching) != 0) {
-      stalled_at = chunk.id;
+      stall.chunk = chunk.id;
       break;
     }
     if (reader.met_gap || chunk.id != Successor(previous)) {
@@ -194,9 +169,9 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
       loss_bit = kLossReassemblyGap;
       break;
     }
-    previous = stalled_at = chunk.id;
+    previous = stall.chunk = chunk.id;
     Fragment fragment;
-    const FragmentStatus status = store_.Read(list[i], chunk, chunk.unread_offset(), fragment);
+    const FragmentStatus status = store_.Read(chunk, chunk.unread_offset(), fragment);
     if (status == FragmentStatus::kCorrupted) {
       outcome = Chain::kLost;
       loss_bit = kLossChunkCorrupted;
@@ -212,7 +187,7 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
         done = true;
         [[fallthrough]];
       case FragmentKind::kContinue:
-        if constexpr (Store::kHasBytes) slices_.push_back(store_.Slice(chunk, fragment));
+        slices_.push_back(store_.Slice(chunk, fragment));
         chain_.push_back(fragment.size_with_header());
         packet_.size += fragment.size();
         packet_.place.last_chunk = chunk.id;
@@ -228,13 +203,10 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
 
   if (outcome == Chain::kWhole) {
     ++s_.stats.readaheads_succeeded;
-    if constexpr (Store::kHasBytes) packet_.slices = slices_;
+    packet_.slices = slices_;
     ReturnPacket(sequence, first.id, begin.offset, packet_.place.last_chunk);
   } else {
-    reader.at_end = stall == StallReason::kMissingChunk;
     ++s_.stats.readaheads_failed;
-    if (outcome == Chain::kUnfinished && kMode == Mode::kRead)
-      ReportStall(reader.slot, {stalled_at, stall});
   }
   const bool consumes = outcome != Chain::kUnfinished ||
                         (kMode == Mode::kErase && s_.rules.clearing_consumes_fragments);
@@ -245,139 +217,87 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
   return outcome;
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::BeginRead() {
+template <bool kObserved>
+void V2Engine<kObserved>::BeginRead() {
   if (++s_.pass == 0) s_.pass = 1;
   reading_ = true;
   begun_ = false;
   has_reader_ = false;
   run_end_ = 0;
-  if constexpr (!Store::kHasBytes) this->BeginPass();
 }
 
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ReportStall(uint32_t slot, Stall stall) {
-  if constexpr (kObserved) {
-    if (stalls_.size() <= slot) stalls_.resize(slot + 1);
-    stalls_[slot] = stall;
-    observer_->OnStalled(s_.sequences[slot].key, stall.chunk, stall.reason);
-  }
+template <bool kObserved>
+void V2Engine<kObserved>::ReportStall(uint32_t slot, Stall stall) {
+  if constexpr (kObserved) observer_->OnStalled(s_.sequences[slot].key, stall.chunk, stall.reason);
 }
 
-/// Begins a pass after the steady chunks, with what it would count and report of them.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::BeginAfterSteady() {
-  // Chunks that left the ring are steady no longer.
-  if (s_.steady_end - s_.chunks.begin() > s_.chunks.size()) s_.steady_end = s_.chunks.begin();
-  read_ref_ = s_.steady_end;
-  s_.stats.readaheads_failed += s_.steady_failures;
+/// The pass leaves the sequence, which waits for something.
+template <bool kObserved>
+void V2Engine<kObserved>::LeaveAt(Stall stall, const Reader& reader) {
+  s_.sequences[reader.slot].skipped_in_pass = s_.pass;
+  s_.stalled.Note(reader.slot, stall, /*repeats=*/!reader.moved);
+  ReportStall(reader.slot, stall);
+}
+
+/// Begins a pass after the stalled prefix, with what the pass would count and report there.
+template <bool kObserved>
+void V2Engine<kObserved>::BeginAfterStalled() {
+  read_ref_ = s_.stalled.BeginPass(s_.chunks);
+  s_.stats.readaheads_failed += s_.stalled.failed_readaheads();
   if constexpr (kObserved)
-    for (const SteadySequence& steady : s_.steady) ReportStall(steady.slot, stalls_[steady.slot]);
+    for (const StalledPrefix::Entry& entry : s_.stalled.entries())
+      ReportStall(entry.slot, s_.stalled.StallOf(entry.slot));
 }
 
-/// The pass is done with a chunk: it is steady if its sequence stalled and all before it are.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ExtendSteady(ChunkRef ref) {
-  if (ref != s_.steady_end) return;
+/// The pass is done with the chunk after the stalled prefix.
+template <bool kObserved>
+void V2Engine<kObserved>::AddToStalled(ChunkRef ref) {
   const StoredChunk& chunk = s_.chunks[ref];
-  if (!chunk.is_padding()) {
-    Sequence& sequence = s_.sequences[chunk.sequence];
-    if (!sequence.steady) {
-      if (sequence.skipped_in_pass != s_.pass || !sequence.stall_repeats) return;
-      sequence.steady = true;
-      s_.steady.push_back({.first = ref, .slot = chunk.sequence});
-      s_.steady_failures += sequence.stalled_in_chain ? 1 : 0;
-    }
-  }
-  ++s_.steady_end;
+  if (chunk.is_padding())
+    s_.stalled.AddPadding();
+  else
+    s_.stalled.Add(chunk.sequence, s_.sequences[chunk.sequence].skipped_in_pass == s_.pass);
 }
 
-/// Something changes in the sequence: if its stall was steady, passes have to look at it again,
-/// and at what follows its first chunk.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::Disturb(const Sequence& sequence) {
-  if (!sequence.steady) return;
-  const ChunkRef begin = s_.chunks.begin();
-  const ChunkRef from = sequence.in_buffer_order ? sequence.chunks.front() : begin;
-  while (!s_.steady.empty() && s_.steady.back().first - begin >= from - begin) {
-    Sequence& disturbed = s_.sequences[s_.steady.back().slot];
-    disturbed.steady = false;
-    s_.steady_failures -= disturbed.stalled_in_chain ? 1 : 0;
-    s_.steady.pop_back();
-  }
-  s_.steady_end = from;
-}
-
-/// Whether a sequence that stalled will stall the same way with this chunk added after its last;
-/// notes where.
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::KeepsStall(uint32_t slot, const Incoming& in, bool consecutive) {
-  Sequence& sequence = s_.sequences[slot];
-  if (!sequence.stalled_at_end) return true;  // its reader does not get so far
-  // The reader waits for the packet's next fragment.
-  if (!consecutive || in.consumed > 0 || in.broken) return false;
-  constexpr uint8_t kContinues = kFirstContinues | kLastContinues;
-  const bool needs_patch = (in.flags & kNeedsPatching) != 0;
-  if (!needs_patch && (in.fragments != 1 || (in.flags & kContinues) != kContinues)) return false;
-  if (needs_patch) sequence.stalled_at_end = false;
-  if constexpr (kObserved)
-    stalls_[slot] = {in.commit.chunk,
-                     needs_patch ? StallReason::kNeedsPatch : StallReason::kMissingChunk};
-  return true;
-}
-
-template <bool kObserved, typename Store>
-const Packet* V2Engine<kObserved, Store>::NextPacket() {
-  if (StoreFailed()) return nullptr;
+template <bool kObserved>
+const Packet* V2Engine<kObserved>::NextPacket() {
   if (reader_.position < run_end_ && NextOfRun()) return &packet_;
   run_end_ = 0;
-  const Packet* packet = Advance();
-  return StoreFailed() ? nullptr : packet;
+  return Advance();
 }
 
 /// The packet after a whole one, if it is a whole one of the same chunk, too, as most are: what is
 /// the same for both stays in packet_. False: it takes a closer look.
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::NextOfRun() {
+template <bool kObserved>
+bool V2Engine<kObserved>::NextOfRun() {
   StoredChunk& chunk = s_.chunks[run_ref_];
   Fragment fragment;
-  if (store_.Read(run_ref_, chunk, reader_.position, fragment) != FragmentStatus::kFragment ||
+  if (store_.Read(chunk, reader_.position, fragment) != FragmentStatus::kFragment ||
       fragment.size() == 0 ||
       KindOf(fragment, chunk.payload_size, chunk.flags) != FragmentKind::kWhole)
     return false;
-  if constexpr (!Store::kHasBytes) {
-    if (this->joins()) {
-      TakeWhole<Mode::kRead>(reader_, run_ref_, chunk, fragment);
-      packet_.dropped = 0;
-      return true;
-    }
-  }
   reader_.position = fragment.end;
   Consume<Mode::kRead>(chunk, fragment.size_with_header());
-  SetWhole(reader_.slot, run_ref_, chunk, fragment);
+  SetWhole(chunk, fragment);
   packet_.dropped = 0;
   if constexpr (kObserved) observer_->OnPacketReturned(packet_);
   return true;
 }
 
 /// The packet is this fragment of the chunk.
-template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
-                                          const Fragment& fragment) {
-  if constexpr (Store::kHasBytes)
-    whole_slice_ = store_.Slice(chunk, fragment);
-  else
-    SetShape(slot, ref);
+template <bool kObserved>
+void V2Engine<kObserved>::SetWhole(const StoredChunk& chunk, const Fragment& fragment) {
+  whole_slice_ = store_.Slice(chunk, fragment);
   packet_.size = fragment.size();
   packet_.place.first_offset = fragment.offset;
 }
 
-template <bool kObserved, typename Store>
-const Packet* V2Engine<kObserved, Store>::Advance() {
+template <bool kObserved>
+const Packet* V2Engine<kObserved>::Advance() {
   if (!reading_) return nullptr;
   if (!begun_) {
     begun_ = true;
-    BeginAfterSteady();
+    BeginAfterStalled();
   }
   while (true) {
     if (!has_reader_) {
@@ -386,7 +306,8 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
         return nullptr;
       }
       if (s_.chunks[read_ref_].is_padding()) {
-        ExtendSteady(read_ref_++);
+        if (s_.stalled.EndsAt(read_ref_)) s_.stalled.AddPadding();
+        ++read_ref_;
         continue;
       }
       if (read_ref_ + 1 != s_.chunks.end()) store_.Prefetch(s_.chunks[read_ref_ + 1]);
@@ -404,7 +325,8 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
       return &packet_;
     }
     has_reader_ = false;
-    ExtendSteady(read_ref_++);
+    if (s_.stalled.EndsAt(read_ref_)) AddToStalled(read_ref_);
+    ++read_ref_;
   }
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine/far_engine.h"
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
 #include "core/session/session_errors.h"
@@ -96,7 +95,6 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   if (!buffer.is_read) [[unlikely]]
     RS_RETURN_IF_ERROR(BeginFirstPass(buffer, is_taken, bytes));
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
-  if (!limits.max_packets && !limits.max_bytes) ExpectWholePass(engine);
   engine.BeginRead();
   uint64_t packets = 0;
   const auto at_limit = [&] {
@@ -175,7 +173,6 @@ Status Session::ReadClone(BufferId id) {
   if (!cloned) return InBuffer(id, std::move(cloned).error());
   const std::unique_ptr<Engine> clone = std::move(*cloned);
   listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
-  ExpectWholePass(*clone);
   clone->BeginRead();
   uint64_t packets = 0;
   while (const Packet* packet = clone->NextPacket()) {
@@ -190,7 +187,6 @@ Status Session::ReadClone(BufferId id) {
 Status Session::DrainBuffer(SessionBuffer& buffer) {
   if (buffer.observer) buffer.observer->BeginDrain();
   listeners_.Call(&ReplayListener::OnDrainBegun, buffer.id);
-  ExpectWholePass(*buffer.engine);
   buffer.engine->BeginRead();
   while (const Packet* packet = buffer.engine->NextPacket())
     listeners_.Call(&ReplayListener::OnDrainPacket, buffer.id, *packet);
