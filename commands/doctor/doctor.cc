@@ -87,7 +87,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
     std::error_code ignored;
     const std::string name = entry->path().filename().string();
     if (entry->is_regular_file(ignored) &&
-        (IsLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
+        (HasLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
       paths.push_back(entry->path().lexically_normal().string());
   }
   if (error)

@@ -137,7 +137,7 @@ void PrintManyTraces(Report& report, const DoctorTraces& traces, uint64_t limit)
   for (const TraceGroup& group : GroupsOf(traces))
     table.AddRow({WithCommas(group.traces.size()), HarmText(group.severity),
                   group.findings.empty() ? "none" : Joined(group.findings),
-                  NameOf(*group.traces.front())});
+                  Printable(group.traces.front()->file)});
   report.Section("", table);
 }
 

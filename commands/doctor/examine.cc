@@ -174,7 +174,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 
 }  // namespace
 
-bool IsLogName(std::string_view name) {
+bool HasLogName(std::string_view name) {
   for (const std::string_view compression : {".zst", ".gz"})
     if (name.ends_with(compression)) name.remove_suffix(compression.size());
   return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
@@ -187,7 +187,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
   // An empty file is what its name says.
   const bool is_empty = start.empty();
-  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
+  const bool is_log = kind == InputKind::kLog || (is_empty && HasLogName(path));
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents ||

@@ -12,7 +12,7 @@
 namespace ringscope {
 
 /// Whether logs have such names: "x.tblog", "x.ops.jsonl", compressed or not.
-bool IsLogName(std::string_view name);
+bool HasLogName(std::string_view name);
 
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
@@ -30,15 +29,6 @@ TEST(StandardInput, Repair) {
   const Ran ran =
       RunCommand(VerifyCommand(), {"-", "--repair", folder.File("copy.tblog")}, kTwoNotes);
   EXPECT_THAT(ran.out, HasSubstr("3 records"));
-}
-
-TEST(StandardInput, ListOfLogs) {
-  MemoryRun run("a.tblog\nb.tblog\n");
-  LogChoices choices;
-  choices.logs = {"@-"};
-  const auto list = ExpandLogs(run.context, choices);
-  ASSERT_TRUE(list) << list.error().ToString();
-  EXPECT_THAT(list->paths, ElementsAre("a.tblog", "b.tblog"));
 }
 
 }  // namespace
