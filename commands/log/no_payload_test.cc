@@ -47,6 +47,7 @@ json WithoutNames(json document) {
   static const std::set<std::string> kNames = {
       "input", "log",   "path",       "thread",      "name",   "names",
       "kind",  "kinds", "lost_names", "writer_name", "answer",  // sentences with names of threads
+      "content",                                                // of packets in several fragments
       "xxh3"};                                                  // of bytes
   if (document.is_object()) {
     for (const std::string& name : kNames) document.erase(name);

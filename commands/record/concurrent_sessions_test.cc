@@ -120,8 +120,7 @@ TraceContent ContentFrom(Consumer& consumer, const std::string& trace) {
 }
 
 /// Reads, flushes and clones a session while it is written to, and ends it.
-SessionResults Consume(const std::string& socket, int session, Consumer& consumer,
-                       Quiet& quiet) {
+SessionResults Consume(const std::string& socket, int session, Consumer& consumer, Quiet& quiet) {
   SessionResults results;
   std::string trace;
   for (int i = 0; i < kClonesOfASession; ++i) {

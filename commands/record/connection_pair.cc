@@ -18,20 +18,21 @@ constexpr std::string_view kService = "service";
 
 }  // namespace
 
-ConnectionPair::ConnectionPair(EventLoop& loop, UniqueFd client, UniqueFd service,
+ConnectionPair::ConnectionPair(EventLoop& loop, Turns& turns, UniqueFd client, UniqueFd service,
                                std::unique_ptr<Tap> tap, Options options)
     : loop_(loop),
+      turns_(turns),
       client_(std::move(client)),
       service_(std::move(service)),
       tap_(std::move(tap)),
       options_(std::move(options)) {}
 
-Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(EventLoop& loop, UniqueFd client,
-                                                               UniqueFd service,
+Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(EventLoop& loop, Turns& turns,
+                                                               UniqueFd client, UniqueFd service,
                                                                std::unique_ptr<Tap> tap,
                                                                Options options) {
   std::unique_ptr<ConnectionPair> pair(new ConnectionPair(
-      loop, std::move(client), std::move(service), std::move(tap), std::move(options)));
+      loop, turns, std::move(client), std::move(service), std::move(tap), std::move(options)));
   RS_ASSIGN_OR_RETURN(pair->client_watch_, loop.Watch(pair->client_->fd(), EPOLLIN,
                                                       [self = pair.get()](uint32_t events) {
                                                         self->OnClientEvent(events);
@@ -43,7 +44,7 @@ Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(EventLoop& loop, 
   return pair;
 }
 
-ConnectionPair::~ConnectionPair() { options_.turns->Leave(*this); }
+ConnectionPair::~ConnectionPair() { turns_.Leave(*this); }
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
   if (state_ == State::kServiceGone)
@@ -87,14 +88,14 @@ bool ConnectionPair::HasWork() const {
 }
 
 bool ConnectionPair::MustYield() const {
-  return next_ || tap_->MustConfirm() || !tap_->MayPass() || options_.turns->IsWanted();
+  return next_ || tap_->MustConfirm() || !tap_->MayPass() || turns_.IsWanted();
 }
 
 Status ConnectionPair::PassClientFrames() {
   if (state_ != State::kOpen || awaiting_confirmation_) return {};
-  const bool held = options_.turns->IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
+  const bool held = turns_.IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
   if (!held || !MustYield()) {
-    if (!HasWork() || !options_.turns->Take(*this)) return {};
+    if (!HasWork() || !turns_.Take(*this)) return {};
     turn_is_new_ = false;
     RS_RETURN_IF_ERROR(PassBatch());
   }
@@ -131,8 +132,8 @@ void ConnectionPair::Yield() {
 }
 
 void ConnectionPair::EndTurn() {
-  options_.turns->Leave(*this);
-  if (HasWork() && options_.turns->Take(*this)) OnTurn();
+  turns_.Leave(*this);
+  if (HasWork() && turns_.Take(*this)) OnTurn();
 }
 
 Status ConnectionPair::PassServiceFrames() {
@@ -165,7 +166,7 @@ void ConnectionPair::PassSoon() {  // not within another pair's call
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
-  if (options_.turns->TakeNext(*this)) OnTurn();
+  if (turns_.TakeNext(*this)) OnTurn();
   return true;
 }
 
@@ -247,7 +248,7 @@ void ConnectionPair::EndService() {
   tap_->OnDisconnect(nullptr);
   client_->Queue(service_->unread());
   service_watch_.Reset();
-  options_.turns->Leave(*this);
+  turns_.Leave(*this);
   options_.on_service_closed();
 }
 
@@ -256,7 +257,7 @@ void ConnectionPair::Finish() {
   state_ = State::kDone;
   client_watch_.Reset();
   service_watch_.Reset();
-  options_.turns->Leave(*this);
+  turns_.Leave(*this);
   options_.on_done();
 }
 

@@ -23,7 +23,6 @@ class ConnectionPair : private Turns::Taker {
  public:
   struct Options {
     size_t max_for_client = size_t{64} << 20;  // bytes kept before the connection is closed
-    Turns* turns = nullptr;                    // of all pairs
     /// Has the memory of all clients scraped that the service does not ask.
     /// @return false: it is done; true: they wait for their turns
     std::function<bool()> scrape_unasked = [] { return false; };
@@ -36,9 +35,10 @@ class ConnectionPair : private Turns::Taker {
   };
 
   /// An error: a connection cannot be watched.
-  static Result<std::unique_ptr<ConnectionPair>> Create(EventLoop& loop, UniqueFd client,
-                                                        UniqueFd service, std::unique_ptr<Tap> tap,
-                                                        Options options);
+  /// @param turns of all pairs
+  static Result<std::unique_ptr<ConnectionPair>> Create(EventLoop& loop, Turns& turns,
+                                                        UniqueFd client, UniqueFd service,
+                                                        std::unique_ptr<Tap> tap, Options options);
   ~ConnectionPair() override;
 
   /// Ends the connection as if the client had.
@@ -61,8 +61,8 @@ class ConnectionPair : private Turns::Taker {
   }
 
  private:
-  ConnectionPair(EventLoop& loop, UniqueFd client, UniqueFd service, std::unique_ptr<Tap> tap,
-                 Options options);
+  ConnectionPair(EventLoop& loop, Turns& turns, UniqueFd client, UniqueFd service,
+                 std::unique_ptr<Tap> tap, Options options);
 
   enum class State : uint8_t {
     kOpen,
@@ -99,6 +99,7 @@ class ConnectionPair : private Turns::Taker {
   bool WantsClient() const;
 
   EventLoop& loop_;
+  Turns& turns_;
   std::optional<FrameSocket> client_;
   std::optional<FrameSocket> service_;
   std::unique_ptr<Tap> tap_;

@@ -36,7 +36,8 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   const auto loop = EventLoop::Create().value();
   auto sockets = testing::MakeSocketPair();
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  EXPECT_FALSE(ConnectionPair::Create(*loop, std::move(sockets.first), std::move(file),
+  Turns turns;
+  EXPECT_FALSE(ConnectionPair::Create(*loop, turns, std::move(sockets.first), std::move(file),
                                       std::make_unique<NoTap>(), {}));
 }
 

@@ -139,16 +139,14 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
 }
 
 void ConsumerTap::AskIdentity() {
-  if (identifying_ || !methods().IdOf(ipc::MethodName::kQueryServiceState))
-    return;
+  if (identifying_ || !methods().IdOf(ipc::MethodName::kQueryServiceState)) return;
   identifying_ = true;
   ++recording_.identifying;
   AskProducers();
 }
 
 void ConsumerTap::AskProducers() {
-  if (!session_ || !methods().IdOf(ipc::MethodName::kQueryServiceState))
-    return;
+  if (!session_ || !methods().IdOf(ipc::MethodName::kQueryServiceState)) return;
   asked_for_ = session_;
   taking_part_.clear();
   if (const SessionPlan* const plan = recording_.buffers.PlanOf(*session_))

@@ -16,7 +16,6 @@
 namespace ringscope::testing {
 namespace {
 
-
 struct TestBuffer {
   uint64_t size_kb = 64;
   bool v2 = true;
@@ -151,7 +150,6 @@ class OneSession {
   std::vector<std::unique_ptr<Producer>> producers;
   std::vector<std::vector<SharedMemoryWriter*>> writers;
 };
-
 
 TEST_P(LiveService, OneProducer_ReplayEqualsTrace) {
   LiveRecording run;

@@ -18,9 +18,9 @@
 namespace ringscope {
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
-/// bounded. When it is full, commits are dropped until half of it is free, and the log has a recorder
-/// gap for what was dropped; the small records that identify producers and writers have a reserve of
-/// their own. A full disk is waited for, as a slow one is.
+/// bounded. When it is full, commits are dropped until half of it is free, and the log has a
+/// recorder gap for what was dropped; the small records that identify producers and writers have a
+/// reserve of their own. A full disk is waited for, as a slow one is.
 class LogQueue : public RecordSink {
  public:
   struct Options {

@@ -72,7 +72,7 @@ class ProducerTap : public PortTap {
   ProducerId producer_{};
   std::string name_;
   std::string connected_as_;
-  bool connected_ = false;  // has initialized its connection
+  bool connected_ = false;        // has initialized its connection
   bool wants_scraping_ = false;   // asked the service for it
   bool provides_memory_ = false;  // and not the service
   bool emulated_ = false;         // no shared memory at all

@@ -95,14 +95,11 @@ class Between {
       files.path = path_;
       files.level = LevelOf(way);
       files.header.uuid = RandomUuid();
-      log_ =
-          LogQueue::Create(LogFiles::Create(std::move(files)).value(), {}).value();
-      RecorderOptions options{.producer = {socket_, service},
-                                      .buffers = {{kBuffer, {.size = 1}}}};
+      log_ = LogQueue::Create(LogFiles::Create(std::move(files)).value(), {}).value();
+      RecorderOptions options{.producer = {socket_, service}, .buffers = {{kBuffer, {.size = 1}}}};
       if (HasLooks(way)) options.looks.emplace();
-      recorder_ = Recorder::Create(
-                      *loop_, options, RecorderListeners::Open(options).value(), *log_,
-                      [](const Warning& w) { fmt::print(stderr, "{}\n", w.text); })
+      recorder_ = Recorder::Create(*loop_, options, RecorderListeners::Open(options).value(), *log_,
+                                   [](const Warning& w) { fmt::print(stderr, "{}\n", w.text); })
                       .value();
     }
     if (way != kDirect) {
@@ -133,12 +130,11 @@ class Between {
   void Join(const std::string& service) {
     for (UniqueFd fd = listener_->Accept(); fd.valid(); fd = listener_->Accept()) {
       ConnectionPair::Options options;
-      options.turns = &turns_;
       options.on_done = [] {};
       options.on_warning = [](const std::string&) {};
-      pairs_.push_back(ConnectionPair::Create(*loop_, std::move(fd),
-                                              Connect(service).value(),
-                                              std::make_unique<NoTap>(), options)
+      pairs_.push_back(ConnectionPair::Create(*loop_, turns_, std::move(fd),
+                                              Connect(service).value(), std::make_unique<NoTap>(),
+                                              options)
                            .value());
     }
   }

@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "commands/testing/consumer.h"
-#include "commands/testing/producer.h"
-#include "commands/testing/service.h"
 #include "commands/shell/commands.h"
+#include "commands/testing/consumer.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
+#include "commands/testing/producer.h"
+#include "commands/testing/service.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::testing {
@@ -56,7 +56,7 @@ class LiveRecord {
  public:
   explicit LiveRecord(const std::vector<std::string>& options) {
     service_ = Service::Start({.producer_socket = UniqueSocketName("service"),
-                                     .consumer_socket = UniqueSocketName("service")})
+                               .consumer_socket = UniqueSocketName("service")})
                    .value();
     std::vector<std::string> args = {"-o",
                                      log_,
@@ -114,8 +114,7 @@ class UserSession {
     config.data_sources = {{{.name = "source", .target_buffer = 0}}};
     EXPECT_TRUE(consumer_.EnableTracing(Encode(config)));
     producer_ =
-        Producer::Connect(live.listen(), {.name = "p", .sources = {{.name = "source"}}})
-            .value();
+        Producer::Connect(live.listen(), {.name = "p", .sources = {{.name = "source"}}}).value();
     EXPECT_TRUE(producer_->WaitForSources(1));
     writer_ = producer_->AddWriter(producer_->started().front().buffer).value();
   }

@@ -158,7 +158,6 @@ void Recorder::Join(Client client) {
   }
   const uint64_t id = ++last_id_;
   ConnectionPair::Options options;
-  options.turns = &turns_;
   options.scrape_unasked = recording_.scrape_unasked;
   options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
   options.on_warning = [this, pid = peer.pid](const std::string& text) {
@@ -166,7 +165,7 @@ void Recorder::Join(Client client) {
   };
   options.on_service_closed = [this, id] { OnServiceClosed(id); };
   options.on_done = [this, id] { OnDone(id); };
-  auto pair = ConnectionPair::Create(loop_, std::move(client.fd), std::move(*service),
+  auto pair = ConnectionPair::Create(loop_, turns_, std::move(client.fd), std::move(*service),
                                      std::move(tap), std::move(options));
   if (!pair) return turn_away(pair.error());
   pairs_[id] = std::move(*pair);

@@ -28,10 +28,10 @@ struct PortSockets {
 struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
-  mode_t mode = 0600;  // of the sockets that are made
+  mode_t mode = 0600;                    // of the sockets that are made
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
   std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
-  std::optional<SessionPlan> config;                           // that sessions are started with
+  std::optional<SessionPlan> config;                        // that sessions are started with
 };
 
 /// The sockets that a recorder listens at.

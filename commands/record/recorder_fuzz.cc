@@ -54,9 +54,8 @@ class Run {
     options_.producer = {kProducerName, service.producer_name};
     options_.consumer = {kConsumerName, service.consumer_name};
     if ((flags & 16) != 0) options_.looks = LookLimits{.is_cheap = false};
-    recorder_ = Recorder::Create(*loop_, options_,
-                                         RecorderListeners::Open(options_).value(), log_,
-                                         [](const Warning&) {})
+    recorder_ = Recorder::Create(*loop_, options_, RecorderListeners::Open(options_).value(), log_,
+                                 [](const Warning&) {})
                     .value();
   }
 

@@ -128,8 +128,8 @@ struct SessionResult {
   std::vector<std::string> log_effects;
 };
 
-SessionResult RunSession(int producers, bool seal_memory, RecorderOptions options,
-                         MemoryLog& log, bool shuffle = false) {
+SessionResult RunSession(int producers, bool seal_memory, RecorderOptions options, MemoryLog& log,
+                         bool shuffle = false) {
   SessionResult result;
   FakeServiceOptions service_options;
   service_options.shuffle = shuffle;
@@ -204,8 +204,7 @@ class Session : public ::testing::Test {
 
   MemoryLog log_;
   FakeService service_{{}};
-  const RecorderOptions options_{
-      .producer = {UniqueSocketName("listen"), service_.socket()}};
+  const RecorderOptions options_{.producer = {UniqueSocketName("listen"), service_.socket()}};
   RecorderRun recorder_{options_, log_};
 };
 

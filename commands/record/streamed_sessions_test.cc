@@ -17,7 +17,6 @@
 namespace ringscope::testing {
 namespace {
 
-
 constexpr int kStreamingProducers = 3;
 constexpr std::chrono::milliseconds kStreamedFor{1200};
 

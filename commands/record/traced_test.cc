@@ -19,7 +19,6 @@
 namespace ringscope::testing {
 namespace {
 
-
 /// A consumer that starts a session, ends it, and reads it.
 class TracedConsumer {
  public:

@@ -339,9 +339,9 @@ class ChromiumMarks {
   const MemorySizes memory_;
   const TempFolder folder_;
   // Only its first process connects to a socket that is not a file.
-  LiveRecording run_{{.producer = {.listen = folder_.File("producers"), .connect = {}},
-                      .looks = LookLimits{}},
-                     {.memory = memory_}};
+  LiveRecording run_{
+      {.producer = {.listen = folder_.File("producers"), .connect = {}}, .looks = LookLimits{}},
+      {.memory = memory_}};
   std::optional<Consumer> consumer_;
   std::unique_ptr<Chromium> chromium_;
   std::map<uint64_t, TraceContent> received_;

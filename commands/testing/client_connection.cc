@@ -61,10 +61,10 @@ void ClientConnection::OnFrame(PassingFrame frame) {
   const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.frame.body);
   if (invoke == nullptr || table_.Find(*invoke) == ipc::MethodName::kUnknown) return;
   ClientRequest request{.method = table_.Find(*invoke),
-                  .id = id,
-                  .args = invoke->args,
-                  .drop_reply = invoke->drop_reply,
-                  .fds = std::move(frame.fds)};
+                        .id = id,
+                        .args = invoke->args,
+                        .drop_reply = invoke->drop_reply,
+                        .fds = std::move(frame.fds)};
   port_->OnRequest(request);
 }
 

@@ -15,7 +15,6 @@
 
 namespace ringscope::testing {
 
-
 /// A request of a client.
 struct ClientRequest {
   ipc::MethodName method{};

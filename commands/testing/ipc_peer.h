@@ -17,7 +17,6 @@
 
 namespace ringscope::testing {
 
-
 /// Ids of the recorder's own requests begin here.
 inline constexpr uint64_t kFirstOfRecorder = 0xF0000000;
 

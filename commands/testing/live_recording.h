@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "commands/testing/consumer.h"
+#include "commands/testing/ipc_peer.h"
 #include "commands/testing/producer.h"
+#include "commands/testing/recorder_run.h"
 #include "commands/testing/replay_check.h"
 #include "commands/testing/service.h"
-#include "commands/testing/ipc_peer.h"
-#include "commands/testing/recorder_run.h"
 #include "core/testing/ops_in_memory.h"
 
 namespace ringscope::testing {
@@ -25,11 +25,10 @@ namespace ringscope::testing {
 class LiveRecording {
  public:
   /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
-  explicit LiveRecording(RecorderOptions options = {},
-                         TracingServiceOptions tracing = {})
+  explicit LiveRecording(RecorderOptions options = {}, TracingServiceOptions tracing = {})
       : service_(Service::Start({.producer_socket = UniqueSocketName("service-producer"),
-                                       .consumer_socket = UniqueSocketName("service-consumer"),
-                                       .tracing = tracing})
+                                 .consumer_socket = UniqueSocketName("service-consumer"),
+                                 .tracing = tracing})
                      .value()),
         options_(std::move(options)) {
     if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");

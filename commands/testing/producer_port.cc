@@ -13,8 +13,7 @@ constexpr uint16_t kMinScrapedFragments = 2;
 
 }  // namespace
 
-ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd,
-                           ProducerId id)
+ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd, ProducerId id)
     : service_(service),
       id_(id),
       connection_(loop, std::move(fd), ipc::kProducerMethods),

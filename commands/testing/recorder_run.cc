@@ -34,12 +34,11 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
 
 RecorderRun::RecorderRun(const RecorderOptions& options, RecordSink& log)
     : loop_(EventLoop::Create().value()),
-      recorder_(Recorder::Create(*loop_, options,
-                                         RecorderListeners::Open(options).value(), log,
-                                         [this](const Warning& warning) {
-                                           const std::lock_guard lock(mutex_);
-                                           warnings_.push_back(warning.text);
-                                         })
+      recorder_(Recorder::Create(*loop_, options, RecorderListeners::Open(options).value(), log,
+                                 [this](const Warning& warning) {
+                                   const std::lock_guard lock(mutex_);
+                                   warnings_.push_back(warning.text);
+                                 })
                     .value()),
       thread_([this] {
         loop_->RunUntil([this] { return stop_.load(); });

@@ -8,10 +8,8 @@ namespace ringscope::testing {
 
 Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options) {
   constexpr mode_t kMode = 0600;
-  RS_ASSIGN_OR_RETURN(Listener producers,
-                      Listener::Create(options.producer_socket, kMode));
-  RS_ASSIGN_OR_RETURN(Listener consumers,
-                      Listener::Create(options.consumer_socket, kMode));
+  RS_ASSIGN_OR_RETURN(Listener producers, Listener::Create(options.producer_socket, kMode));
+  RS_ASSIGN_OR_RETURN(Listener consumers, Listener::Create(options.consumer_socket, kMode));
   RS_ASSIGN_OR_RETURN(auto loop, EventLoop::Create());
   return std::unique_ptr<Service>(
       new Service(std::move(options), std::move(producers), std::move(consumers), std::move(loop)));

@@ -12,7 +12,6 @@
 
 namespace ringscope::testing {
 
-
 /// A reply to a request, or one of several.
 struct ServiceReply {
   uint64_t request_id = 0;

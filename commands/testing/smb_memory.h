@@ -12,7 +12,6 @@
 
 namespace ringscope::testing {
 
-
 /// Of a shared memory buffer.
 struct MemorySizes {
   size_t bytes = 0;

@@ -21,7 +21,6 @@ namespace ringscope::testing {
 
 class ConsumerPort;
 
-
 /// A data source of a producer that takes part in a session.
 struct SourceInstance {
   enum class State : uint8_t { kConfigured, kStarting, kStarted, kStopping, kStopped };

@@ -16,8 +16,8 @@ namespace {
 using Writable = std::span<uint8_t>;
 using proto::TracePacket;
 
-/// The tag of field 15 as a varint, and a value. TracePacket has no such field.
-constexpr uint8_t kFiller = 15 << 3;
+/// The tag of field 14 as a varint, and a value. TracePacket has no such field.
+constexpr uint8_t kFiller = 14 << 3;
 constexpr uint8_t kMoreBytes = 0x80;
 
 /// A field whose value is kept, or a message some of whose fields are.

@@ -90,7 +90,7 @@ TEST(PayloadMask, Patches_BringTheFiller) {
   const std::string bare = WithoutPayload(request);
   CommitRequestParser parser;
   ASSERT_TRUE(parser.Parse(wire::AsBytes(bare)));
-  EXPECT_EQ(wire::AsText(parser.patches()[0].patches[0].data), "xxxx");
+  EXPECT_EQ(wire::AsText(parser.patches()[0].patches[0].data), "pppp");
   EXPECT_EQ(parser.patches()[0].patches[0].offset, 2u);
 }
 
