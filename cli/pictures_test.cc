@@ -45,16 +45,6 @@ const PictureCase kPictures[] = {
      "picture.svg",
      200,
      {"0x30000", "2:4"}},
-    {"sizes",
-     "ringscope sweep testdata/captures/two-buffers-v2/session.ops.jsonl.zst --policies "
-     "ring_buffer,discard --plot picture.svg",
-     40,
-     {"packets lost", "buffer size", "4 MiB"}},
-    {"sizes-target",
-     "ringscope sweep testdata/captures/ring-v2/session.ops.jsonl.zst --target keep=1s --target "
-     "loss=1% --plot picture.svg",
-     80,
-     {"packets lost", "target keep=1s and loss=1%"}},
 };
 
 std::string Draw(const PictureCase& picture) {

@@ -69,7 +69,8 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
-  RS_ASSIGN_OR_RETURN(const SweepInput input, InputOf(muted.context(), selection, choices, outcome));
+  RS_ASSIGN_OR_RETURN(const SweepInput input,
+                      InputOf(muted.context(), selection, choices, outcome));
   ReplayOptions own = choices;
   own.moves_sequences = !choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
@@ -101,17 +102,19 @@ std::string RemedyText(const Remedy& remedy, const SessionNotes& notes) {
                          TriedText(remedy));
     case RemedyKind::kPolicy:
       if (remedy.is_estimate())
-        return fmt::format("fill_policy: RING_BUFFER for buffer {}, which discards and is written "
-                           "into a file: {}.",
-                           buffer, remedy.formula);
+        return fmt::format(
+            "fill_policy: RING_BUFFER for buffer {}, which discards and is written "
+            "into a file: {}.",
+            buffer, remedy.formula);
       return fmt::format(
           "With fill_policy: RING_BUFFER, buffer {} {} (--policy {}=ring_buffer): it keeps the end "
           "of the session, not its start.",
           buffer, TriedText(remedy), buffer);
     case RemedyKind::kReadPeriod:
-      return fmt::format("Written into a file every {}, the session {} (--reads streamed={}ms, "
-                         "file_write_period_ms: {}).",
-                         PeriodInWords(remedy.period_ns), TriedText(remedy), ms, ms);
+      return fmt::format(
+          "Written into a file every {}, the session {} (--reads streamed={}ms, "
+          "file_write_period_ms: {}).",
+          PeriodInWords(remedy.period_ns), TriedText(remedy), ms, ms);
     case RemedyKind::kFlush:
       return fmt::format("flush_period_ms: {} (an estimate: {}) for {} not committed in time.", ms,
                          remedy.formula, Count(remedy.concerned, "packet"));

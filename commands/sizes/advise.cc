@@ -156,16 +156,14 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
     RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(outcome.buffers)));
     before = config.text;
   }
-  std::vector<Remedy> remedies = FindRemedies(
-      {report, outcome, notes,
-       ReadTraceConfigFacts(wire::AsBytes(args.config.empty() ? of_session.config()
-                                                              : config.bytes))});
-  RS_RETURN_IF_ERROR(TryRemedies(context,
-                                 {.paths = {args.log},
-                                  .only = sessions.session(),
-                                  .clone = args.clone,
-                                  .quiet = true},
-                                 choices, outcome, RemediesTried::kAll, args.keep_ns, remedies));
+  std::vector<Remedy> remedies =
+      FindRemedies({report, outcome, notes,
+                    ReadTraceConfigFacts(
+                        wire::AsBytes(args.config.empty() ? of_session.config() : config.bytes))});
+  RS_RETURN_IF_ERROR(TryRemedies(
+      context,
+      {.paths = {args.log}, .only = sessions.session(), .clone = args.clone, .quiet = true},
+      choices, outcome, RemediesTried::kAll, args.keep_ns, remedies));
   const std::vector<ConfigChange> changes = ChangesOf(remedies);
   if (args.format == "diff") {
     context.console.Print(UnifiedDiff(args.config, before, ChangedConfig(before, changes)));
@@ -190,8 +188,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
   }
   if (changes.empty())
     out.Print("\nNothing to do.\n");
-  else
-  {
+  else {
     const std::string changed = ChangedConfig(before, changes);
     out.Data("config", changed);
     out.Heading("Trace config");

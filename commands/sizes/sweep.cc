@@ -101,16 +101,15 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
       buffers.session.buffers[*list.buffer].size = list.sizes.front();
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
   context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);
-  SessionReader sessions(
-      context, {.paths = args.logs, .only = args.session, .clone = args.clone}, "reading");
+  SessionReader sessions(context, {.paths = args.logs, .only = args.session, .clone = args.clone},
+                         "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
-    const SessionSelection again{.paths = args.logs,
-                                 .only = sessions.session(),
-                                 .quiet = true,
-                                 .view = sessions.clone() != nullptr
-                                             ? std::optional(*sessions.clone())
-                                             : std::nullopt};
+    const SessionSelection again{
+        .paths = args.logs,
+        .only = sessions.session(),
+        .quiet = true,
+        .view = sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt};
     SweepInput input;
     input.clone = CloneOf(sessions, args.choices.splits);
     AddedBuffers records(sessions, unrecorded);
@@ -142,10 +141,10 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     WarnOfInexact(context.console, path, report.outcome.verdicts);
     WarnOfUnusedChoices(context.console, path, args.choices, report.facts);
     RS_RETURN_IF_ERROR(visit(report));
-    const bool none_found = !report.found.empty() &&
-                            std::ranges::none_of(report.found, [](const FoundSize& found) {
-                              return found.point.has_value();
-                            });
+    const bool none_found =
+        !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {
+          return found.point.has_value();
+        });
     return none_found ? ExitCode::kNotice : ExitCode::kClean;
   });
 }

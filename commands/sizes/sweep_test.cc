@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr uint64_t kSecond = 1'000'000'000;
@@ -63,8 +62,7 @@ TEST_P(SweepRows, EqualReplays) {
                                    "v1,v2@55,v2", "--policies", "ring_buffer,discard", "--reads",
                                    "recorded,every=500ms"})["sessions"];
   ASSERT_EQ(sessions.size(), 1u);
-  // Those that were asked for, and for each the sizes that lose nothing.
-  ASSERT_EQ(sessions[0]["configurations"].size(), 2u * 3 * 2 * 2);
+  ASSERT_EQ(sessions[0]["configurations"].size(), 3u * 2 * 2);
 
   for (const json& configuration : sessions[0]["configurations"]) {
     ReplayChoices choices;
@@ -131,9 +129,7 @@ TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
   const json configurations =
       SweptSession({"--split", "2:1=9", "--sizes", "8k", "--sizes", "9=64k"},
                    OneChunkASecond(20))["configurations"];
-  // The second has the sizes with which nothing is lost.
-  ASSERT_EQ(configurations.size(), 2u);
-  for (const json& row : configurations[1]["buffers"]) EXPECT_EQ(row["overwritten"]["packets"], 0);
+  ASSERT_EQ(configurations.size(), 1u);
   const json& rows = configurations[0]["buffers"];
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["written"]["packets"], 0);
@@ -152,7 +148,6 @@ TEST(SweepTarget, Keep_FindsTheSmallestSize) {
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   const json session = DocumentOf(ran)["sessions"][0];
   const json& found = session["targets"][0];
-  EXPECT_EQ(found["verified"], true);
   // Ten chunks of 1,024 bytes or a little more: three pages.
   EXPECT_EQ(found["buffers"][0]["size"], 3 * 4096);
 }
@@ -205,101 +200,6 @@ TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
   EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
                               "chunks_overwritten,chunks_discarded,history_s,buffer,"));
   EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));
-}
-
-TEST(Sweep, Plot_IsWholeInItself) {
-  const TempFolder folder;
-  for (const char* name : {"plot.svg", "plot.html"}) {
-    const Ran ran =
-        Sweep({"-", "--plot", folder.File(name), "--target", "keep=5s"}, OneChunkASecond(20));
-    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-    const std::string plot = ReadFile(folder.File(name));
-    EXPECT_THAT(plot, HasSubstr("packets lost"));
-    EXPECT_THAT(plot, HasSubstr("target: keep=5s"));
-    EXPECT_THAT(plot, HasSubstr("</svg>"));
-    EXPECT_THAT(plot, Not(HasSubstr("href")));
-    EXPECT_THAT(plot, Not(HasSubstr("src=")));
-  }
-}
-
-// Many logs.
-
-struct Farm {
-  Farm() {
-    std::filesystem::create_directories(folder.File("logs/deep"));
-    for (int i = 0; i < 4; ++i)
-      folder.Write("logs/deep/log" + std::to_string(i) + ".ops.jsonl", OneChunkASecond(5 + 5 * i));
-    folder.Write("logs/a.ops.jsonl", OneChunkASecond(12));
-    folder.Write("logs/notes.txt", "no log");
-  }
-  std::string All() const { return folder.File("logs"); }
-  TempFolder folder;
-};
-
-TEST(ManyLogs, Folder_IsSearchedAndSorted) {
-  const Farm farm;
-  const json document = SweptJson({farm.All()});
-  EXPECT_EQ(document["schema"], "ringscope.sweep_logs/1");
-  ASSERT_EQ(document["logs"].size(), 5u);
-  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
-  EXPECT_EQ(document["logs"][4]["log"], farm.folder.File("logs/deep/log3.ops.jsonl"));
-  EXPECT_EQ(document["totals"]["configurations"][3]["packets_written"], 12 + 5 + 10 + 15 + 20);
-  EXPECT_EQ(document["totals"]["configurations"][3]["logs_with_loss"], 4);
-}
-
-TEST(ManyLogs, WithoutThreads_GiveTheSame) {
-  const Farm farm;
-  const json expected = SweptJson({farm.All()});
-  const testing::NoThreads no_threads;
-  EXPECT_EQ(SweptJson({farm.All()}), expected);
-}
-
-TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
-  const Farm farm;
-  farm.folder.Write("logs/b.tblog", "this is no log");
-  const Ran ran = Sweep({farm.All()});
-  EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(ran.out, HasSubstr("/logs/*), 1 failed\n"));
-  EXPECT_THAT(ran.out,
-              HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ": this is a text file"));
-}
-
-TEST(ManyLogs, AllBroken_IsAFailure) {
-  const TempFolder folder;
-  folder.Write("b.tblog", "this is no log");
-  EXPECT_EQ(Sweep({folder.path()}).code, ExitCode::kFailed);
-}
-
-TEST(ManyLogs, List_NamesLogsLineByLine) {
-  const Farm farm;
-  const std::string list =
-      farm.folder.Write("list.txt", "# two\n" + farm.folder.File("logs/deep/log1.ops.jsonl") +
-                                        "\n\n" + farm.folder.File("logs/a.ops.jsonl") + "\n");
-  const json document = DocumentOf(RunCommand(GapsCommand(), {"@" + list, "--format", "json"}));
-  ASSERT_EQ(document["logs"].size(), 2u);
-  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
-  EXPECT_EQ(document["totals"]["written"]["packets"], 22);
-}
-
-TEST(ManyLogs, SeveralFiles_GetALineEach) {
-  const Farm farm;
-  EXPECT_EQ(SweptJson({farm.folder.File("logs/deep/log2.ops.jsonl"),
-                       farm.folder.File("logs/a.ops.jsonl")})["logs"]
-                .size(),
-            2u);
-}
-
-TEST(ManyLogs, PartsOfOneSession_AreJoined) {
-  const TempFolder folder;
-  const auto header = [](int part) {
-    return R"({"op":"header","uuid":"00112233445566778899aabbccddeeff","part":)" +
-           std::to_string(part) + "}\n";
-  };
-  const json sessions =
-      SweptJson({folder.Write("0.ops.jsonl", header(0) + OneChunkASecond(5)),
-                 folder.Write("1.ops.jsonl", header(1) + OneChunkASecond(1))})["sessions"];
-  ASSERT_EQ(sessions.size(), 1u);
-  EXPECT_EQ(sessions[0]["records"], 10);
 }
 
 }  // namespace

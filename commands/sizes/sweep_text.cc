@@ -180,8 +180,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
     const uint64_t kept = row.kept_packets();
-    table.AddRow({row.size == own ? "*" : "",
-                  HumanSize(row.size),
+    table.AddRow({row.size == own ? "*" : "", HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
                   WithCommas(kept), WithCommas(row.lost_packets()), WithCommas(row.folded.packets),
@@ -206,7 +205,7 @@ void PrintFound(Report& out, const SweepReport& report) {
     const auto any = std::ranges::find(report.plan.points, found.setting, &SweepPoint::setting);
     const auto& rows =
         report.rows[found.point ? *found.point
-                                       : static_cast<size_t>(any - report.plan.points.begin())];
+                                : static_cast<size_t>(any - report.plan.points.begin())];
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.point) {
       out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);

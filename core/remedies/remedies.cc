@@ -78,7 +78,8 @@ class Finder {
     VisitGaps(buffer, [&](const Gap& gap) {
       if (gap.remedies.separate) pushed[gap.remedies.separate->sequence] += gap.lost.packets;
     });
-    const auto most = std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
+    const auto most =
+        std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
     if (most == pushed.end()) return;
     Remedy& remedy = Add(RemedyKind::kSplit, buffer.id, most->second);
     remedy.sequence = most->first;
@@ -117,8 +118,7 @@ class Finder {
     Remedy& remedy = Add(RemedyKind::kClearState, buffer.id, unusable);
     remedy.period_ns = period_ns;
     remedy.formula = "a tenth of the time that the buffer holds";
-    remedy.changes = {{"incremental_state_config.clear_period_ms",
-                       std::to_string(period_ns / kMs),
+    remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period_ns / kMs),
                        fmt::format("{} lack incremental state", Count(unusable, "packet")), true}};
   }
 
@@ -160,11 +160,11 @@ class Finder {
     if (facts_.config.flush_period_ms)
       remedy.period_ns = std::min(kUsualPeriodNs, *facts_.config.flush_period_ms * kMs / 2);
     remedy.formula = "half of the config's period, at most 5 s";
-    remedy.changes = {{"flush_period_ms", std::to_string(remedy.period_ns / kMs),
-                       fmt::format("{} not committed in time",
-                                   packets == 1 ? "1 packet was"
-                                                : Count(packets, "packet") + " were"),
-                       true}};
+    remedy.changes = {
+        {"flush_period_ms", std::to_string(remedy.period_ns / kMs),
+         fmt::format("{} not committed in time",
+                     packets == 1 ? "1 packet was" : Count(packets, "packet") + " were"),
+         true}};
   }
 
   /// For the bytes that the producer committed in a burst.
@@ -174,7 +174,8 @@ class Finder {
       VisitGaps(buffer, [&](const Gap& gap) {
         if (!gap.remedies.larger_smb) return;
         const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(0);
-        const uint64_t burst = gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;
+        const uint64_t burst =
+            gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;
         auto& [bytes, packets] = wanted[gap.sequence.producer];
         bytes = std::max({bytes, now + 1, burst / 3 * 4});
         packets += gap.lost.packets;
@@ -191,8 +192,8 @@ class Finder {
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
       if (name.empty()) continue;
       const std::string path = fmt::format("producers[{}].", index++);
-      const std::string why = fmt::format("its shared memory was full: {} were aborted",
-                                          Count(want.second, "packet"));
+      const std::string why =
+          fmt::format("its shared memory was full: {} were aborted", Count(want.second, "packet"));
       remedy.changes = {{path + "producer_name", Quoted(name), why, true},
                         {path + "shm_size_kb", std::to_string(remedy.size / 1024), why, true}};
     }

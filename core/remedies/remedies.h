@@ -64,9 +64,7 @@ struct Remedy {
 
   bool is_estimate() const { return !formula.empty(); }
   /// Packets that a replay shows to be kept with it, of those lost without.
-  uint64_t kept() const {
-    return outcome ? lost_now - std::min(lost_now, outcome->lost) : 0;
-  }
+  uint64_t kept() const { return outcome ? lost_now - std::min(lost_now, outcome->lost) : 0; }
 };
 
 /// A size with a reserve for sessions that write more than the recorded one, in whole pages: a

@@ -52,9 +52,10 @@ Status TrySizes(Sweep& sweep, const ReplayOptions& own, std::optional<uint64_t> 
     ConfigChange& change = remedy.changes.front();
     change.value = std::to_string(remedy.size / 1024);
     change.is_estimate = false;
-    change.reason = fmt::format("{} of {} were lost; so {}, by a replay",
-                                WithCommas(remedy.lost_now), Count(size.row.written.packets, "packet"),
-                                remedy.outcome->lost == 0 ? "none" : WithCommas(remedy.outcome->lost));
+    change.reason =
+        fmt::format("{} of {} were lost; so {}, by a replay", WithCommas(remedy.lost_now),
+                    Count(size.row.written.packets, "packet"),
+                    remedy.outcome->lost == 0 ? "none" : WithCommas(remedy.outcome->lost));
   }
   return {};
 }
@@ -90,8 +91,8 @@ Status TryPolicy(Sweep& sweep, const ReplayOptions& own, size_t& setting, Remedy
 
 /// Replays the session as if the sequence had had a buffer of its own, like the one that it has.
 Status TrySplit(SweepInput input, const ReplayOptions& own, Remedy& remedy) {
-  const BufferId added{static_cast<uint16_t>(
-      input.buffers.empty() ? 1 : Raw(input.buffers.rbegin()->first) + 1)};
+  const BufferId added{
+      static_cast<uint16_t>(input.buffers.empty() ? 1 : Raw(input.buffers.rbegin()->first) + 1)};
   const RetargetRule rule{remedy.sequence->producer, remedy.sequence->writer, added};
   input.open = [rule, open = input.open]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());

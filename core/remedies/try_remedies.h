@@ -20,8 +20,7 @@ enum class RemediesTried : uint8_t {
 /// @param own the session as it was
 /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, RemediesTried which,
-                   std::optional<uint64_t> keep_ns,
-                   std::vector<Remedy>& remedies);
+                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
 
 }  // namespace ringscope
 

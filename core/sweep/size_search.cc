@@ -43,8 +43,8 @@ class Bracket {
         Add(PagesUp(size), fails, enough_ + 1);
     } else if (fails == 0) {
       const uint64_t size = *meets_;
-      for (const uint64_t less : {size / 64, size / 16, size / 4, size / 2, size - size / 8,
-                                  size - size / 32})
+      for (const uint64_t less :
+           {size / 64, size / 16, size / 4, size / 2, size - size / 8, size - size / 32})
         Add(PagesDown(size - less), 0, size);
       Add(PagesDown(size - 1), 0, size);
       Add(kPageBytes, 0, size);

@@ -79,7 +79,8 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
       sequence.incomplete += count;
       return;
     case Fate::kStalled:
-      buffer.stalled.Add({account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}).first += count;
+      buffer.stalled.Add({account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}})
+          .first += count;
       return;
     case Fate::kMoved:
     case Fate::kCleared:
@@ -159,8 +160,7 @@ class SweepReplay::Gatherer : public ReplayListener {
     });
     of.knows_chunks = visited.has_value();
     if (!visited)
-      of.used_bytes =
-          std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
+      of.used_bytes = std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
   }
   void OnDrainPacket(BufferId id, const Packet& packet) override {
     Of(id).sequences[packet.sequence].unread += {1, packet.size};
@@ -270,17 +270,18 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const 
         sequence.overwritten = account.overwritten;
       } else {
         PacketCount full = account.written;
-        for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
-                                        account.incomplete, waiting[key]})
+        for (const PacketCount& part :
+             {counts.read, counts.unread, account.otherwise, account.incomplete, waiting[key]})
           full = Less(full, part);
         // A ring discards only chunks that are late, whatever its size.
         const bool all = row.policy == FillPolicy::kDiscard;
-        discarded = all ? full : PacketCount{std::min(full.packets, discarded.packets),
-                                             std::min(full.bytes, discarded.bytes)};
+        discarded = all ? full
+                        : PacketCount{std::min(full.packets, discarded.packets),
+                                      std::min(full.bytes, discarded.bytes)};
         sequence.overwritten = Less(full, discarded);
       }
-      const bool is_whole = sequence.overwritten.packets + discarded.packets +
-                                account.folded.packets == 0;
+      const bool is_whole =
+          sequence.overwritten.packets + discarded.packets + account.folded.packets == 0;
       sequence.history_ns = is_whole ? duration_ns : span.History(end_ns, row.policy);
       row.written += sequence.written;
       row.overwritten += sequence.overwritten;

@@ -134,7 +134,8 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
       report.rows.push_back(rows);
     };
     RS_ASSIGN_OR_RETURN(const auto sizes, FindSmallestSizes(sweep, search));
-    FoundSize& found = report.found.emplace_back(FoundSize{.setting = setting, .point = {}, .misses = {}});
+    FoundSize& found =
+        report.found.emplace_back(FoundSize{.setting = setting, .point = {}, .misses = {}});
     SweepConfig best = search.config;
     for (const auto& [id, size] : sizes) {
       if (size.size)
@@ -146,7 +147,8 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
     report.outcome = sweep.outcome();
     // Buffers whose size is fixed may miss the targets, too.
     for (const SweepRow& row : rows.front())
-      if (!sizes.contains(row.id) && !search.meets(row)) found.misses.push_back(MissOf(report, row));
+      if (!sizes.contains(row.id) && !search.meets(row))
+        found.misses.push_back(MissOf(report, row));
     if (!found.misses.empty()) {
       if (found.misses.front().kind == TargetMiss::Kind::kLogTooShort) found.misses.resize(1);
       continue;

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "core/engine/catalogue.h"
+#include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
 #include "core/sweep/sweep.h"
-#include "core/perfetto/page.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
