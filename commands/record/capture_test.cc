@@ -11,7 +11,7 @@
 #include "commands/testing/recorder_run.h"
 #include "commands/testing/service_end.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/io/hex.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"

@@ -8,7 +8,7 @@
 
 #include "commands/record/look_budget.h"
 #include "commands/record/producer_memory.h"
-#include "core/log/record_sink.h"
+#include "core/log/op.h"
 
 namespace ringscope::record {
 

@@ -14,7 +14,7 @@
 #include "commands/record/instances.h"
 #include "commands/record/memory_watch.h"
 #include "commands/record/session_buffers.h"
-#include "core/log/record_sink.h"
+#include "core/log/op.h"
 
 namespace ringscope::record {
 

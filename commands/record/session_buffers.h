@@ -11,7 +11,7 @@
 #include "commands/record/session_plan.h"
 #include "commands/record/warning.h"
 #include "core/base/ids.h"
-#include "core/log/record_sink.h"
+#include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {

@@ -12,7 +12,7 @@
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorder_run.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
 

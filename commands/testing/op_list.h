@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/log/record_sink.h"
+#include "core/log/op.h"
 
 namespace ringscope::testing {
 

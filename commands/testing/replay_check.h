@@ -11,7 +11,7 @@
 
 #include "core/log/clones.h"
 #include "core/log/op.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope::testing {
 

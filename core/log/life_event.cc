@@ -1,120 +1,62 @@
 #include "core/log/life_event.h"
 
+#include <tuple>
+
 namespace ringscope {
 namespace {
 
+/// The kinds of records that are events.
+using Kinds =
+    std::tuple<SessionStarted, SessionEnded, SessionChanged, TraceConfigRecord, BufferSetUp,
+               BufferFreed, ProducerConnected, ProducerDisconnected, DataSourceRegistered,
+               DataSourceUnregistered, DataSourceSetUp, DataSourceStarted, DataSourceStopped,
+               DataSourceNotified, StateClearRequested, TriggerActivated, FlushRequested,
+               FlushAcknowledged, FlushTimedOut, CloneRequested, BufferCloned, BufferCleared,
+               CloneEnded, RecorderGap, Inexact, ServiceChanged>;
+
+template <typename Record>
+constexpr bool kIsEvent = []<typename... Kind>(std::tuple<Kind...>*) {
+  return (std::is_same_v<Record, Kind> || ...);
+}(static_cast<Kinds*>(nullptr));
+
 std::string Cut(const std::string& text) { return text.substr(0, LifeEvent::kMaxText); }
 
-void Put(LifeEvent& event, const SessionStarted& started) {
-  event.session = started.session;
-  event.name = Cut(started.name);
+/// Puts what the record has of an event's fields into one.
+template <typename Record>
+void Put(LifeEvent& event, const Record& record) {
+  if constexpr (requires { record.session; }) event.session = record.session;
+  if constexpr (requires { record.change; }) event.change = record.change;
+  if constexpr (requires { record.producer; }) event.producer = record.producer;
+  if constexpr (requires { record.instance; }) event.instance = record.instance;
+  if constexpr (requires { record.instances; }) event.instances = record.instances;
+  if constexpr (requires { record.buffer; }) event.buffer = record.buffer;
+  if constexpr (requires { record.target_buffer; }) event.buffer = record.target_buffer;
+  if constexpr (requires { record.id; }) event.buffer = record.id;
+  if constexpr (requires { record.flush; }) event.flush = record.flush;
+  if constexpr (requires { record.flags; }) event.flags = record.flags;
+  if constexpr (requires { record.clone; }) event.clone = record.clone;
+  if constexpr (requires { record.size; }) event.size = record.size;
+  if constexpr (requires { record.name; }) event.name = Cut(record.name);
+  if constexpr (requires { record.detail; }) event.detail = Cut(record.detail);
+  if constexpr (requires { record.policy; }) event.detail = Name(record.policy);
+  if constexpr (requires { record.error; }) event.detail = Cut(record.error);
+  if constexpr (requires { record.no_flush; }) event.flag = record.no_flush;
+  if constexpr (requires { record.stopped; }) event.flag = record.stopped;
+  if constexpr (requires { record.transfer; }) event.flag = record.transfer;
+  if constexpr (requires { record.success; }) event.flag = record.success;
+  if constexpr (requires { record.running; }) event.flag = record.running;
+  if constexpr (std::is_same_v<Record, TraceConfigRecord>) event.detail = record.config;
+  if constexpr (std::is_same_v<Record, RecorderGap>) event.detail = Cut(record.reason);
+  if constexpr (std::is_same_v<Record, Inexact>) event.name = Name(record.reason);
 }
-void Put(LifeEvent& event, const SessionEnded& ended) { event.session = ended.session; }
-void Put(LifeEvent& event, const SessionChanged& changed) {
-  event.session = changed.session;
-  event.change = changed.change;
-  event.detail = Cut(changed.detail);
-}
-void Put(LifeEvent& event, const TraceConfigRecord& config) {
-  event.session = config.session;
-  event.detail = config.config;
-}
-void Put(LifeEvent& event, const BufferSetUp& buffer) {
-  event.session = buffer.session;
-  event.buffer = buffer.id;
-  event.size = buffer.size;
-  event.detail = Name(buffer.policy);
-}
-void Put(LifeEvent& event, const BufferFreed& buffer) { event.buffer = buffer.id; }
-void Put(LifeEvent& event, const ProducerConnected& producer) {
-  event.producer = producer.producer;
-  event.name = Cut(producer.name);
-}
-void Put(LifeEvent& event, const ProducerDisconnected& gone) { event.producer = gone.producer; }
-void Put(LifeEvent& event, const DataSourceRegistered& source) {
-  event.producer = source.producer;
-  event.name = Cut(source.name);
-  event.flag = source.no_flush;
-}
-void Put(LifeEvent& event, const DataSourceUnregistered& source) {
-  event.producer = source.producer;
-  event.name = Cut(source.name);
-}
-void Put(LifeEvent& event, const DataSourceSetUp& source) {
-  event.session = source.session;
-  event.producer = source.producer;
-  event.instance = source.instance;
-  event.name = Cut(source.name);
-  event.buffer = source.target_buffer;
-}
-void Put(LifeEvent& event, const DataSourceStarted& source) {
-  event.producer = source.producer;
-  event.instance = source.instance;
-}
-void Put(LifeEvent& event, const DataSourceStopped& source) {
-  event.producer = source.producer;
-  event.instance = source.instance;
-}
-void Put(LifeEvent& event, const DataSourceNotified& source) {
-  event.producer = source.producer;
-  event.instance = source.instance;
-  event.flag = source.stopped;
-}
-void Put(LifeEvent& event, const StateClearRequested& clear) {
-  event.producer = clear.producer;
-  event.instances = clear.instances;
-}
-void Put(LifeEvent& event, const TriggerActivated& trigger) {
-  event.producer = trigger.producer;
-  event.name = Cut(trigger.name);
-}
-void Put(LifeEvent& event, const FlushRequested& flush) {
-  event.producer = flush.producer;
-  event.flush = flush.flush;
-  event.instances = flush.instances;
-  event.flags = flush.flags;
-}
-void Put(LifeEvent& event, const FlushAcknowledged& flush) {
-  event.producer = flush.producer;
-  event.flush = flush.flush;
-}
-void Put(LifeEvent& event, const FlushTimedOut& flush) { event.flush = flush.flush; }
-void Put(LifeEvent& event, const CloneRequested& clone) {
-  event.clone = clone.clone;
-  event.session = clone.session;
-}
-void Put(LifeEvent& event, const BufferCloned& clone) {
-  event.clone = clone.clone;
-  event.buffer = clone.buffer;
-  event.flag = clone.transfer;
-}
-void Put(LifeEvent& event, const BufferCleared& cleared) { event.buffer = cleared.buffer; }
-void Put(LifeEvent& event, const CloneEnded& clone) {
-  event.clone = clone.clone;
-  event.session = clone.session;
-  event.flag = clone.success;
-  event.detail = Cut(clone.error);
-}
-void Put(LifeEvent& event, const RecorderGap& gap) {
-  event.producer = gap.producer;
-  event.detail = Cut(gap.reason);
-}
-
-void Put(LifeEvent& event, const Inexact& mark) {
-  event.session = mark.session;
-  event.producer = mark.producer;
-  event.name = Name(mark.reason);
-  event.detail = Cut(mark.detail);
-}
-void Put(LifeEvent& event, const ServiceChanged& service) { event.flag = service.running; }
 
 }  // namespace
 
 std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {
   return std::visit(
       [&](const auto& body) -> std::optional<LifeEvent> {
-        LifeEvent event;
-        if constexpr (requires { Put(event, body); }) {
+        if constexpr (kIsEvent<std::decay_t<decltype(body)>>) {
+          LifeEvent event;
           event.time_ns = op.time_ns;
           event.record = record;
           event.kind = op.body.index();

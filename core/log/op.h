@@ -4,12 +4,420 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
+#include "core/base/enum_names.h"
+#include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/log/records.h"
+#include "core/perfetto/fill_policy.h"
 
 namespace ringscope {
+
+// What the records of a commit log are, kind by kind; see Op.
+
+/// How a commit came into the log.
+enum class Origin : uint8_t {
+  kImported,   // from a text or another tool: its way is not known
+  kShm,        // committed over shared memory
+  kInline,     // bytes carried in the request itself
+  kScraped,    // copied by the recorder from shared memory that was not committed yet
+  kSynthetic,  // made up, for example from an existing trace
+  kEstimated,  // as kScraped, but the service scraped by itself, at about this time
+};
+
+/// Why a read pass happened.
+enum class ReadReason : uint8_t { kUnknown, kConsumer, kFile, kFinal };
+
+/// Starts a session's log, or continues it (same uuid, next part).
+struct LogHeader {
+  uint32_t format_version = 1;
+  std::string tool;   // name and version of the writing tool
+  std::string uuid;   // 32 hex digits; empty: the writer derives one from the first records
+  uint32_t part = 0;  // 0 starts a session
+  Origin source = Origin::kImported;  // how the log as a whole was made
+  std::string host;                   // operating system, release, machine; empty if not known
+  std::string clock;                  // clock of the records' times: "boottime"; empty if not known
+  std::string description;            // what was recorded and how, in words
+  /// Of a recording with a total limit: the oldest part that was kept when this one began.
+  uint32_t first_part = 0;
+  /// How many records after this one only repeat the state that the parts before this one lead to,
+  /// for a reader that does not have them.
+  uint64_t repeated_records = 0;
+  /// What packets say is left out: see core/payload. Such a log has kVersionWithoutPayload.
+  bool without_payload = false;
+
+  friend bool operator==(const LogHeader&, const LogHeader&) = default;
+
+  /// A version of its own, so that what knows nothing of this refuses such a log rather than take
+  /// the zeros for packets.
+  static constexpr uint32_t kVersionWithoutPayload = 2;
+};
+
+// A log may have several tracing sessions of the service. `session` names one: a number that the
+// recorder gives out, as the service's own id is not known when a session starts (it is in the
+// configs of its data sources). Absent: the log has only one.
+
+/// The service has accepted EnableTracing.
+struct SessionStarted {
+  uint64_t session = 0;
+  std::string name = {};  // unique_session_name
+  friend bool operator==(const SessionStarted&, const SessionStarted&) = default;
+};
+/// Its buffers are freed.
+struct SessionEnded {
+  uint64_t session = 0;
+  friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
+};
+/// What else happens to a tracing session as a whole.
+enum class SessionChange : uint8_t {
+  kRefused,             // EnableTracing failed; the detail says why
+  kStarted,             // its data sources are asked to start
+  kDataSourcesStarted,  // all of them have
+  kStopRequested,       // DisableTracing; the detail says who or what asked
+  kStopped,             // the reply to EnableTracing: tracing is disabled; the detail is its error
+  kDetached,            // the consumer left it under the key in the detail
+  kAttached,            // a consumer took it over under this key
+  kConsumerGone,        // the consumer's connection ended
+  kFlushCalled,         // the consumer asked for a flush
+  kFlushSucceeded,      // what the service replied to that
+  kFlushFailed,
+  kFileNamed,  // the service writes the session into the file in the detail
+};
+struct SessionChanged {
+  std::optional<uint64_t> session = {};
+  SessionChange change{};
+  std::string detail;
+  friend bool operator==(const SessionChanged&, const SessionChanged&) = default;
+};
+/// The session's TraceConfig message, raw.
+struct TraceConfigRecord {
+  std::string config;
+  std::optional<uint64_t> session = {};
+  friend bool operator==(const TraceConfigRecord&, const TraceConfigRecord&) = default;
+};
+struct BufferSetUp {
+  BufferId id{};
+  std::optional<uint32_t> index;  // in the trace config; absent: in order of set-up
+  uint64_t size = 0;              // bytes, as asked for
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  std::string engine;  // buffer version that the session really used; empty: not known
+  std::optional<uint64_t> session = {};
+  friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
+};
+struct BufferFreed {
+  BufferId id{};
+  friend bool operator==(const BufferFreed&, const BufferFreed&) = default;
+};
+/// A ClockSnapshot message, raw.
+struct ClockSnapshotRecord {
+  std::string snapshot;
+  friend bool operator==(const ClockSnapshotRecord&, const ClockSnapshotRecord&) = default;
+};
+struct ProducerConnected {
+  ProducerId producer{};
+  uint32_t uid = 0;
+  int32_t pid = 0;                   // -1: unknown
+  std::optional<uint32_t> seen_uid;  // what the service saw, if a proxy was in between
+  std::optional<int32_t> seen_pid;
+  std::string name;
+  std::optional<uint32_t> scraping;      // smb_scraping_mode as asked for: 1 enabled, 2 disabled
+  std::string sdk;                       // sdk_version
+  std::optional<uint64_t> smb_size;      // bytes
+  std::optional<uint64_t> page_size;     // bytes
+  std::optional<uint32_t> machine = {};  // machine_id, of a producer on another machine
+  // What it asked for: the service may decide otherwise, see SharedMemorySetUp.
+  std::optional<uint64_t> smb_size_hint = {};   // bytes
+  std::optional<uint64_t> page_size_hint = {};  // bytes
+  friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
+};
+/// The producer's shared memory exists from here on; before, the service ignores its requests.
+struct SharedMemorySetUp {
+  ProducerId producer{};
+  uint64_t size = 0;       // bytes; 0: emulated, chunks travel inline
+  uint64_t page_size = 0;  // bytes
+  /// The service lets the producer patch chunks in place before it commits them.
+  bool direct_patching = false;
+  friend bool operator==(const SharedMemorySetUp&, const SharedMemorySetUp&) = default;
+};
+struct ProducerDisconnected {
+  ProducerId producer{};
+  friend bool operator==(const ProducerDisconnected&, const ProducerDisconnected&) = default;
+};
+struct DataSourceRegistered {
+  ProducerId producer{};
+  std::string name;
+  bool no_flush = false;
+  bool will_notify_on_start = false;
+  bool will_notify_on_stop = false;
+  bool handles_state_clear = false;  // handles_incremental_state_clear
+  std::string protovm_program = {};  // a VmProgram message, raw; empty: it has none
+  friend bool operator==(const DataSourceRegistered&, const DataSourceRegistered&) = default;
+};
+struct DataSourceUnregistered {
+  ProducerId producer{};
+  std::string name;
+  friend bool operator==(const DataSourceUnregistered&, const DataSourceUnregistered&) = default;
+};
+/// A data source instance was set up for a session: its producer may write to the target buffer.
+struct DataSourceSetUp {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  std::string name;
+  BufferId target_buffer{};
+  std::optional<uint64_t> session = {};
+  std::string config = {};  // its DataSourceConfig message, raw; empty: not known
+  friend bool operator==(const DataSourceSetUp&, const DataSourceSetUp&) = default;
+};
+/// The service asked the instance to start.
+struct DataSourceStarted {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  friend bool operator==(const DataSourceStarted&, const DataSourceStarted&) = default;
+};
+/// The service asked the instance to stop.
+struct DataSourceStopped {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  friend bool operator==(const DataSourceStopped&, const DataSourceStopped&) = default;
+};
+/// The producer reports that the instance has started, or stopped.
+struct DataSourceNotified {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  bool stopped = false;
+  friend bool operator==(const DataSourceNotified&, const DataSourceNotified&) = default;
+};
+/// The service asked these instances to clear their incremental state.
+struct StateClearRequested {
+  ProducerId producer{};
+  std::vector<uint64_t> instances = {};
+  friend bool operator==(const StateClearRequested&, const StateClearRequested&) = default;
+};
+/// A producer activated a trigger.
+struct TriggerActivated {
+  ProducerId producer{};
+  std::string name;
+  friend bool operator==(const TriggerActivated&, const TriggerActivated&) = default;
+};
+struct WriterRegistered {
+  ProducerId producer{};
+  WriterId writer{};
+  BufferId buffer{};
+  friend bool operator==(const WriterRegistered&, const WriterRegistered&) = default;
+};
+struct WriterUnregistered {
+  ProducerId producer{};
+  WriterId writer{};
+  friend bool operator==(const WriterUnregistered&, const WriterUnregistered&) = default;
+};
+/// A CommitDataRequest, or a part of one that is too large for one record: the parts' bytes one
+/// after the other are the request.
+struct Commit {
+  ProducerId producer{};
+  std::optional<uint32_t> uid;  // absent: the producer's
+  std::optional<int32_t> pid;
+  Origin origin = Origin::kImported;
+  Bytes request;        // encoded CommitDataRequest; valid until the source's next Next()
+  uint64_t number = 0;  // of the request, where it has parts
+  uint32_t part = 0;
+  bool last = true;
+};
+struct FlushRequested {
+  uint64_t flush = 0;
+  std::optional<ProducerId> producer;    // absent: all
+  std::vector<uint64_t> instances = {};  // data sources that are to flush; empty: not known
+  uint64_t flags = 0;                    // why, and who asked; see wire flags
+  friend bool operator==(const FlushRequested&, const FlushRequested&) = default;
+};
+struct FlushAcknowledged {
+  ProducerId producer{};
+  uint64_t flush = 0;
+  friend bool operator==(const FlushAcknowledged&, const FlushAcknowledged&) = default;
+};
+struct FlushTimedOut {
+  uint64_t flush = 0;
+  friend bool operator==(const FlushTimedOut&, const FlushTimedOut&) = default;
+};
+/// A read of one buffer (a plain pass: begin, then packets until a limit or none), or, without a
+/// buffer, one pass of the service over all buffers in order: of the log, or of a session.
+struct ReadPass {
+  std::optional<BufferId> buffer;
+  std::optional<uint64_t> max_packets;
+  std::optional<uint64_t> max_bytes;  // the packet that reaches it is included
+  ReadReason reason = ReadReason::kUnknown;
+  std::optional<uint64_t> session = {};  // only without a buffer
+  /// The recorder saw the read because the file that the service writes had grown to this size:
+  /// the requests that were under way at that moment may have been handled before or after it.
+  std::optional<uint64_t> file_bytes = {};
+  friend bool operator==(const ReadPass&, const ReadPass&) = default;
+};
+/// Clone the buffer, read the clone to its end, drop it.
+struct CloneRead {
+  BufferId buffer{};
+  friend bool operator==(const CloneRead&, const CloneRead&) = default;
+};
+/// A consumer asked for a clone of a session: CloneSession. Its buffers' BufferCloned follow, then
+/// CloneEnded.
+struct CloneRequested {
+  uint64_t clone = 0;                    // numbered from 1, over the whole log
+  std::optional<uint64_t> session = {};  // that is cloned
+  std::string request;                   // the CloneSession request, raw
+  friend bool operator==(const CloneRequested&, const CloneRequested&) = default;
+};
+/// This is the instant that the clone has of this buffer: all that it holds and has not been read.
+struct BufferCloned {
+  uint64_t clone = 0;
+  BufferId buffer{};
+  bool transfer = false;  // the clone takes the buffer itself; an empty one replaces it
+  friend bool operator==(const BufferCloned&, const BufferCloned&) = default;
+};
+/// The buffer was replaced by an empty one before a clone; what it held is gone.
+struct BufferCleared {
+  BufferId buffer{};
+  friend bool operator==(const BufferCleared&, const BufferCleared&) = default;
+};
+/// The service's reply to CloneSession.
+struct CloneEnded {
+  uint64_t clone = 0;
+  bool success = false;
+  std::string error;
+  bool into_file = false;                // was_write_into_file
+  std::optional<uint64_t> session = {};  // of the clone, as the service numbers it
+  friend bool operator==(const CloneEnded&, const CloneEnded&) = default;
+};
+/// The recorder itself missed something: the log is not complete here.
+struct RecorderGap {
+  std::string reason;
+  std::optional<ProducerId> producer;
+  std::optional<uint64_t> records;  // missed, if known
+  std::optional<uint64_t> bytes;
+  std::optional<uint64_t> from_ns;
+  std::optional<uint64_t> to_ns;
+  std::optional<WriterId> writer = {};     // of the producer: all that is missing is its
+  std::optional<uint32_t> loss_bits = {};  // previous_packet_dropped of the packet after it
+  bool is_damage = false;                  // no record: what was there in the file cannot be read
+  friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
+};
+/// Why a recording may differ from what the service did.
+enum class InexactReason : uint8_t {
+  kOrder,        // requests of several clients are in the order of forwarding
+  kUnconfirmed,  // the service cannot be asked whether it has handled a client's requests
+  kClone,        // the instant of a clone is an estimate
+  kSession,      // it is assumed whose session, or which of its buffers, a data source writes to
+  kUnhandled,    // the service ended a connection whose last requests it may not have handled
+  kScrapes,      // what the service scraped, and when, is an estimate
+  kSetUp,        // size and policy of a buffer are not known
+  kReads,        // when the buffers were read is not known, or not exactly
+  kProducers,    // producers take part that are not connected through the recorder
+  kStart,        // what happened before the recording is missing
+  kRecords,      // the recorder missed something: see RecorderGap
+  kEnd,          // what happened after the recording is missing
+  kLosses,       // made of a trace, which lacks what its buffers lost
+  kTimes,        // made of a trace, in which packets have no timestamp
+};
+/// From here on the log may differ from what the service did.
+struct Inexact {
+  InexactReason reason{};
+  std::optional<uint64_t> session = {};
+  std::optional<ProducerId> producer = {};
+  std::string detail;  // what it is about, in words
+  friend bool operator==(const Inexact&, const Inexact&) = default;
+};
+/// The tracing service ended, with all its sessions and buffers, or accepts clients again.
+struct ServiceChanged {
+  bool running = false;
+  friend bool operator==(const ServiceChanged&, const ServiceChanged&) = default;
+};
+/// The holder of a clone read one pass of it. Where a pass ends has an effect on the loss bits.
+struct ClonePass {
+  uint64_t clone = 0;
+  uint64_t max_bytes = 0;  // the packet that reaches it is included
+  friend bool operator==(const ClonePass&, const ClonePass&) = default;
+};
+/// A data source instance was set up whose program (ProtoVM) folds what the buffer overwrites of
+/// this producer into a state. For plain operations: in a session's log, the program is in
+/// DataSourceRegistered, and the limit in the config of DataSourceSetUp.
+struct ProtoVmSetUp {
+  BufferId buffer{};
+  ProducerId producer{};
+  std::string data_source;
+  std::string program;  // a VmProgram message, raw
+  uint32_t memory_limit_kb = 0;
+  std::string state = {};  // with which it begins: a message, raw
+  friend bool operator==(const ProtoVmSetUp&, const ProtoVmSetUp&) = default;
+};
+/// The states of the buffer's programs are looked at.
+struct ProtoVmStates {
+  BufferId buffer{};
+  friend bool operator==(const ProtoVmStates&, const ProtoVmStates&) = default;
+};
+/// A look into a producer's shared memory: which chunks are free, being written, complete or being
+/// read, and whose they are. The recorder looks from time to time, at the latest before a commit;
+/// what happens between two looks is not seen. A look that sees nothing new is not logged.
+struct SharedMemoryLook {
+  ProducerId producer{};
+  uint64_t number = 0;  // of the logged looks at this memory, from 0
+  bool whole = false;   // it is complete by itself; else it is what changed since the look before
+  /// The last time that the memory looked as in the look before.
+  std::optional<uint64_t> same_until_ns = {};
+  std::string pages = {};  // the changes; see picture_codec.h
+  friend bool operator==(const SharedMemoryLook&, const SharedMemoryLook&) = default;
+};
+/// Free text, for people.
+struct Note {
+  std::string text;
+  friend bool operator==(const Note&, const Note&) = default;
+};
+
+/// Why a recording, or one of its parts, ended.
+enum class RecordingEnding : uint8_t {
+  kUnknown,
+  kSignal,    // the user stopped it
+  kDuration,  // the time that was asked for was over
+  kProgram,   // the program that was recorded ended
+  kFailure,   // it could not be continued
+  kNextPart,  // it continues in the next part
+  kCutOff,    // the log was not closed: this is a copy of what it had
+};
+/// In what a recording is not exact, as far as the recorder knows at its end.
+struct RecordingVerdict {
+  InexactReason reason{};
+  uint64_t times = 0;               // how often: marks, gaps, sessions
+  std::optional<uint64_t> session;  // that alone it is about
+  std::string detail;               // of the first time, in words
+  friend bool operator==(const RecordingVerdict&, const RecordingVerdict&) = default;
+};
+/// The recorder's last record in a file. A log of an older version has none. Without verdicts the
+/// recording is exact.
+struct RecordingEnded {
+  RecordingEnding ending{};
+  uint64_t sessions = 0;   // seen
+  uint64_t producers = 0;  // seen
+  uint64_t gaps = 0;       // recorder gaps, those of the parts before included
+  std::vector<RecordingVerdict> verdicts = {};
+  friend bool operator==(const RecordingEnded&, const RecordingEnded&) = default;
+};
+
+template <>
+inline constexpr std::array kEnumNames<Origin> = {"imported", "shm",       "inline",
+                                                  "scraped",  "synthetic", "estimated"};
+template <>
+inline constexpr std::array kEnumNames<SessionChange> = {
+    "refused",      "started",   "data_sources_started", "stop_requested", "stopped",
+    "detached",     "attached",  "consumer_gone",        "flush_called",   "flush_succeeded",
+    "flush_failed", "file_named"};
+template <>
+inline constexpr std::array kEnumNames<RecordingEnding> = {
+    "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
+template <>
+inline constexpr std::array kEnumNames<InexactReason> = {
+    "order", "unconfirmed", "clone", "session", "unhandled", "scrapes", "set_up",
+    "reads", "producers",   "start", "records", "end",       "losses",  "times"};
+template <>
+inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 
 // One record of a commit log: everything that reached the trace buffers, in order, and what a
 // replay must know of the session around it. `.tblog` and `.ops.jsonl` are two notations for these.
@@ -53,51 +461,21 @@ struct Op {
 
 inline constexpr size_t kOpKinds = std::variant_size_v<AnyRecord>;
 
-/// Name of a record kind as formats and filters write it: "commit", "buffer", "read", ...
+/// Names of the record kinds as formats and filters write them, in OpBody's order.
+// clang-format off
+inline constexpr std::array kOpKindNames = {
+    "header", "session_start", "session_end", "config", "buffer", "buffer_freed",
+    "clock_snapshot", "producer", "smb", "disconnect", "data_source", "data_source_setup",
+    "data_source_stop", "writer", "writer_gone", "commit", "flush", "flush_done", "flush_timeout",
+    "read", "clone_read", "recorder_gap", "note", "session", "data_source_gone",
+    "data_source_start", "data_source_notify", "state_clear", "trigger", "clone", "buffer_clone",
+    "buffer_clear", "clone_done", "recording_end", "inexact", "service", "clone_pass", "protovm",
+    "vm_states", "smb_look"};
+// clang-format on
+static_assert(kOpKindNames.size() == kOpKinds);
+
 /// @param kind index of the alternative in OpBody
-constexpr const char* OpKindName(size_t kind) {
-  constexpr std::array<const char*, kOpKinds> kNames = {"header",
-                                                        "session_start",
-                                                        "session_end",
-                                                        "config",
-                                                        "buffer",
-                                                        "buffer_freed",
-                                                        "clock_snapshot",
-                                                        "producer",
-                                                        "smb",
-                                                        "disconnect",
-                                                        "data_source",
-                                                        "data_source_setup",
-                                                        "data_source_stop",
-                                                        "writer",
-                                                        "writer_gone",
-                                                        "commit",
-                                                        "flush",
-                                                        "flush_done",
-                                                        "flush_timeout",
-                                                        "read",
-                                                        "clone_read",
-                                                        "recorder_gap",
-                                                        "note",
-                                                        "session",
-                                                        "data_source_gone",
-                                                        "data_source_start",
-                                                        "data_source_notify",
-                                                        "state_clear",
-                                                        "trigger",
-                                                        "clone",
-                                                        "buffer_clone",
-                                                        "buffer_clear",
-                                                        "clone_done",
-                                                        "recording_end",
-                                                        "inexact",
-                                                        "service",
-                                                        "clone_pass",
-                                                        "protovm",
-                                                        "vm_states",
-                                                        "smb_look"};
-  return kNames.at(kind);
-}
+constexpr const char* OpKindName(size_t kind) { return kOpKindNames.at(kind); }
 
 /// A pulled stream of records.
 class OpSource {
@@ -106,6 +484,18 @@ class OpSource {
   /// The next record; nullopt: clean end. What it points to is valid until the next call.
   /// An error ends the stream.
   virtual Result<std::optional<Op>> Next() = 0;
+};
+
+/// Takes records, in order.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  /// Copies what it keeps, and adds the time.
+  virtual void Append(OpBody body) = 0;
+  /// A record of a moment that has passed, not earlier than those before it.
+  virtual void AppendAt(uint64_t /*time_ns*/, OpBody body) { Append(std::move(body)); }
+  /// From here on the log may differ from what the service does.
+  void MarkInexact(Inexact mark) { Append(std::move(mark)); }
 };
 
 }  // namespace ringscope

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/log/record_sink.h"
+#include "core/log/op.h"
 #include "core/payload/payload_free_stream.h"
 
 namespace ringscope {

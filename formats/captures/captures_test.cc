@@ -6,7 +6,7 @@
 #include <string>
 
 #include "formats/inputs/open_log.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"

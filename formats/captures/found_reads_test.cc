@@ -4,7 +4,7 @@
 
 #include "core/reads/read_finder.h"
 #include "formats/inputs/open_log.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/written_file_reader.h"

@@ -10,7 +10,6 @@
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
-#include "formats/log/log_index.h"
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
@@ -304,7 +303,7 @@ LogInfo InfoOf(const LogSource& log, const FrameCounter& frames) {
 }
 
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
-  RS_ASSIGN_OR_RETURN(std::optional<commit_log::Index> index, ReadIndex(source));
+  RS_ASSIGN_OR_RETURN(std::optional<commit_log::Index> index, commit_log::ReadIndex(source));
   if (!index) return std::nullopt;
   LogInfo info;
   info.sessions = std::move(index->sessions);

@@ -6,21 +6,9 @@
 namespace ringscope {
 namespace {
 
-/// The run under way: this process has at most one.
-struct RunUnderWay {
-  std::mutex mutex;
-  std::weak_ptr<RunFiles> run;
-};
-
-RunUnderWay& UnderWay() {
-  static RunUnderWay under_way;
-  return under_way;
-}
-
-std::shared_ptr<RunFiles> CurrentRun() {
-  const std::lock_guard lock(UnderWay().mutex);
-  return UnderWay().run.lock();
-}
+/// The run of this process that is under way: it has at most one.
+std::weak_ptr<RunFiles> current_run;
+std::mutex current_mutex;
 
 std::pair<dev_t, ino_t> IdentityOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
 
@@ -30,13 +18,22 @@ std::string InputName(const std::string& path) { return path == "-" ? "standard 
 }  // namespace
 
 std::shared_ptr<RunFiles> RunFiles::Join() {
-  const std::lock_guard lock(UnderWay().mutex);
-  std::shared_ptr<RunFiles> run = UnderWay().run.lock();
-  if (!run) {
-    run = std::make_shared<RunFiles>();
-    UnderWay().run = run;
-  }
+  const std::lock_guard lock(current_mutex);
+  std::shared_ptr<RunFiles> run = current_run.lock();
+  if (!run) current_run = run = std::make_shared<RunFiles>();
   return run;
+}
+
+template <typename Use>
+Status RunFiles::WithRun(Use use) {
+  const std::shared_ptr<RunFiles> run = [] {
+    const std::lock_guard lock(current_mutex);
+    return current_run.lock();
+  }();
+  if (!run) return {};
+  const std::lock_guard lock(run->mutex_);
+  RS_RETURN_IF_ERROR(run->collision_);
+  return use(*run);
 }
 
 Status RunFiles::Collide(const std::string& output, const std::string& input) {
@@ -52,15 +49,14 @@ Status RunFiles::Collide(const std::string& output, const std::string& input) {
 }
 
 Status RunFiles::AddInput(const struct stat& info, const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run || !S_ISREG(info.st_mode)) return {};
-  const std::lock_guard lock(run->mutex_);
-  RS_RETURN_IF_ERROR(run->collision_);
-  const Identity identity = IdentityOf(info);
-  run->inputs_.try_emplace(identity, path);
-  for (const auto& [target, output] : run->outputs_)
-    if (output.existing == identity) return run->Collide(output.path, path);
-  return {};
+  if (!S_ISREG(info.st_mode)) return {};
+  return WithRun([&](RunFiles& run) -> Status {
+    const Identity identity = IdentityOf(info);
+    run.inputs_.try_emplace(identity, path);
+    for (const auto& [target, output] : run.outputs_)
+      if (output.existing == identity) return run.Collide(output.path, path);
+    return {};
+  });
 }
 
 Status RunFiles::AddInput(const std::string& path) {
@@ -72,47 +68,40 @@ Status RunFiles::AddInput(const std::string& path) {
 
 Status RunFiles::AddOutput(const struct stat* info, const std::string& target,
                            const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return {};
-  const std::lock_guard lock(run->mutex_);
-  RS_RETURN_IF_ERROR(run->collision_);
-  std::optional<Identity> existing;
-  if (info != nullptr) existing = IdentityOf(*info);
-  if (const auto input = existing ? run->inputs_.find(*existing) : run->inputs_.end();
-      input != run->inputs_.end())
-    return run->Collide(path, input->second);
-  for (const auto& [other_target, other] : run->outputs_) {
-    if (other_target == target || (existing && other.existing == existing))
-      return Fail(
-          ErrorCode::kUsage,
-          fmt::format("two outputs of the command are this file (the other one: {})", other.path),
-          {path, {}, {}}, "give each a file of its own; nothing was written");
-  }
-  run->outputs_.emplace(target, Output{existing, path});
-  return {};
+  return WithRun([&](RunFiles& run) -> Status {
+    std::optional<Identity> existing;
+    if (info != nullptr) existing = IdentityOf(*info);
+    if (const auto input = existing ? run.inputs_.find(*existing) : run.inputs_.end();
+        input != run.inputs_.end())
+      return run.Collide(path, input->second);
+    for (const auto& [other_target, other] : run.outputs_) {
+      if (other_target == target || (existing && other.existing == existing))
+        return Fail(
+            ErrorCode::kUsage,
+            fmt::format("two outputs of the command are this file (the other one: {})", other.path),
+            {path, {}, {}}, "give each a file of its own; nothing was written");
+    }
+    run.outputs_.emplace(target, Output{existing, path});
+    return {};
+  });
 }
 
 void RunFiles::DropOutput(const std::string& target) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return;
-  const std::lock_guard lock(run->mutex_);
-  run->outputs_.erase(target);
+  static_cast<void>(WithRun([&](RunFiles& run) -> Status {
+    run.outputs_.erase(target);
+    return {};
+  }));
 }
 
 Status RunFiles::CheckReplaced(const struct stat& info, const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return {};
-  const std::lock_guard lock(run->mutex_);
-  RS_RETURN_IF_ERROR(run->collision_);
-  const auto input = run->inputs_.find(IdentityOf(info));
-  return input == run->inputs_.end() ? Status() : run->Collide(path, input->second);
+  return WithRun([&](RunFiles& run) {
+    const auto input = run.inputs_.find(IdentityOf(info));
+    return input == run.inputs_.end() ? Status() : run.Collide(path, input->second);
+  });
 }
 
 Status RunFiles::Check() {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return {};
-  const std::lock_guard lock(run->mutex_);
-  return run->collision_;
+  return WithRun([](RunFiles&) { return Status(); });
 }
 
 }  // namespace ringscope

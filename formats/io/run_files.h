@@ -49,6 +49,9 @@ class RunFiles {
     std::string path;
   };
 
+  /// Calls `use` with the run under way, locked, unless it has a file that is both.
+  template <typename Use>
+  static Status WithRun(Use use);
   Status Collide(const std::string& output, const std::string& input);
 
   std::mutex mutex_;

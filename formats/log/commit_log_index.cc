@@ -108,6 +108,55 @@ Result<Index> DecodeIndex(Bytes content) {
   return index;
 }
 
+Result<std::optional<Index>> ReadIndex(ByteSource& source) {
+  const auto read = [&](uint64_t offset, uint64_t size) -> Result<std::string> {
+    std::string bytes(static_cast<size_t>(size), '\0');
+    RS_ASSIGN_OR_RETURN(
+        const size_t got,
+        source.ReadAt(offset, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
+    bytes.resize(got);
+    return bytes;
+  };
+  // The entry of the index frame is the last one of the seek table.
+  constexpr size_t kEnd = kSeekTableEntrySize + kSeekTableFooterSize;
+  const std::string start = StartFrame();
+  const uint64_t file_size = source.CanReadAt() ? source.size().value_or(0) : 0;
+  if (file_size < start.size() + kEnd) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(const std::string begin, read(0, start.size()));
+  RS_ASSIGN_OR_RETURN(const std::string end, read(file_size - kEnd, kEnd));
+  if (begin != start || end.size() < kEnd) return std::nullopt;
+  const uint8_t* const entry = wire::AsBytes(end).data();
+  const uint8_t* const footer = entry + kSeekTableEntrySize;
+  const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer);
+  const uint64_t table_size =
+      kSkippableHeaderSize + entries * kSeekTableEntrySize + kSeekTableFooterSize;
+  const uint64_t index_size = wire::LoadLittleEndian<uint32_t>(entry);
+  if (wire::LoadLittleEndian<uint32_t>(footer + 5) != kSeekTableFooterMagic ||
+      index_size < kSkippableHeaderSize || index_size > kSkippableHeaderSize + kMaxIndexBytes ||
+      start.size() + index_size + table_size > file_size)
+    return std::nullopt;
+  const uint64_t index_at = file_size - table_size - index_size;
+  RS_ASSIGN_OR_RETURN(const std::string frame, read(index_at, index_size));
+  const Bytes bytes = wire::AsBytes(frame);
+  if (bytes.size() < index_size ||
+      wire::LoadLittleEndian<uint32_t>(bytes.data()) != kIndexFrameMagic ||
+      wire::LoadLittleEndian<uint32_t>(bytes.data() + 4) != index_size - kSkippableHeaderSize)
+    return std::nullopt;
+  Result<Index> index = DecodeIndex(bytes.subspan(kSkippableHeaderSize));
+  if (!index || index->frames.size() + 2 != entries) return std::nullopt;
+  if (index->records > 0 && index->sessions.empty()) return std::nullopt;
+  // The frames lead from the file's start to the index: the file is not several ones in a row.
+  uint64_t offset = start.size(), records = 0;
+  for (const IndexEntry& data : index->frames) {
+    if (data.first_record != records || data.compressed_size > index_at - offset)
+      return std::nullopt;
+    offset += data.compressed_size;
+    records += data.records;
+  }
+  if (offset != index_at || records != index->records) return std::nullopt;
+  return *std::move(index);
+}
+
 std::optional<uint64_t> IndexRecords(Bytes content) {
   const std::optional<Bytes> message = IndexMessage(content);
   if (!message) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/log/summary.h"
+#include "formats/io/byte_stream.h"
 #include "formats/io/message_codec.h"
 
 namespace ringscope::commit_log {
@@ -94,6 +95,10 @@ class IndexBuilder {
 std::optional<Bytes> IndexMessage(Bytes content);
 /// Decodes the content of an index frame; checks its checksum.
 Result<Index> DecodeIndex(Bytes content);
+/// Reads the index of a log of one file that was closed, from the file's end alone.
+/// @param source of any kind; only one that can be read at any place has an index
+/// @return nullopt if no index is there that can be trusted
+Result<std::optional<Index>> ReadIndex(ByteSource& source);
 /// The number of records that an index frame's content gives, if its checksum is right.
 std::optional<uint64_t> IndexRecords(Bytes content);
 /// Decodes the content of a seek table frame.

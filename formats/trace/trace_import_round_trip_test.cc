@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"

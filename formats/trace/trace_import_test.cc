@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/perfetto/trusted_fields.h"
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"

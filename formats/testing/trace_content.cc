@@ -1,4 +1,4 @@
-#include "formats/inputs/trace_content.h"
+#include "formats/testing/trace_content.h"
 
 #include <fmt/format.h>
 

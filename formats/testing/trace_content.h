@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_FORMATS_INPUTS_TRACE_CONTENT_H_
-#define RINGSCOPE_FORMATS_INPUTS_TRACE_CONTENT_H_
+#ifndef RINGSCOPE_FORMATS_TESTING_TRACE_CONTENT_H_
+#define RINGSCOPE_FORMATS_TESTING_TRACE_CONTENT_H_
 
 #include <cstdint>
 #include <memory>
@@ -36,4 +36,4 @@ std::string TraceDifference(const TraceContent& expected, const TraceContent& fo
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_FORMATS_INPUTS_TRACE_CONTENT_H_
+#endif  // RINGSCOPE_FORMATS_TESTING_TRACE_CONTENT_H_
