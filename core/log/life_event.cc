@@ -6,7 +6,7 @@ namespace ringscope {
 namespace {
 
 /// The kinds of records that are events.
-using Kinds =
+using EventKinds =
     std::tuple<SessionStarted, SessionEnded, SessionChanged, TraceConfigRecord, BufferSetUp,
                BufferFreed, ProducerConnected, ProducerDisconnected, DataSourceRegistered,
                DataSourceUnregistered, DataSourceSetUp, DataSourceStarted, DataSourceStopped,
@@ -17,7 +17,7 @@ using Kinds =
 template <typename Record>
 constexpr bool kIsEvent = []<typename... Kind>(std::tuple<Kind...>*) {
   return (std::is_same_v<Record, Kind> || ...);
-}(static_cast<Kinds*>(nullptr));
+}(static_cast<EventKinds*>(nullptr));
 
 std::string Cut(const std::string& text) { return text.substr(0, LifeEvent::kMaxText); }
 
