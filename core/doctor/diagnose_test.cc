@@ -424,7 +424,6 @@ TEST(DiagnoseConfig, JudgesAConfigAlone) {
       wire::AsBytes(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
   EXPECT_EQ(bad.harm, Harm::kError);
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
-  EXPECT_NE(FindRule(bad, "config.no_sources"), nullptr);
 }
 
 TEST(ChangesOf, OfOneLineTheWorstFindingsChangeCounts) {

@@ -56,6 +56,10 @@ void ReplaceAll(std::string& text, std::string_view what, std::string_view with)
 std::string InOurWords(std::string text) {
   ReplaceAll(text, fmt::format("{}.", kPerfettoPackage), "");
   ReplaceAll(text, "\"", "'");
+  if (text.starts_with("Ignoring extension ")) {  // a warning where unknown fields are left out
+    text.erase(0, std::string_view("Ignoring ").size());
+    ReplaceAll(text, " which is not defined", " is not defined");
+  }
   if (const size_t got = text.find(", got: "); got != std::string::npos)
     text = fmt::format("{}, found '{}'", text.substr(0, got), text.substr(got + 7));
   ReplaceAll(text, "found ''", "found the end");
@@ -104,7 +108,7 @@ size_t PlaceOf(const TextErrors& error, std::string_view text) {
   if (error.message.starts_with("Message type ")) nth = 1;
   if (error.message.starts_with("Unknown enumeration value ")) nth = 0;
   if (error.message.starts_with("Non-repeated field ")) nth = 0;
-  if (error.message.starts_with("Extension ")) nth = 0;
+  if (error.message.starts_with("Ignoring extension ")) nth = 0;
   const std::string name = nth < 0 ? std::string() : QuotedPart(error.message, nth);
   const size_t start = name.empty() ? std::string_view::npos : text.substr(0, at).rfind(name);
   return start == std::string_view::npos ? at : start;

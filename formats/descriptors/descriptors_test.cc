@@ -169,7 +169,7 @@ TEST(Descriptors, Encode_OfFieldsWithNumbers) {
   const std::string buffer = DescribedBytes(1, DescribedUint(1, 64));
   // A field of a known number has its number's meaning, others are left out.
   for (const char* text :
-       {"buffers { size_kb: 64 900: 5 }", "buffers { 900: 5; size_kb: 64; }",
+       {"buffers { size_kb: 64 900: 5 }", "buffers { 900: 5 size_kb: 64; }",
         "buffers { # 900: 6\n 900: 0x5 1: 64 }", "buffers: [{ size_kb: 64 }] 900 { 4: 5 }"})
     EXPECT_EQ(encode(text).value_or("?"), buffer) << text;
   EXPECT_THAT(encode("900: 5\n901 { 4: 5 } bogus: 1").error().ToString(), HasSubstr("x:2:"));
