@@ -212,26 +212,22 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
                                SessionReader& sessions, Context& context,
                                const Descriptors& descriptors, const Visit& visit) {
   if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
-  SessionNotes notes(args.time);
   DescribedKinds kinds(descriptors);
+  ReplayRun run(context, sessions, args.choices);
+  auto& notes = run.Add<SessionNotes>(args.time);
   GapAnalysis analysis(args.stale_ns, &kinds);
+  run.AddListener(analysis);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,
                           descriptors);
-  SessionStoryListener story;
-  std::vector<ReplayListener*> listeners = {&notes, &analysis, &story};
-  std::vector<LedgerSink*> sinks = {&accounts};
+  run.AddSink(accounts);
+  auto& story = run.Add<SessionStoryListener>();
   const bool can_read_again =
       !logs.empty() && std::find(logs.begin(), logs.end(), "-") == logs.end();
   const bool tries_remedies = can_read_again && !args.packets;
-  LedgerSinks all_sinks(std::move(sinks));
-  Ledger ledger(all_sinks);
-  if (args.decode) listeners.push_back(&accounts.packets());
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplaySession(context, sessions, args.choices,
-                                                                 {.ledger = &ledger,
-                                                                  .listeners = std::move(listeners),
-                                                                  .apart = !args.packets}));
+  if (args.decode) run.AddListener(accounts.packets());
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   bool lost = accounts.listed();
-  const GapReport report = analysis.Finish(ledger.totals());
+  const GapReport report = analysis.Finish(run.totals());
   WarnOfOddFilter(args.filter, outcome, report, notes, context.console);
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
@@ -245,7 +241,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
           args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
-    RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));
+    RS_RETURN_IF_ERROR(visit(selection, run.totals(), story.Finish().findings));
     lost = selection.any_loss || selection.any_sign;
   }
   return lost ? ExitCode::kNotice : ExitCode::kClean;

@@ -96,19 +96,4 @@ void ReplayRun::Warn(const ReplayOutcome& outcome, const std::vector<RetargetRul
   WarnOfUnusedSplits(console, outcome.path, unused_splits);
 }
 
-Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
-                                    const ReplayChoices& choices,
-                                    const ReplayFollowers& followers) {
-  ReplayRun run(context, sessions, choices);
-  if (followers.ledger != nullptr) run.AddListener(*followers.ledger);
-  for (ReplayListener* listener : followers.listeners) run.AddListener(*listener);
-  if (followers.histograms) run.KeepHistograms();
-  auto outcome = run.ToEnd();
-  if (outcome && followers.found != nullptr) *followers.found = run.found();
-  if (outcome && followers.ledger != nullptr)
-    if (const std::string problems = followers.ledger->Check(); !problems.empty())
-      context.console.Warn(fmt::format("{}: {}", outcome->path, problems));
-  return outcome;
-}
-
 }  // namespace ringscope

@@ -75,19 +75,6 @@ class ReplayRun {
   std::optional<FoundReads> found_;
 };
 
-/// The listeners of ReplaySession. Not owned.
-struct ReplayFollowers {
-  Ledger* ledger = nullptr;
-  std::vector<ReplayListener*> listeners;
-  bool apart = false;  // has no effect
-  bool histograms = false;
-  std::optional<FoundReads>* found = nullptr;
-};
-
-/// Replays a session with a ReplayRun.
-Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
-                                    const ReplayChoices& choices, const ReplayFollowers& followers);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_

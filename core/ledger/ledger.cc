@@ -7,6 +7,16 @@
 #include "core/ledger/buffer_ledger.h"
 
 namespace ringscope {
+namespace {
+
+/// Facts that the first slice of a packet shows; absent if it has no bytes.
+std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet) {
+  if (packet.slices.empty()) return std::nullopt;
+  return ReadPacketFacts(packet.slices.front());
+}
+
+}  // namespace
+
 bool IsLoss(Fate fate) {
   switch (fate) {
     case Fate::kRead:
@@ -60,11 +70,6 @@ LedgerTotals& LedgerTotals::operator+=(const LedgerTotals& other) {
   return *this;
 }
 
-std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet) {
-  if (packet.slices.empty()) return std::nullopt;
-  return ReadPacketFacts(packet.slices.front());
-}
-
 Ledger::Ledger(LedgerSink& sink) : sink_(sink) {}
 Ledger::~Ledger() = default;
 
@@ -108,32 +113,17 @@ void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) { Close(buffer.id); }
 void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) {
   written_.Take(commit);
-  OnWrittenChunk(buffer, written_, refusal);
-}
-void Ledger::OnWrittenChunk(BufferId buffer, WrittenCommit& written,
-                            std::optional<Refusal> refusal) {
-  under_way_ = &written;
-  sink_.OnChunkWritten(buffer, written);
+  sink_.OnChunkWritten(buffer, written_);
   if (refusal)
-    Of(buffer).Refused(written, *refusal);
+    Of(buffer).Refused(written_, *refusal);
   else
     Of(buffer).BeginChunk();
 }
-void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(*under_way_); }
+void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
-  if (packet.packet->place == kUnknownPlace) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("buffer {}: the plug-in does not report the places of its packets, so "
-                            "that their fates are unknown",
-                            Raw(packet.buffer)),
-                {}, "'stats', 'diff' and 'replay -o' need no places");
-  }
-  OnReadPacket(packet, FactsOfFirstSlice(*packet.packet));
+  Touch(packet.buffer).OnRead(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);
   return {};
-}
-void Ledger::OnReadPacket(const SessionPacket& packet, const std::optional<PacketFacts>& facts) {
-  Touch(packet.buffer).OnRead(*packet.packet, facts, packet.valid);
 }
 void Ledger::OnTakenPacket(const SessionPacket& packet) {
   Touch(packet.buffer).OnTaken(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);

@@ -217,9 +217,6 @@ struct LedgerTotals {
   FateCount elsewhere() const { return by_fate.elsewhere(); }
 };
 
-/// What the first slice of a packet that a buffer returned shows; nullopt: it has no bytes.
-std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet);
-
 /// Follows a replay and accounts for every packet. Memory: O(chunks held + open packets +
 /// sequences).
 class Ledger : public ReplayListener {
@@ -241,14 +238,9 @@ class Ledger : public ReplayListener {
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  /// In place of OnChunk, of a chunk that was taken apart already.
-  /// @param written must stay as it is until OnChunkDone
-  void OnWrittenChunk(BufferId buffer, WrittenCommit& written, std::optional<Refusal> refusal);
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
-  /// In place of OnPacket, of a packet that was looked into already.
-  void OnReadPacket(const SessionPacket& packet, const std::optional<PacketFacts>& facts);
   void OnTakenPacket(const SessionPacket& packet) override;
   void OnBufferEvent(const BufferEvent& event) override;
   void OnDrainBegun(BufferId buffer) override;
@@ -264,8 +256,7 @@ class Ledger : public ReplayListener {
 
   LedgerSink& sink_;
   LogMoment now_;
-  WrittenCommit written_;               // memory of the chunk under way
-  WrittenCommit* under_way_ = nullptr;  // that chunk
+  WrittenCommit written_;  // the chunk that is being committed
   ReportedLosses reported_{/*limit=*/4096};
   std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
   std::vector<BufferId> touched_;  // by the record under way

@@ -63,17 +63,6 @@ class WrittenCommit {
     if (!packet.is_valid) packet.is_valid = IsValidPacket({&packet.bytes, 1});
     return *packet.is_valid;
   }
-  /// Reads all packets that begin in the chunk, so that all the answers are known.
-  void ReadPackets() {
-    for (size_t i = 0; i < chunk_.fragments.size(); ++i) {
-      const WrittenFragment& fragment = chunk_.fragments[i];
-      const bool begins =
-          fragment.kind == FragmentKind::kWhole || fragment.kind == FragmentKind::kBegin;
-      if (!begins || fragment.size == 0) continue;
-      PacketAt(i);
-      if (fragment.kind == FragmentKind::kWhole) IsValidAt(i);
-    }
-  }
 
  private:
   const ChunkCommit* commit_ = nullptr;

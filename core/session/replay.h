@@ -41,13 +41,6 @@ class Replay {
 
   /// @param number of the record, as listeners get it; absent: the session's own count, from 1
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
-  /// A record of this time is about to be applied to the buffers by other means than Apply.
-  Status Advance(std::optional<uint64_t> time_ns) {
-    if (time_ns) RS_RETURN_IF_ERROR(AdvanceTo(*time_ns));
-    ++records_;
-    return {};
-  }
-  bool reads_for_file() const { return reader_.service().streams(); }
   /// The reads at the end, if the policy asks for them; then OnLogEnd.
   Status Finish();
   /// After Finish, and once the buffers' counters were looked at; see Session::Drain.
