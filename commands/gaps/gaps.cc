@@ -17,7 +17,6 @@
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/story_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
@@ -26,7 +25,6 @@
 #include "core/gaps/gap_filter.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/ledger/lost_packets.h"
-#include "core/session/session_story_listener.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -220,7 +218,6 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,
                           descriptors);
   run.AddSink(accounts);
-  auto& story = run.Add<SessionStoryListener>();
   const bool can_read_again =
       !logs.empty() && std::find(logs.begin(), logs.end(), "-") == logs.end();
   const bool tries_remedies = can_read_again && !args.packets;
@@ -241,7 +238,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
           args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
-    RS_RETURN_IF_ERROR(visit(selection, run.totals(), story.Finish().findings));
+    RS_RETURN_IF_ERROR(visit(selection, run.totals()));
     lost = selection.any_loss || selection.any_sign;
   }
   return lost ? ExitCode::kNotice : ExitCode::kClean;
@@ -255,8 +252,8 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv")
     out.Print(args.packets ? LostPacketRows::CsvTitles() : GapTable().CsvTitles());
-  const auto visit = [&](const ShownGaps& selection, const std::map<BufferId, LedgerTotals>& totals,
-                         const std::vector<SourceFinding>& idle) -> Status {
+  const auto visit = [&](const ShownGaps& selection,
+                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
     if (args.format == "csv") {
       Table gaps = GapTable();
       AddGaps(selection, gaps);
@@ -265,9 +262,8 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
     }
     if (args.format == "text") {
       PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
-      ReportFindings(out, idle);
     } else {
-      WriteGaps(out, selection, idle, args.summary, /*lines=*/args.format == "jsonl");
+      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
     }
     if (args.format == "jsonl") return {};
     return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);

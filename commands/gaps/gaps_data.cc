@@ -6,7 +6,6 @@
 #include "commands/replays/loss_words.h"
 #include "commands/replays/program_words.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/story_words.h"
 #include "commands/replays/verdict_words.h"
 #include "commands/view/answer_report.h"
 #include "commands/view/json_fields.h"
@@ -344,8 +343,7 @@ std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<ui
   return JsonLine("reads", session, clone, ReadsJson(used));
 }
 
-void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<SourceFinding>& idle,
-               bool summary, bool lines) {
+void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
   const GapsSession totals = TotalsOf(selection);
   const auto write = [&](const char* key, const char* type, const Json& objects) {
     if (!lines) return out.Data(key, objects);
@@ -409,7 +407,6 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
   }
   write("ftrace", "ftrace", FieldsToJson(totals.ftrace));
   write("stale", "stale", FieldsToJson(totals.stale));
-  write("idle_sources", "idle_source", FindingsJson(idle));
 }
 
 Table GapTable() {

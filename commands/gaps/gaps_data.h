@@ -6,15 +6,12 @@
 
 #include "commands/gaps/shown_gaps.h"
 #include "commands/view/report.h"
-#include "core/log/session_story.h"
 
 namespace ringscope {
 
 /// One session's losses for programs: in a document, or if `lines` as lines of one object each,
 /// whose "type" is what it describes.
-/// @param idle data sources and producers without data
-void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<SourceFinding>& idle,
-               bool summary, bool lines);
+void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines);
 
 /// When a replay read, as an object on a line.
 std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone);

@@ -12,7 +12,6 @@
 #include "commands/replays/loss_words.h"
 #include "commands/replays/program_words.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/story_words.h"
 #include "commands/shell/text.h"
 #include "commands/view/answer_report.h"
 
@@ -154,7 +153,8 @@ void PrintStale(Report& out, const ShownGaps& selection, uint64_t limit, uint64_
 
 /// The answer, with the remedy: of the whole session.
 void PrintHead(Report& out, const ShownGaps& selection) {
-  Answer answer = AnswerOf(selection.report, selection.outcome, selection.notes, selection.remedies);
+  Answer answer =
+      AnswerOf(selection.report, selection.outcome, selection.notes, selection.remedies);
   // The title has that.
   std::erase_if(answer.lines, [](const AnswerLine& line) {
     return line.label == "Session" || line.label == "Assumed";
@@ -189,7 +189,8 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
                         selection.any_sign ? ", but more may be missing: see below" : "");
   }
   out.Paragraph(text);
-  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies(), selection.notes)) out.Paragraph(remedy);
+  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies(), selection.notes))
+    out.Paragraph(remedy);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "commands/replays/record_text.h"
-#include "commands/replays/story_words.h"
+#include "commands/log/story_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"

@@ -7,7 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "commands/replays/story_words.h"
+#include "commands/log/story_words.h"
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/base/wire.h"

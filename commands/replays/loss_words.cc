@@ -61,6 +61,11 @@ const char* OwnFaultWords(const CauseCount& cause) {
 
 }  // namespace
 
+std::string ProducerText(ProducerId producer, const std::string& name) {
+  return name.empty() ? fmt::format("producer {}", Raw(producer))
+                      : fmt::format("producer {} '{}'", Raw(producer), Printable(name));
+}
+
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
   return time_ns ? notes.clock().Text(*time_ns) : "?";
 }

@@ -10,6 +10,8 @@
 
 namespace ringscope {
 
+/// "producer 3 'app'"; without a name: "producer 3".
+std::string ProducerText(ProducerId producer, const std::string& name);
 /// Name of the sequence's producer, fit for a terminal; empty: not known.
 inline std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
   return Printable(notes.ProducerOf(sequence));

@@ -1,7 +1,8 @@
-#include "commands/replays/story_words.h"
+#include "commands/log/story_words.h"
 
 #include <fmt/format.h>
 
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -11,11 +12,6 @@ namespace {
 constexpr size_t kFindingsShown = 12;
 
 }  // namespace
-
-std::string ProducerText(ProducerId producer, const std::string& name) {
-  return name.empty() ? fmt::format("producer {}", Raw(producer))
-                      : fmt::format("producer {} '{}'", Raw(producer), Printable(name));
-}
 
 std::string FindingText(const SourceFinding& finding) {
   const std::string source = fmt::format("data source '{}'", Printable(finding.source));

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_STORY_WORDS_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_STORY_WORDS_H_
+#ifndef RINGSCOPE_COMMANDS_LOG_STORY_WORDS_H_
+#define RINGSCOPE_COMMANDS_LOG_STORY_WORDS_H_
 
 #include <optional>
 #include <string>
@@ -10,14 +10,12 @@
 
 namespace ringscope {
 
-/// "producer 3 'app'"; without a name: "producer 3".
-std::string ProducerText(ProducerId producer, const std::string& name);
 /// "data source 'a' of producer 3 'app' was started, and wrote nothing to buffer 1"
 std::string FindingText(const SourceFinding& finding);
 /// An object for each.
 Json FindingsJson(const std::vector<SourceFinding>& findings);
 /// Data sources and producers that contributed nothing: a section for people where there are any,
-/// and the array `idle_sources` for programs. The same in all commands.
+/// and the array `idle_sources` for programs.
 void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, size_t indent = 0);
 /// "periodic", "before a stop, by the perfetto command"; empty: not known.
 std::string FlushReasonText(uint64_t flags);
@@ -26,4 +24,4 @@ std::string LatencyText(uint64_t ns);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_STORY_WORDS_H_
+#endif  // RINGSCOPE_COMMANDS_LOG_STORY_WORDS_H_
