@@ -44,7 +44,7 @@ TEST(App, Help_IsTheSameEitherWay) {
     EXPECT_EQ(ran.status, 0);
     EXPECT_EQ(ran.err, "");
     EXPECT_EQ(ran.out, RunTool({"help", command.name}).out);
-    EXPECT_THAT(ran.out, StartsWith(std::string("usage: ringscope ") + command.name));
+    EXPECT_THAT(ran.out, StartsWith(std::string("Usage: ringscope ") + command.name));
   }
 }
 

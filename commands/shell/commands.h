@@ -30,10 +30,8 @@ Command SweepCommand();
 Command TimelineCommand();
 Command VerifyCommand();
 
-// Hidden: what completion scripts call while a command line is typed, and what the build calls for
-// each man page.
+/// Hidden: completion scripts call it while a command line is typed.
 Command CompleteCommand();
-Command ManPageCommand();
 
 }  // namespace ringscope
 

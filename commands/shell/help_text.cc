@@ -23,17 +23,17 @@ std::string StatusLine(int status, const char* meaning) {
 
 std::string CommandHelp(const Command& command, const Console& console) {
   std::string text =
-      fmt::format("usage: {}\n\n{}\n", UsageLine(command), Wrap(command.description, 0));
+      fmt::format("Usage: {}\n\n{}\n", UsageLine(command), Wrap(command.description, 0));
   std::string group;
   for (const OptionInfo& option : OptionsOf(command)) {
-    if (option.group != group) text += "\n" + console.Bold(option.group) + "\n";
+    if (option.group != group) text += "\n" + console.Bold(option.group + ":") + "\n";
     group = option.group;
     text += fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
                         Wrap(option.description, kOptionColumn));
   }
-  text += "\n" + console.Bold("Exit status") + "\n";
+  text += "\n" + console.Bold("Exit status:") + "\n";
   for (const auto& [status, meaning] : MeaningsOf(command)) text += StatusLine(status, meaning);
-  text += "\n" + console.Bold("Examples") + "\n";
+  text += "\n" + console.Bold("Examples:") + "\n";
   for (const Example& example : command.examples)
     text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
   return text;
@@ -41,7 +41,7 @@ std::string CommandHelp(const Command& command, const Console& console) {
 
 std::string OverviewHelp(const Console& console) {
   std::string text =
-      "usage: ringscope FILE\n"
+      "Usage: ringscope FILE\n"
       "       ringscope COMMAND [OPTIONS] ...\n\n" +
       Wrap(
           "ringscope replays what producers committed to Perfetto's trace buffers through exact "
@@ -54,7 +54,7 @@ std::string OverviewHelp(const Console& console) {
     width = std::max(width, std::string_view(command.name).size());
   std::string_view group;
   for (const Command& command : Commands()) {
-    if (command.group != group) text += fmt::format("\n{}\n", console.Bold(command.group));
+    if (command.group != group) text += fmt::format("\n{}:\n", console.Bold(command.group));
     group = command.group;
     text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
   }

@@ -47,7 +47,7 @@ constexpr struct {
 
 /// Commands that people do not type.
 std::span<const Command> HiddenCommands() {
-  static const std::vector<Command> commands = {CompleteCommand(), ManPageCommand()};
+  static const std::vector<Command> commands = {CompleteCommand()};
   return commands;
 }
 

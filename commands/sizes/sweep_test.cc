@@ -28,12 +28,12 @@ Args With(Args args, const Args& more) {
   return args;
 }
 
-Ran Sweep(const Args& args, const std::string& input = "") {
+Ran RunSweep(const Args& args, const std::string& input = "") {
   return RunCommand(SweepCommand(), args, input);
 }
 
 json SweptJson(const Args& args, const std::string& input = "") {
-  return DocumentOf(Sweep(With(args, {"--format", "json"}), input));
+  return DocumentOf(RunSweep(With(args, {"--format", "json"}), input));
 }
 
 json SweptSession(const Args& options, const std::string& log) {
@@ -139,12 +139,12 @@ TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
 }
 
 TEST(Sweep, SplitThatMovesNothing_IsSaid) {
-  const Ran ran = Sweep({"-", "--split", "7=9"}, OneChunkASecond(2));
+  const Ran ran = RunSweep({"-", "--split", "7=9"}, OneChunkASecond(2));
   EXPECT_THAT(ran.err, HasSubstr("nothing of producer 7 was moved to buffer 9"));
 }
 
 TEST(SweepTarget, Keep_FindsTheSmallestSize) {
-  const Ran ran = Sweep({"-", "--target", "keep=9s", "--format", "json"}, OneChunkASecond(60));
+  const Ran ran = RunSweep({"-", "--target", "keep=9s", "--format", "json"}, OneChunkASecond(60));
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   const json session = DocumentOf(ran)["sessions"][0];
   const json& found = session["targets"][0];
@@ -162,33 +162,33 @@ TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
 }
 
 TEST(SweepTarget, LogThatIsTooShort_IsTheReason) {
-  const Ran ran = Sweep({"-", "--target", "keep=30s"}, OneChunkASecond(10));
+  const Ran ran = RunSweep({"-", "--target", "keep=30s"}, OneChunkASecond(10));
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("none: the log lasts only 9.000 s"));
 }
 
 TEST(SweepTarget, WithSizesOfAllBuffers_IsRefused) {
-  EXPECT_THAT(Sweep({"-", "--target", "loss=0", "--sizes", "1M"}).error,
+  EXPECT_THAT(RunSweep({"-", "--target", "loss=0", "--sizes", "1M"}).error,
               HasSubstr("looks for the sizes itself"));
 }
 
 TEST(Sweep, TooManyConfigurations_AreRefused) {
   Args args = {"-", "--sizes", "4k..1Gx1.02"};
   for (int i = 0; i < 20; ++i) args.insert(args.end(), {"--engines", "v2"});
-  EXPECT_THAT(Sweep(args, OneChunkASecond(1)).error, HasSubstr("4,096 are allowed"));
+  EXPECT_THAT(RunSweep(args, OneChunkASecond(1)).error, HasSubstr("4,096 are allowed"));
 }
 
 TEST(Sweep, WithoutThreads_GivesTheSame) {
-  const Ran expected = Sweep({"-"}, OneChunkASecond(10));
+  const Ran expected = RunSweep({"-"}, OneChunkASecond(10));
   const testing::NoThreads no_threads;
-  EXPECT_EQ(Sweep({"-"}, OneChunkASecond(10)).out, expected.out);
+  EXPECT_EQ(RunSweep({"-"}, OneChunkASecond(10)).out, expected.out);
 }
 
 // What the session warns of does not depend on how its configurations are replayed.
 TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
   const std::string log = OneChunkASecond(3) + OneChunkASecond(3);  // a buffer is set up again
   for (const char* engine : {"v1", "v2"}) {
-    const std::string err = Sweep({"-", "--sizes", "8k,64k", "--engines", engine}, log).err;
+    const std::string err = RunSweep({"-", "--sizes", "8k,64k", "--engines", engine}, log).err;
     const size_t first = err.find("warning");
     ASSERT_NE(first, std::string::npos) << engine;
     EXPECT_EQ(err.find("warning", first + 1), std::string::npos) << err;
@@ -196,7 +196,7 @@ TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
 }
 
 TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
-  const std::string out = Sweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
+  const std::string out = RunSweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
   EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
                               "chunks_overwritten,chunks_discarded,history_s,buffer,"));
   EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));
