@@ -8,28 +8,8 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/base/key_index.h"
 
 namespace ringscope {
-
-/// Things that stay where they are until all of them are cleared, and whose memory is used again.
-template <typename T>
-class ReusedList {
- public:
-  /// As it was left when the list was cleared.
-  T& Add() {
-    if (used_ == items_.size()) items_.emplace_back();
-    return items_[used_++];
-  }
-  T& operator[](size_t i) { return items_[i]; }
-  const T& operator[](size_t i) const { return items_[i]; }
-  size_t size() const { return used_; }
-  void Clear() { used_ = 0; }
-
- private:
-  StableVector<T> items_;
-  size_t used_ = 0;
-};
 
 /// Copies of bytes; they stay where they are until all are cleared.
 class ByteCopies {

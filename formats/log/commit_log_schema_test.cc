@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Logs, CommitLogSchemaTest,
 TEST_P(CommitLogSchemaTest, KnowsAllThatIsWritten) {
   ASSERT_NE(type_, nullptr);
   StringSink sink;
-  auto log = OpenLog(std::string(RS_TESTDATA) + "/" + GetParam()).value();
+  auto log = OpenLog(testing::TestdataPath(GetParam()).string()).value();
   auto writer = CommitLogWriter::Create(sink).value();
   ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
   while (const std::optional<Op> op = log->Next().value()) ASSERT_TRUE(writer->Append(*op));
