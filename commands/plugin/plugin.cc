@@ -12,7 +12,6 @@
 #include <mutex>
 
 #include "commands/plugin/guard.h"
-#include "commands/plugin/plugin_engine.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -223,18 +222,6 @@ Status CheckEngineName(std::string_view engine) {
   Error error = std::move(found).error();
   error.hint += "; a plug-in is given by its path, like ./libmybuffer.so";
   return tl::unexpected(std::move(error));
-}
-
-EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
-  EngineInfo info;
-  const PluginFacts& facts = plugin->facts();
-  info.name = facts.path;
-  info.corresponds = "Plug-in " + facts.name;
-  if (!facts.version.empty()) info.corresponds += " " + facts.version;
-  info.difference = facts.description;
-  info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
-  info.reports = plugin->reports();
-  return info;
 }
 
 EngineLookup EnginesAndPlugins() {

@@ -1,5 +1,3 @@
-#include "commands/plugin/plugin_engine.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "commands/plugin/guard.h"
+#include "commands/plugin/plugin.h"
 #include "commands/plugin/plugin_observer.h"
 #include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
@@ -404,13 +403,25 @@ class PluginEngine final : public Engine, public ProgramRunner {
   Packet packet_;
 };
 
-}  // namespace
-
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config) {
   auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
   RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
   return engine;
+}
+
+}  // namespace
+
+EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
+  EngineInfo info;
+  const PluginFacts& facts = plugin->facts();
+  info.name = facts.path;
+  info.corresponds = "Plug-in " + facts.name;
+  if (!facts.version.empty()) info.corresponds += " " + facts.version;
+  info.difference = facts.description;
+  info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
+  info.reports = plugin->reports();
+  return info;
 }
 
 }  // namespace ringscope

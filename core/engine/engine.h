@@ -65,42 +65,32 @@ class EngineObserver {
   virtual ~EngineObserver() = default;
   virtual void OnCommitted(const ObservedChunk&) {}
   /// In place; `chunk` after the change.
-  virtual void OnRewritten(const ObservedChunk& chunk) { static_cast<void>(chunk); }
+  virtual void OnRewritten(const ObservedChunk& /*chunk*/) {}
   /// Taken out to be committed again at the write cursor; an OnCommitted or OnDiscarded follows.
   virtual void OnRelocated(const ObservedChunk&) {}
   virtual void OnDiscarded(const ChunkCommit&, DiscardReason) {}
   /// Its space is needed for the current commit; `chunk` before any fragment is consumed.
-  virtual void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) {
-    static_cast<void>(chunk), static_cast<void>(by);
-  }
+  virtual void OnEvicting(const ObservedChunk& /*chunk*/, const ChunkCommit& /*by*/) {}
   /// Gone from the buffer: fully read, or cleared.
   virtual void OnErased(const ObservedChunk&) {}
   /// `chunk` after the change.
-  virtual void OnPatched(const ObservedChunk& chunk, const ChunkPatches&) {
-    static_cast<void>(chunk);
-  }
+  virtual void OnPatched(const ObservedChunk& /*chunk*/, const ChunkPatches&) {}
   /// `chunk`: after the call (patches before the one that missed stay applied); nullptr where
   /// there is none.
-  virtual void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches&, PatchMiss) {
-    static_cast<void>(chunk);
-  }
+  virtual void OnPatchMissed(const ObservedChunk* /*chunk*/, const ChunkPatches&, PatchMiss) {}
   virtual void OnPacketReturned(const Packet&) {}
   /// In a read pass, the packet that begins at this place, or the rest of one that continues there,
   /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
   /// follows the place in its chunk is abandoned as well. (What is lost with an evicted chunk is
   /// not reported one by one.)
-  virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t cause) {
-    static_cast<void>(cause);
-  }
+  virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t /*cause*/) {}
   /// A packet that nobody read was lost, because the space of its chunk is needed. Only where
   /// wants_overwritten_packets.
   virtual void OnPacketOverwritten(const Packet&) {}
   /// A loss bit was set on the sequence, at this chunk.
-  virtual void OnLossBit(SequenceKey, ChunkId, uint32_t bit) { static_cast<void>(bit); }
+  virtual void OnLossBit(SequenceKey, ChunkId, uint32_t /*bit*/) {}
   virtual void OnWrap() {}
-  virtual void OnPadding(uint64_t offset, uint32_t size) {
-    static_cast<void>(offset), static_cast<void>(size);
-  }
+  virtual void OnPadding(uint64_t /*offset*/, uint32_t /*size*/) {}
   /// A read pass left the sequence here, with something unread: it waits for a patch of the chunk,
   /// for the chunk's successor, or for the chunk's completion.
   virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
@@ -130,21 +120,19 @@ class Engine {
   /// A copy to be read only (no commits, no patches): storage, sequences and what is consumed stay,
   /// the counters of reading start at 0, writer histograms are left out. Unobserved.
   virtual Result<std::unique_ptr<Engine>> Clone() const = 0;
-  /// Makes an engine of this one that is the same and observed; this one is of no use any more.
-  /// kUnsupported: it cannot be made, and this one stays as it is. Not while a pass is under way.
-  virtual Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) {
-    static_cast<void>(observer);
+  /// Moves this engine's state into an observed engine. The old one must not be used afterwards,
+  /// unless this fails (kUnsupported). Not while a pass is under way.
+  virtual Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* /*observer*/) {
     return Fail(ErrorCode::kUnsupported, "the engine cannot be observed from here on");
   }
   virtual const BufferStats& stats() const = 0;
   /// Calls `visit` for each sequence that ever committed fragments, in order of first commit.
   virtual void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const = 0;
   /// Calls `visit` for what is in the buffer, chunks and padding, in order of offsets. What they
-  /// leave out was never written. (Chunks without bytes have no payload.)
+  /// leave out was never written.
   /// @return the write cursor: where the next chunk goes, unless it does not fit there.
   /// kUnsupported: the engine does not report its chunks
-  virtual Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const {
-    static_cast<void>(visit);
+  virtual Result<uint64_t> VisitChunks(const ChunkVisitor& /*visit*/) const {
     return Fail(ErrorCode::kUnsupported, "the engine does not report its chunks");
   }
   /// Walks all structures: chunks tile the buffer, lists are sorted, counters add up. For tests.
@@ -157,7 +145,7 @@ class Engine {
   const Error* failure() const { return failure_.get(); }
 
  protected:
-  /// The first failure stays. (A question may find out that an engine elsewhere is gone.)
+  /// The first failure stays.
   void SetFailure(Error error) const {
     if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
   }
@@ -171,8 +159,8 @@ struct EngineConfig {
   uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
   FillPolicy policy = FillPolicy::kRingBuffer;
   EngineObserver* observer = nullptr;  // not owned; nullptr: unobserved, at no cost
-  /// The record under way, for errors that show later than in the call that caused them. Not owned;
-  /// nullptr: there are no records.
+  /// The record under way, named where a plug-in ends the process. Not owned; nullptr if there are
+  /// no records.
   const LogMoment* now = nullptr;
 };
 
