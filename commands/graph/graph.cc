@@ -45,9 +45,6 @@ struct GraphArgs {
   std::optional<uint64_t> clone;
 };
 
-/// More boxes than this make a DOT graph that nobody can read, and Graphviz slow.
-constexpr size_t kMaxDotNodes = 400;
-
 void SetUp(CLI::App& app, GraphArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
@@ -72,17 +69,17 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Show the bytes of each buffer instead, and which sequence they belong to");
   AddFlag(app, "--order", args.order,
           "Show instead in which order a read pass takes what is in each buffer");
-  AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-            "Show the layout or the order after this record, or at this time after the start, like 1.5s "
-            "(default: a layout before the last read that returned many packets, an order at the "
-            "end); needs --layout or --order");
+  AddParsed(
+      app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
+      "Show the layout or the order after this record, or at this time after the start, like 1.5s "
+      "(default: a layout before the last read that returned many packets, an order at the "
+      "end); needs --layout or --order");
   InGroup(app, kOutputGroup);
-  AddText(
-      app, "-o,--output", args.output, kFileType,
-      "Write to this file; - for standard output. A name with .svg, .dot or .json asks for that "
-      "format");
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write to this file; - for standard output. A name with .svg or .json asks for that "
+          "format");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "dot", "svg", "json"});
+  AddFormat(app, args.format, {"text", "svg", "json"});
   args.format.clear();  // by the output's name
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
@@ -94,8 +91,6 @@ Status CheckArgs(const GraphArgs& args) {
   const auto refuse = [](const char* what, const char* hint) {
     return Fail(ErrorCode::kUsage, what, {}, hint);
   };
-  if (args.layout && args.format == "dot")
-    return refuse("a layout cannot be written as dot", "choose text, svg or json");
   if (args.order && args.format != "text" && args.format != "json")
     return refuse("an order cannot be drawn", "choose text or json");
   if (args.at && !args.layout && !args.order)
@@ -156,13 +151,6 @@ void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console&
                    [&](const SequenceGraph& graph) { return Shows(graph, args.around->chunk); })) {
     console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
   }
-  size_t items = 0;
-  for (const SequenceGraph& graph : report.graphs) items += graph.items.size();
-  if (args.format == "dot" && items > kMaxDotNodes)
-    console.Warn(
-        fmt::format("{}: {} nodes are more than Graphviz draws legibly; leave out --full, "
-                    "or write svg",
-                    path, WithCommas(items)));
 }
 
 Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Context& context,
@@ -189,9 +177,7 @@ Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Cont
 
   if (report.is_json()) report.Data(GraphJson(drawn));
   if (report.is_text()) ReportReplayTitle(report, outcome);
-  report.Print(args.format == "dot"   ? GraphDot(drawn)
-               : args.format == "svg" ? GraphSvg(drawn)
-                                      : GraphText(drawn));
+  report.Print(args.format == "svg" ? GraphSvg(drawn) : GraphText(drawn));
   return ExitCode::kClean;
 }
 
@@ -255,9 +241,9 @@ Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Conte
 
 /// The format that an output's name asks for.
 Result<std::string> FormatOf(const std::string& output) {
-  for (const char* format : {"svg", "dot", "json"})
+  for (const char* format : {"svg", "json"})
     if (output.ends_with(std::string(".") + format)) return std::string(format);
-  RS_RETURN_IF_ERROR(CheckOutputName(output, "text", {".svg", ".dot", ".json", ".txt"}));
+  RS_RETURN_IF_ERROR(CheckOutputName(output, "text", {".svg", ".json", ".txt"}));
   return std::string("text");
 }
 
@@ -270,7 +256,7 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
     RS_RETURN_IF_ERROR(CheckOutputName(args.output, args.format.c_str(), {own}));
   }
   RS_RETURN_IF_ERROR(CheckArgs(args));
-  const bool is_picture = args.format == "dot" || args.format == "svg";
+  const bool is_picture = args.format == "svg";
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,
@@ -336,8 +322,6 @@ Command GraphCommand() {
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
        {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"},
-       {"ringscope graph session.tblog --format dot | dot -Tpng > chunks.png",
-        "The same through Graphviz"},
        {"ringscope graph session.tblog --layout --at 1.5s",
         "Which sequence has which bytes after 1.5 seconds?"},
        {"ringscope graph session.tblog --order --at 1.5s",

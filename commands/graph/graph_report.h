@@ -33,14 +33,8 @@ struct GraphReport {
 
 /// Tables of chunks for a terminal.
 std::string GraphText(const GraphReport& report);
-/// A document for Graphviz.
-std::string GraphDot(const GraphReport& report);
 /// A picture that needs nothing from elsewhere, for light and dark.
 std::string GraphSvg(const GraphReport& report);
-/// The same for a page that has several: without title and legend.
-std::string GraphPartSvg(const GraphReport& report);
-/// The legend of such a page.
-std::string GraphLegendSvg();
 /// One session of the JSON document.
 Json GraphJson(const GraphReport& report);
 

@@ -136,10 +136,6 @@ class GraphPicture {
     DrawTextLines(Printable(report_.outcome.path), "title", 20);
     y_ -= 4;
     y_ = DrawGraphLegend(svg_, y_);
-    return DrawRest();
-  }
-  /// All but title and legend.
-  std::string DrawRest() {
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
     if (const std::string closing = report_.ClosingText(); !closing.empty()) {
       y_ += 12;
@@ -295,13 +291,5 @@ class GraphPicture {
 }  // namespace
 
 std::string GraphSvg(const GraphReport& report) { return GraphPicture(report).Draw(); }
-
-std::string GraphPartSvg(const GraphReport& report) { return GraphPicture(report).DrawRest(); }
-
-std::string GraphLegendSvg() {
-  SvgWriter svg;
-  const double end = DrawGraphLegend(svg, 8);
-  return svg.Finish(kPageWidth, end, "what colours and lines mean", SvgStyle());
-}
 
 }  // namespace ringscope

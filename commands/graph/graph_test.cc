@@ -89,15 +89,6 @@ TEST(Graph, Json_HasEachChunkOnce) {
   }
 }
 
-TEST(Graph, Dot_HasANodeForEachItem) {
-  const Ran ran = Graph(LogOf(100), {"--format", "dot"});
-  EXPECT_EQ(CountOf(ran.out, "fillcolor=\"#c8e6c9\""), 10u);
-  EXPECT_EQ(CountOf(ran.out, " -> "), 10u);
-  EXPECT_EQ(ran.err, "");
-  EXPECT_THAT(Graph(LogOf(1000), {"--format", "dot", "--full"}).err,
-              HasSubstr("more than Graphviz draws legibly"));
-}
-
 TEST(Graph, Svg_IsWellFormedAndSelfContained) {
   for (const int count : {10, 100, 10'000}) {
     for (const bool full : {false, true}) {
@@ -149,8 +140,6 @@ TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
   EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("the chunk's sequence"));
   EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
               HasSubstr("there is no buffer 5 (its buffers: 1)"));
-  EXPECT_THAT(Graph(LogOf(3), {"--layout", "--format", "dot"}).error,
-              HasSubstr("cannot be written as dot"));
 }
 
 TEST(Graph, Output_IsAFile) {
