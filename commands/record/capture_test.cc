@@ -11,12 +11,12 @@
 #include "commands/testing/recorder_run.h"
 #include "commands/testing/service_end.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/testing/trace_content.h"
 #include "formats/io/hex.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope::testing {
 namespace {

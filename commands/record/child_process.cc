@@ -40,13 +40,11 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-}  // namespace
-
-namespace {
-
-Error CannotStart(const std::string& program, int error, const char* hint) {
-  return {
-      ErrorCode::kIo, fmt::format("cannot start {}: {}", program, std::strerror(error)), {}, hint};
+Error CannotStart(const std::string& program, int error) {
+  return {ErrorCode::kIo,
+          fmt::format("cannot start {}: {}", program, std::strerror(error)),
+          {},
+          "check the name after --"};
 }
 
 }  // namespace
@@ -54,13 +52,13 @@ Error CannotStart(const std::string& program, int error, const char* hint) {
 Status ChildProcess::Check(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     if (::access(program.c_str(), X_OK) == 0) return {};
-    return tl::unexpected(CannotStart(program, errno, ProgramSurroundings().hint));
+    return tl::unexpected(CannotStart(program, errno));
   }
   const char* path = ::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');)
     if (::access((folder + "/" + program).c_str(), X_OK) == 0) return {};
-  return tl::unexpected(CannotStart(program, ENOENT, ProgramSurroundings().hint));
+  return tl::unexpected(CannotStart(program, ENOENT));
 }
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
@@ -89,14 +87,13 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   }
   // Onto itself: it is then inherited.
   for (const int fd : around.inherited) ::posix_spawn_file_actions_adddup2(&files, fd, fd);
-  if (!around.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&files, around.folder.c_str());
   ::posix_spawnattr_setflags(&attributes, flags);
   pid_t pid = -1;
   const int error = ::posix_spawnp(&pid, arguments.front().c_str(), &files, &attributes,
                                    Pointers(arguments).data(), Pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return tl::unexpected(CannotStart(command.front(), error, around.hint));
+  if (error != 0) return tl::unexpected(CannotStart(command.front(), error));
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd), leads_group));
   if (!child->fd_.valid()) {

@@ -18,12 +18,10 @@ namespace ringscope {
 
 /// What a program has that is not as this process has it.
 struct ProgramSurroundings {
-  std::string folder = {};  // to run in; empty: this one's
   /// A descriptor for both outputs; it then reads nothing, and is the leader of a group of its
   /// own, which a terminal's signals do not reach. -1: as this process.
   int output = -1;
   std::vector<int> inherited = {};  // further descriptors, which it has by the same numbers
-  const char* hint = "check the name after --";  // if it cannot be started
 };
 
 /// A program that was started here.
@@ -48,8 +46,6 @@ class ChildProcess {
   void Kill() const { Send(SIGKILL); }
   /// Whether it has ended. Does not wait.
   bool has_ended() const;
-  /// Whether TakeEnding has returned how.
-  bool has_been_taken() const { return ended_; }
   /// Waits until it has ended. @return how, as text; empty: with status 0
   std::string TakeEnding();
 

@@ -1,7 +1,6 @@
-#include "commands/record/pass_reader.h"
-
 #include <gtest/gtest.h>
 
+#include "commands/record/consumer_tap.h"
 #include "core/base/wire.h"
 
 namespace ringscope {

@@ -15,7 +15,6 @@
 #include "commands/record/recording.h"
 #include "commands/record/socket.h"
 #include "commands/record/turns.h"
-#include "commands/record/warning.h"
 
 namespace ringscope {
 

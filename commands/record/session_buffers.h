@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,12 +10,26 @@
 #include <vector>
 
 #include "commands/record/session_plan.h"
-#include "commands/record/warning.h"
 #include "core/base/ids.h"
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
+
+/// What a message to the user is about.
+enum class WarningKind : uint8_t {
+  kClient,   // what a client does, and why its connection is ended
+  kRefused,  // a client that cannot be joined to the service
+  kBuffer,   // a buffer that is not known
+  kService,  // the service ends, or accepts clients again
+  kLog,      // the log cannot be written fast enough
+};
+struct Warning {
+  WarningKind kind{};
+  int32_t pid = -1;  // of the client that it is about; -1: of none, or it is not known
+  std::string text;
+};
+using Warn = std::function<void(const Warning&)>;
 
 /// The tracing sessions that are there, and which of the service's buffers is which of a trace
 /// config's.

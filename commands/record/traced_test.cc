@@ -12,9 +12,9 @@
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorder_run.h"
-#include "formats/testing/trace_content.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope::testing {
 namespace {
