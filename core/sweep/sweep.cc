@@ -34,7 +34,26 @@ class RecordSection {
   ByteCopies bytes_;
 };
 
+/// Returns true if a ring of a configuration discarded chunks, so that what it discarded is not
+/// known from the accounts of a larger one.
+bool RefusedOthers(const std::vector<SweepRow>& rows, const SessionAccounts& larger) {
+  return std::ranges::any_of(rows, [&](const SweepRow& row) {
+    const LedgerTotals* const totals = larger.FindTotals(row.id);
+    const uint64_t late = totals == nullptr ? 0 : (*totals)[Fate::kDiscarded].packets;
+    return row.policy == FillPolicy::kRingBuffer && row.stats.chunks_discarded > 0 &&
+           (late == 0 || row.discarded.packets != late);
+  });
+}
+
 }  // namespace
+
+std::unique_ptr<SweepReplay> Sweep::MakeReplay(const SweepConfig& config, bool with_ledger) const {
+  ReplayOptions options = config.options;
+  options.session.find_engine = input_.find_engine;
+  options.session.clone = input_.clone;
+  options.ahead = input_.ahead;
+  return std::make_unique<SweepReplay>(std::move(options), with_ledger);
+}
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
@@ -91,13 +110,8 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
       const SweepConfig& config = configs[order[end]];
       held += bytes[order[end]];
       if (end > begin && held > input_.memory_limit) break;
-      ReplayOptions options = config.options;
-      options.session.find_engine = input_.find_engine;
-      options.session.clone = input_.clone;
-      options.ahead = input_.ahead;
       const bool is_first = !accounts_.contains(config.setting);
-      SweepReplay& replay = *replays.emplace_back(
-          std::make_unique<SweepReplay>(std::move(options), is_first || ledgers));
+      SweepReplay& replay = *replays.emplace_back(MakeReplay(config, is_first || ledgers));
       if (is_first) accounts_[config.setting] = replay.accounts();
     }
     RS_RETURN_IF_ERROR(RunPass(replays));
@@ -110,6 +124,18 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
       rows[order[i]] = replay.Rows(*accounts_[configs[order[i]].setting]);
     }
     outcome_ = replays.front()->outcome();
+    // A ring that refused other chunks than the largest one is replayed again, with a ledger:
+    // chunks that are too large for it, or late.
+    std::vector<size_t> inexact;
+    for (size_t i = begin; i < end; ++i)
+      if (!replays[i - begin]->accounts() &&
+          RefusedOthers(rows[order[i]], *accounts_[configs[order[i]].setting]))
+        inexact.push_back(order[i]);
+    replays.clear();
+    for (const size_t i : inexact) replays.push_back(MakeReplay(configs[i], /*with_ledger=*/true));
+    if (!replays.empty()) RS_RETURN_IF_ERROR(RunPass(replays));
+    for (size_t i = 0; i < inexact.size(); ++i)
+      rows[inexact[i]] = replays[i]->Rows(*replays[i]->accounts());
     begin = end;
   }
   return rows;

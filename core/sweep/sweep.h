@@ -35,6 +35,7 @@ class Sweep {
  private:
   uint64_t BytesOf(const ReplayOptions& config) const;
   Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
+  std::unique_ptr<SweepReplay> MakeReplay(const SweepConfig& config, bool with_ledger) const;
 
   const SweepInput input_;
   std::map<size_t, std::shared_ptr<const SessionAccounts>> accounts_;  // by setting
