@@ -104,7 +104,8 @@ class Run {
     Ends& ends = ends_[connection];
     ends.used = true;
     const bool producer = IsProducer(connection);
-    auto client = Connect(producer ? options_.producer.listen : options_.consumer->listen);
+    auto client =
+        ringscope::Connect(producer ? options_.producer.listen : options_.consumer->listen);
     if (!client) std::abort();
     ends.client = std::move(*client);
     Round();
@@ -142,7 +143,7 @@ class Run {
     std::vector<UniqueFd> fds;
     if (with_fd >= 0) fds.emplace_back(::dup(with_fd));
     for (int i = 0; i < kRoundsToEnd && from.valid() && !bytes.empty(); ++i) {
-      const Sent result = Send(from.get(), wire::AsBytes(bytes), fds);
+      const Sent result = ringscope::Send(from.get(), wire::AsBytes(bytes), fds);
       if (result.state == IoState::kClosed) return;
       sent += bytes.substr(0, result.bytes);
       bytes.remove_prefix(result.bytes);
@@ -195,7 +196,7 @@ class Run {
   bool Receive(const UniqueFd& from, std::string& received) {
     bool any = false;
     while (from.valid()) {
-      const Received got = Receive(from.get(), space_);
+      const Received got = ringscope::Receive(from.get(), space_);
       received += wire::AsText(Bytes(space_).first(got.bytes));
       any |= got.bytes > 0;
       if (got.bytes < space_.size()) break;
@@ -215,7 +216,7 @@ class Run {
       std::string reply;
       ipc::AppendInvokeReply(reply, frame.request_id, {.success = true});
       if (!ends.service.valid()) continue;
-      const Sent sent = Send(ends.service.get(), wire::AsBytes(reply), {});
+      const Sent sent = ringscope::Send(ends.service.get(), wire::AsBytes(reply), {});
       ends.service_sent += reply.substr(0, sent.bytes);
       any = true;
     }
