@@ -352,12 +352,15 @@ TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   const TempFolder folder;
   std::vector<std::string> logs;
   const bool with_captures = GetParam() == std::string("v1") || GetParam() == std::string("v2@58");
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(RS_TESTDATA)) {
-    const std::string path = entry.path().string();
-    const bool is_case = path.find("/conformance/cases/") != std::string::npos;
-    if ((is_case && path.ends_with(".zst")) ||
-        (with_captures && path.ends_with("session.ops.jsonl.zst")))
-      logs.push_back(path);
+  for (const char* folder_of_logs : {"conformance/cases", "captures"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             testing::TestdataPath(folder_of_logs))) {
+      const std::string path = entry.path().string();
+      const bool is_case = path.find("/conformance/cases/") != std::string::npos;
+      if ((is_case && path.ends_with(".zst")) ||
+          (with_captures && path.ends_with("session.ops.jsonl.zst")))
+        logs.push_back(path);
+    }
   }
   std::sort(logs.begin(), logs.end());
   ReplayChoices choices;
