@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "commands/record/instances.h"
+#include "commands/record/session_buffers.h"
 #include "core/log/op.h"
 
 namespace ringscope {

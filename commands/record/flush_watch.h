@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "commands/record/instances.h"
+#include "commands/record/session_buffers.h"
 #include "core/log/op.h"
 
 namespace ringscope {

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "commands/record/shared_memory.h"
+#include "commands/record/producer_memory.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
 #include "core/gaps/memory_looks.h"

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "commands/record/commit_reader.h"
-#include "commands/record/shared_memory.h"
 #include "commands/testing/ipc_peer.h"
 
 namespace ringscope {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/record/shared_memory.h"
+#include "commands/record/producer_memory.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 

@@ -11,7 +11,6 @@
 #include "commands/record/clone_watch.h"
 #include "commands/record/file_watch.h"
 #include "commands/record/flush_watch.h"
-#include "commands/record/instances.h"
 #include "commands/record/memory_watch.h"
 #include "commands/record/session_buffers.h"
 #include "core/log/op.h"
