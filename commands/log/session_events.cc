@@ -105,7 +105,7 @@ constexpr EventWords kEventWords[] = {
     {OpKindOf<TriggerActivated>(), "{who} activates trigger{named}"},
     {OpKindOf<CloneRequested>(), "a consumer asks for clone {clone} of {which}", false},
     {OpKindOf<BufferCleared>(), "buffer {buffer} is emptied before a clone", false},
-    {OpKindOf<BufferCloned>(), "clone {clone} gets {copy} buffer {buffer}", false},
+    {OpKindOf<BufferCloned>(), "clone {clone} gets {copy}", false},
     {OpKindOf<CloneEnded>(), "clone {clone} {ends}", false},
     {OpKindOf<RecorderGap>(), "the recording has a gap: {detail}"},
     {OpKindOf<Inexact>(), "from here on the log may not be exact ({name}): {detail}"},
@@ -256,24 +256,26 @@ class EventLines {
         return;
     }
     const std::string detail = Printable(event.detail);
-    const std::string line =
-        fmt::format(fmt::runtime(text), fmt::arg("who", NameOf(producer)),
-                    fmt::arg("which", is_numbered_ && event.session
-                                          ? fmt::format("tracing session {}", *event.session)
-                                          : "the tracing session"),
-                    fmt::arg("named", name.empty() ? "" : " " + InQuotes(name)),
-                    fmt::arg("name", Printable(event.name)), fmt::arg("sources", sources),
-                    fmt::arg("config", config == configs_.end() ? "" : ConfigText(*config->second)),
-                    fmt::arg("buffer", event.buffer ? Raw(*event.buffer) : 0),
-                    fmt::arg("size", HumanSize(event.size)),
-                    fmt::arg("detail", event.Is<TraceConfigRecord>() ? "" : detail),
-                    fmt::arg("more", detail.empty() ? "" : ": " + detail),
-                    fmt::arg("clone", event.clone.value_or(0)),
-                    fmt::arg("done", event.flag ? "stopped" : "started"),
-                    fmt::arg("copy", event.flag ? "in place of an empty one" : "a copy of"),
-                    fmt::arg("runs", event.flag ? "is running" : "has ended"),
-                    fmt::arg("ends", event.flag ? "is complete"
-                                                : "fails" + (detail.empty() ? "" : ": " + detail)));
+    const std::string line = fmt::format(
+        fmt::runtime(text), fmt::arg("who", NameOf(producer)),
+        fmt::arg("which", is_numbered_ && event.session
+                              ? fmt::format("tracing session {}", *event.session)
+                              : "the tracing session"),
+        fmt::arg("named", name.empty() ? "" : " " + InQuotes(name)),
+        fmt::arg("name", Printable(event.name)), fmt::arg("sources", sources),
+        fmt::arg("config", config == configs_.end() ? "" : ConfigText(*config->second)),
+        fmt::arg("buffer", event.buffer ? Raw(*event.buffer) : 0),
+        fmt::arg("size", HumanSize(event.size)),
+        fmt::arg("detail", event.Is<TraceConfigRecord>() ? "" : detail),
+        fmt::arg("more", detail.empty() ? "" : ": " + detail),
+        fmt::arg("clone", event.clone.value_or(0)),
+        fmt::arg("done", event.flag ? "stopped" : "started"),
+        fmt::arg("copy", fmt::format(fmt::runtime(event.flag ? "buffer {}; an empty one replaces it"
+                                                             : "a copy of buffer {}"),
+                                     event.buffer ? Raw(*event.buffer) : 0)),
+        fmt::arg("runs", event.flag ? "is running" : "has ended"),
+        fmt::arg("ends",
+                 event.flag ? "is complete" : "fails" + (detail.empty() ? "" : ": " + detail)));
     if (is_frequent)
       AddAlike(event.time_ns, line, text, event.Is<StateClearRequested>() ? 1 : kShownAlike);
     else
@@ -301,10 +303,11 @@ class EventLines {
                                                               NameOf(slowest->producer));
     if (flush.outcome == FlushOutcome::kSucceeded)
       return AddAlike(flush.time_ns, what + ": acknowledged" + last, what, 1);
-    Add(flush.time_ns, fmt::format("{} {} fails: {}", what, id,
-                                   !missing.empty()     ? "not acknowledged by " + Joined(missing)
-                                   : slowest != nullptr ? "acknowledged too late" + last
-                                                        : "it timed out"));
+    Add(flush.time_ns,
+        fmt::format("flush {}{} fails: {}", id, reason.empty() ? "" : fmt::format(" ({})", reason),
+                    !missing.empty()     ? "not acknowledged by " + Joined(missing)
+                    : slowest != nullptr ? "acknowledged too late" + last
+                                         : "it timed out"));
   }
 
   const SessionSummary& session_;
