@@ -7,7 +7,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kParts = 8;
+constexpr uint64_t kParts = 4;
 
 /// The sizes of one buffer that are left.
 class Bracket {
@@ -38,21 +38,18 @@ class Bracket {
       if (!meets_ || size < *meets_) fails = std::max(fails, size);
     if (!meets_) {
       // Close to the largest first, then far above.
-      for (const uint64_t size : {fails + fails / 64, fails + fails / 16, fails + fails / 4,
-                                  fails * 2, fails * 4, fails * 16, enough_})
+      for (const uint64_t size : {fails + fails / 64, fails + fails / 4, fails * 4, enough_})
         Add(PagesUp(size), fails, enough_ + 1);
     } else if (fails == 0) {
       const uint64_t size = *meets_;
-      for (const uint64_t less :
-           {size / 64, size / 16, size / 4, size / 2, size - size / 8, size - size / 32})
+      for (const uint64_t less : {uint64_t{1}, size / 64, size / 2})
         Add(PagesDown(size - less), 0, size);
-      Add(PagesDown(size - 1), 0, size);
       Add(kPageBytes, 0, size);
     } else if (*meets_ - fails > kPageBytes) {
       for (uint64_t part = 1; part < kParts; ++part)
         Add(PagesDown(fails + (*meets_ - fails) / kPageBytes * part / kParts * kPageBytes), fails,
             *meets_);
-      Add(PagesDown(fails) + kPageBytes, fails, *meets_);
+      Add(PagesUp(fails + 1), fails, next_.empty() ? *meets_ : 0);
     }
     std::ranges::sort(next_);
     next_.erase(std::unique(next_.begin(), next_.end()), next_.end());

@@ -34,7 +34,7 @@ struct SizeFound {
 };
 
 /// Finds the smallest sizes of all buffers at once: what a buffer keeps does not depend on the
-/// others. Each pass over the session splits what is left into eight parts.
+/// others. Each pass over the session splits what is left into four parts.
 Result<std::map<BufferId, SizeFound>> FindSmallestSizes(Sweep& sweep, const SizeSearch& search);
 
 }  // namespace ringscope
