@@ -1,4 +1,4 @@
-// The lists of doctor's rules in docs/doctor.md and in its manual page are those of the table in
+// The lists of doctor's rules in docs/doctor.md are those of the table in
 // core/doctor/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
 
 #include <fmt/format.h>
@@ -33,15 +33,6 @@ void ExpectBetween(const char* file, const std::string& begin, const std::string
   }
 }
 
-/// Wrapped text for a manual page, in which no line is taken as a request.
-std::string ManText(const std::string& text) {
-  std::string out;
-  std::istringstream lines(Wrap(text, size_t{0}));
-  for (std::string line; std::getline(lines, line);)
-    out += (line.starts_with('.') || line.starts_with('\'') ? "\\&" : "") + line + "\n";
-  return out;
-}
-
 TEST(DoctorRules, AreInThePage) {
   std::string rules;
   for (const Rule& rule : DoctorRules())
@@ -50,14 +41,6 @@ TEST(DoctorRules, AreInThePage) {
                   "- ") +
              "\n";
   ExpectBetween("docs/doctor.md", "<!-- rules -->\n", "<!-- end of rules -->\n", rules);
-}
-
-TEST(DoctorRules, AreInTheManualPage) {
-  std::string rules;
-  for (const Rule& rule : DoctorRules())
-    rules += fmt::format(".It {} Pq {}\n{}", rule.id, HarmText(rule.harm),
-                         ManText(fmt::format("{}. {}", rule.title, rule.meaning)));
-  ExpectBetween("man/ringscope-doctor.1.in", ".\\\" rules\n", ".\\\" end of rules\n", rules);
 }
 
 }  // namespace

@@ -32,12 +32,12 @@ bool IsAmong(const Json& releases, const std::string& release) {
                      [&](const Json& one) { return one.get<std::string>() == release; });
 }
 
-void CheckAnswers(const std::string& line, const Json& json) {
-  for (const Json& block : json.at("answers")) {
+void CheckAnswers(const std::string& line, const Json& document) {
+  for (const Json& block : document.at("answers")) {
     for (const protovm::ProtoVmRelease& known : protovm::kProtoVmReleases) {
       const std::string release = "v" + std::to_string(known.release);
       if (!IsAmong(block.at("releases"), release)) continue;
-      SCOPED_TRACE(json.at("name").get<std::string>() + " of " + release);
+      SCOPED_TRACE(document.at("name").get<std::string>() + " of " + release);
       const Ran ran = RunCommand(ProtovmCommand(),
                                  {"run", "--case", "-", "--release", release.substr(1)}, line);
       EXPECT_EQ(ran.error, "");

@@ -200,9 +200,11 @@ TEST(FuzzRun, EachKind_IsWhatItIsCalled) {
   EXPECT_GT(clones, 8u);
   plan.kinds = {StreamKind::kReadLimits};
   const Ops limited = StreamOfSeed(plan, 1);
-  for (size_t i = 0; i + 1 < limited.size(); ++i)
-    if (const auto* read = std::get_if<ReadPass>(&limited[i].op().body))
+  for (size_t i = 0; i + 1 < limited.size(); ++i) {
+    if (const auto* read = std::get_if<ReadPass>(&limited[i].op().body)) {
       EXPECT_LT(read->max_packets.value_or(UINT64_MAX), 6u);
+    }
+  }
   EXPECT_EQ(KindsOf(limited), KindsOf(StreamOfSeed(plan, 1))) << "the same seed, the same stream";
   plan.kinds = {StreamKind::kForgetting};
   EXPECT_EQ(StreamOfSeed(plan, 1).size(), 2 + 20u * plan.operations);

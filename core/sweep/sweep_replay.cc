@@ -7,26 +7,6 @@
 namespace ringscope {
 namespace {
 
-/// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
-/// its limit: the service continues a read so.
-class ReadCount {
- public:
-  /// A pass begins to read a buffer, because of this record.
-  /// @return the number of the read, from 1
-  uint64_t Begin(uint64_t record) {
-    if (record != record_ && !at_limit_) ++reads_;
-    record_ = record;
-    at_limit_ = false;
-    return reads_;
-  }
-  void EndAtLimit() { at_limit_ = true; }
-
- private:
-  uint64_t reads_ = 0;
-  std::optional<uint64_t> record_;
-  bool at_limit_ = false;
-};
-
 PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
@@ -94,6 +74,26 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
 /// Counts what the buffers return.
 class SweepReplay::Gatherer : public ReplayListener {
  public:
+  /// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
+  /// its limit: the service continues a read so.
+  class ReadCount {
+   public:
+    /// A pass begins to read a buffer, because of this record.
+    /// @return the number of the read, from 1
+    uint64_t Begin(uint64_t record) {
+      if (record != record_ && !at_limit_) ++reads_;
+      record_ = record;
+      at_limit_ = false;
+      return reads_;
+    }
+    void EndAtLimit() { at_limit_ = true; }
+
+   private:
+    uint64_t reads_ = 0;
+    std::optional<uint64_t> record_;
+    bool at_limit_ = false;
+  };
+
   struct Sequence {
     PacketCount read;
     PacketCount invalid;
