@@ -154,8 +154,12 @@ Status WriteCase(const DiffArgs& args, const std::vector<StoredOp>& minimal, con
       CreateOutput(context, PerfettoCasePath(args.minimize), kPerfettoCaseOutput, args.force));
   RS_RETURN_IF_ERROR(file->Write(*text));
   RS_RETURN_IF_ERROR(file->Commit());
+  const bool are_alike = std::string_view(test.a.engine->name) == test.b.engine->name;
+  const auto name = [&](const char* side, const EngineInfo& engine) {
+    return are_alike ? fmt::format("{} ({})", side, engine.name) : std::string(engine.name);
+  };
   context.console.Say(fmt::format("wrote {}: a test that passes with {}, not with {}", file->path(),
-                                  test.a.engine->name, test.b.engine->name));
+                                  name("A", *test.a.engine), name("B", *test.b.engine)));
   return {};
 }
 

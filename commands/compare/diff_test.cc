@@ -251,7 +251,8 @@ TEST(Diff, Minimize_ShrinksBuffersOfTwoSizes) {
   EXPECT_THAT(WithoutLineBreaks(ran.err),
               HasSubstr("a test that passes with A (v2@58), not with B (v2@58)"));
   const std::string text = ReadFile(minimal);
-  EXPECT_THAT(text, HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-size 8192'"));
+  EXPECT_THAT(text, HasSubstr("ringscope diff --a v2@58 --a-reads none --b v2@58 --b-size 8192 "
+                              "--b-reads none'"));
   EXPECT_LE(CountOf(text, "\n"), 6u);
   EXPECT_LT(text.size(), 20'000u);
   EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-size", "8192"}).out,
