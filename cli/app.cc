@@ -34,20 +34,8 @@ Error UsageError(std::string message, std::string hint) {
   return {ErrorCode::kUsage, std::move(message), {}, std::move(hint)};
 }
 
-/// Options of earlier versions, of several commands.
-constexpr struct {
-  std::string_view name;
-  const char* instead;
-} kGoneOptions[] = {
-    {"--each", "name several files: they are read one after the other"},
-    {"--shard", "xargs, GNU parallel or Slurm run one file each: docs/batch.md"},
-};
-
 Error UnknownOption(const std::string& text, const CLI::App& app, const std::string& see_help) {
   const std::string name = text.substr(0, text.find('='));
-  for (const auto& gone : kGoneOptions)
-    if (gone.name == name)
-      return UsageError(fmt::format("the option '{}' is gone", name), gone.instead);
   if (const char* const instead = InsteadOfGone(name))
     return UsageError(fmt::format("the option '{}' is gone", name), instead);
   std::vector<std::string> known;

@@ -33,6 +33,8 @@ constexpr struct {
   std::string_view name;
   const char* instead;
 } kGone[] = {
+    {"--each", "name several files: they are read one after the other"},
+    {"--shard", "xargs, GNU parallel or Slurm run one file each: docs/batch.md"},
     {"smb", "'ringscope gaps' reports why a packet found no free chunk in shared memory"},
     {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
     {"merge", "'--format jsonl' of many runs is joined by cat or sqlite3: docs/batch.md"},
