@@ -213,9 +213,10 @@ TEST_P(NeighbourStream, ShowsADifference_AndNoOperationCanGo) {
   EXPECT_EQ(shown->signature, GetParam().difference);
   const LogDiff diff = DiffOps(ops, {.sides = sides, .describe = {}, .warn = {}}).value();
   const auto count = [&](DifferenceKind kind) { return diff.counts[kind]; };
-  EXPECT_EQ(std::array({count(DifferenceKind::kOnlyInA), count(DifferenceKind::kOnlyInB),
-                        count(DifferenceKind::kLossBits), count(DifferenceKind::kCounter)}),
-            GetParam().counts);
+  const std::array<uint64_t, 4> counts = {
+      count(DifferenceKind::kOnlyInA), count(DifferenceKind::kOnlyInB),
+      count(DifferenceKind::kLossBits), count(DifferenceKind::kCounter)};
+  EXPECT_EQ(counts, GetParam().counts);
   for (size_t i = 0; i < ops.size(); ++i) {
     std::vector<StoredOp> rest = ops;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
