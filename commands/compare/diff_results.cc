@@ -201,7 +201,7 @@ Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& cont
     compared.error().hint = fmt::format("compared with {}", args.inputs[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
-  Report report(context.console, args.format, kDiffDocument);
+  Report report(context.console, args.format == "jsonl" ? std::string(Report::kOneLine) : args.format, kDiffDocument);
   ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
                    {args.inputs[0], args.inputs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
@@ -218,7 +218,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::s
   RS_ASSIGN_OR_RETURN(const TraceCheck check,
                       CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
   RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
-  Report report(context.console, args.format, kDiffDocument);
+  Report report(context.console, args.format == "jsonl" ? std::string(Report::kOneLine) : args.format, kDiffDocument);
   const ReplayOutcome& outcome = check.outcome;
   ReportResultDiff(report, check.diff, args, InputKind::kTrace, "replay_and_trace",
                    {outcome.path, trace},

@@ -505,7 +505,7 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {
   if (args.format == "jsonl") {
     for (const SessionDiff& diff : diffs) {
-      Report line(console, args.format, kDiffDocument);
+      Report line(console, Report::kOneLine, kDiffDocument);
       ReportSession(line, diff, args);
       RS_RETURN_IF_ERROR(line.Finish());
     }

@@ -142,7 +142,7 @@ TEST(Export, Tables_TellTheStory) {
     if (table[1] == "view") continue;
     for (const auto& column :
          database.Ask("SELECT name FROM pragma_table_info('" + table[0] + "')"))
-      EXPECT_TRUE(std::regex_search(item, std::regex("\\b" + column[0] + "\\b")))
+      EXPECT_TRUE(std::regex_search(item, std::regex("(fB|\\b)" + column[0] + "\\b")))
           << table[0] << "." << column[0];
   }
   EXPECT_THAT(database.Ask("PRAGMA user_version"),

@@ -86,20 +86,5 @@ TEST(DumpHex, AllBytesOfTheChunk) {
   EXPECT_THAT(dump, Not(HasSubstr("fragment 0")));
 }
 
-TEST(DumpPlaces, AsTheLastLookShowedThem) {
-  testing::LookDrawer drawer(ProducerId{1}, 4);
-  std::string log = FormatOp({10, drawer.SetUp()}) + "\n";
-  const std::string chunk = R"("fragments":0,"flags":0,"payload":"")";
-  const std::string commits =
-      RequestOf(ChunkOf(0, 0, chunk) + "," + ChunkOf(1, 0, chunk) + "," + ChunkOf(2, 0, chunk));
-  EXPECT_THAT(DumpOf(log + commits, {}), HasSubstr("page 0 index 0 [shm]\n"));
-  log += FormatOp({20, drawer.Draw("cw..")}) + "\n" + commits;
-  const std::string dump = DumpOf(log, {});
-  EXPECT_THAT(dump, HasSubstr("page 0 index 0, seen complete [shm]\n"));
-  // Chunk 1 is writer 2's by its header in the memory: it had another one then.
-  EXPECT_THAT(dump, HasSubstr("page 1 index 0, seen being written as chunk 0 of writer 2\n"));
-  EXPECT_THAT(dump, HasSubstr("page 2 index 0, seen free\n"));
-}
-
 }  // namespace
 }  // namespace ringscope

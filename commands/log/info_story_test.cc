@@ -107,15 +107,5 @@ TEST(InfoStory, BuffersAlone_AreNoStory) {
   EXPECT_THAT(text, Not(HasSubstr("what happened")));
 }
 
-TEST(InfoStory, OtherCommands_NameIdleSourcesToo) {
-  for (const Command& command : {GapsCommand(), AdviseCommand()}) {
-    const Ran ran = RunCommand(command, {kLifeLog});
-    EXPECT_THAT(ran.out, HasSubstr("Data sources and producers without data")) << ran.error;
-    EXPECT_THAT(ran.out, HasSubstr("no producer in this log has it"));
-    const Ran document = RunCommand(command, {"--format", "json", kLifeLog});
-    EXPECT_THAT(document.out, HasSubstr("\"idle_sources\""));
-  }
-}
-
 }  // namespace
 }  // namespace ringscope

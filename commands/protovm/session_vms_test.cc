@@ -354,33 +354,6 @@ TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
               HasSubstr(dsl::Sub(proto::TracePacket::kTraceProvenance, dsl::Sub(2, ""))));
 }
 
-TEST(SessionVms, DoctorRunsTheProgramsOfATrace) {
-  const TempFolder folder;
-  const std::string path = folder.File("vm.pftrace");
-  const auto counters_of = [&](const std::string& trace) {
-    std::ofstream(path, std::ios::binary) << trace;
-    const Ran ran = RunCommand(DoctorCommand(), {path, "--format", "json"});
-    EXPECT_EQ(ran.error, "");
-    std::vector<std::string> counters;
-    const Json document = ParseJson(ran.out).value();
-    for (const Json& counter : document["traces"][0]["counters"]) {
-      const std::string name = counter["name"].get<std::string>();
-      if (name.starts_with("protovm"))
-        counters.push_back(fmt::format("{} {}", name, counter["value"].dump()));
-    }
-    return counters;
-  };
-  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
-  const std::string trace = Replayed(log).out;
-  EXPECT_THAT(counters_of(trace), IsEmpty());
-  EXPECT_THAT(counters_of(DivideBy(proto::TracePacket::kTraceProvenance, trace).without),
-              ElementsAre("protovm_registration_error 1"));
-  // With so little space, no patch fits.
-  const VmLog small =
-      VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 1))).Patches(1, "12345");
-  EXPECT_THAT(counters_of(Replayed(small).out), ElementsAre("protovm_abort 3"));
-}
-
 TEST(SessionVms, AnImportKeepsTheProgramsAndStatesOfATrace) {
   const TempFolder folder;
   const std::string trace = folder.File("vm.pftrace"), log = folder.File("vm.ops.jsonl");

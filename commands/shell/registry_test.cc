@@ -91,9 +91,9 @@ TEST(Help, Options_AreInGroups) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("diff"), run.console);
   const std::vector<std::string> in_order = {
-      "\nInput\n",       "  LOG...",        "  --session N", "\nSide A\n",
-      "  --a [BUFFER=]", "\nSide B\n",      "\nOutput\n",    "\nGlobal options\n",
-      "  -h, --help",    "\nExit status\n", "\nExamples\n"};
+      "\nInput:\n",       "  LOG...",        "  --session N", "\nSide A:\n",
+      "  --a [BUFFER=]", "\nSide B:\n",      "\nOutput:\n",    "\nGlobal options:\n",
+      "  -h, --help",    "\nExit status:\n", "\nExamples:\n"};
   size_t at = 0;
   for (const std::string& part : in_order) {
     at = text.find(part, at);
@@ -111,7 +111,7 @@ TEST(Help, Options_SayWhatTheyGoWith) {
 TEST(Help, ExitStatus_IsThatOfTheCommand) {
   MemoryRun run;
   EXPECT_THAT(CommandHelp(*FindCommand("verify"), run.console),
-              HasSubstr("  3  There is damage, a log was not closed, or parts are missing.\n"));
+              HasSubstr("  3  There is damage, a log was not closed, parts are missing"));
   EXPECT_THAT(CommandHelp(*FindCommand("engines"), run.console), Not(HasSubstr("\n  3  ")));
 }
 

@@ -268,7 +268,7 @@ Command AdviseCommand() {
   return {
       "advise",
       "Explain",
-      "List changes of the trace config that would have kept what was lost",
+      "List changes of the config that would have kept what was lost",
       "Lists what would have helped, the most effective first: other buffer sizes, a buffer of its "
       "own for a sequence that overwrites others, a shorter period of writing into a file, another "
       "fill policy, flushes, cleared state, more shared memory. What a replay can try was tried, "

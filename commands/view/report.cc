@@ -153,7 +153,7 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 Status Report::Finish() {
   CloseFence();
   if (!is_json()) return status_;
-  const std::string text = JsonText(data_, format_ == "jsonl" ? -1 : 2) + "\n";
+  const std::string text = JsonText(data_, format_ == kOneLine ? -1 : 2) + "\n";
   if (file_ != nullptr) return file_->Write(text);
   console_.Print(text);
   return {};

@@ -12,12 +12,15 @@ namespace ringscope {
 
 /// A command's result, stated once. What is for people is printed at once where the format is
 /// "text" or "markdown"; what is for programs is gathered in a document where it is "json", in one
-/// line where it is "jsonl". Of any
-/// other format ("csv", "svg") a command prints all itself.
+/// /// line where it is kOneLine. Of any other format ("jsonl", "csv", "svg") a command prints all
+/// itself.
 /// Markdown has headings, paragraphs and tables as such, and what is printed as it is between
 /// fences.
 class Report {
  public:
+  /// The format of a document in one line, for commands whose lines of JSONL are documents.
+  static constexpr std::string_view kOneLine = "one-line";
+
   /// @param format as --format has it
   /// @param schema of the document: "info"
   Report(Console& console, std::string_view format, std::string_view schema);
@@ -27,7 +30,7 @@ class Report {
   bool is_text() const { return format_ == "text"; }
   bool is_markdown() const { return format_ == "markdown"; }
   bool is_for_people() const { return is_text() || is_markdown(); }
-  bool is_json() const { return format_ == "json" || format_ == "jsonl"; }
+  bool is_json() const { return format_ == "json" || format_ == kOneLine; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// Text in a style, if it goes where there are colours.

@@ -144,16 +144,6 @@ TEST(JsonFields, ListedOnce_AreWrittenAndReadBack) {
   EXPECT_EQ(FieldsToJson(FieldsFromJson<Whole>(document)), document);
 }
 
-TEST(JsonFields, OfAnotherShape_AreRefused) {
-  const auto read = [](const char* text) { return FieldsFromJson<Part>(ParseJson(text).value()); };
-  EXPECT_NO_THROW(read(R"({"sequence":"2:17","buffer":3})"));
-  for (const char* text :
-       {R"({"sequence":"2:17"})", R"({"sequence":17,"buffer":3})", R"([])",
-        R"({"sequence":"2","buffer":3})", R"({"sequence":"2:17","buffer":65536})"})
-    EXPECT_THROW(read(text), std::exception) << text;
-  EXPECT_THROW(FieldsFromJson<FillPolicy>(Json("ring")), std::exception);
-}
-
 std::string Reported(const char* format) {
   MemoryRun run;
   Report report(run.console, format, "test");
