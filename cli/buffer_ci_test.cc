@@ -206,13 +206,11 @@ TEST_F(BufferCi, StepsOfTheWorkflow_Run) {
   const auto other = RunSteps(workflow);
   EXPECT_EQ(other.at("fuzz"), "failure");
   EXPECT_THAT(ReadFile(Path("summary.md")), HasSubstr("chunks_written is"));
-  size_t findings = 0, cases = 0;
+  size_t findings = 0;
   for (const auto& entry : fs::directory_iterator(Path("perfetto/findings"))) {
     findings += entry.path().string().ends_with(".ops.jsonl") ? 1 : 0;
-    cases += entry.path().extension() == ".cc" ? 1 : 0;
   }
   EXPECT_GE(findings, 1u);
-  EXPECT_GE(cases, 1u);
 
   // Without a base that can be built, v2@58 takes its place.
   EXPECT_EQ(environment_.at("SIDE_A"), "./base.so");

@@ -95,7 +95,6 @@ INSTANTIATE_TEST_SUITE_P(
                       OutputCase{"lost", {"replay", "in.ops.jsonl", "--lost"}},
                       OutputCase{"events", {"replay", "in.ops.jsonl", "--events"}},
                       OutputCase{"graph_svg", {"graph", "in.ops.jsonl", "--format", "svg", "-o"}},
-                      OutputCase{"graph_dot", {"graph", "in.ops.jsonl", "--format", "dot", "-o"}},
                       OutputCase{"timeline", {"timeline", "in.ops.jsonl", "-o"}},
                       OutputCase{"export_", {"export", "in.ops.jsonl", "-o"}},
                       OutputCase{"import", {"import", "in.ops.jsonl", "-o"}, "", true},
@@ -108,28 +107,6 @@ INSTANTIATE_TEST_SUITE_P(
                           2}),  // a test each
 
     [](const auto& test) { return std::string(test.param.name); });
-
-TEST(OutputsOfMany, MembersOfListsAndFoldersStay) {
-  const TempFolder folder;
-  fs::current_path(folder.path());
-  fs::create_directory("logs");
-  for (const char* name : {"logs/a.ops.jsonl", "logs/b.ops.jsonl"}) fs::copy_file(kInput, name);
-  folder.Write("list", "logs/a.ops.jsonl\nlogs/b.ops.jsonl\n");
-  const std::string before = ReadFile("logs/b.ops.jsonl");
-  using Args = std::vector<std::string>;
-  for (const Args& args :
-       {Args{"replay", "logs/a.ops.jsonl", "logs/b.ops.jsonl", "-o", "logs/b.ops.jsonl", "--force"},
-        Args{"export", "logs/a.ops.jsonl", "logs/b.ops.jsonl", "-o", "logs/b.ops.jsonl", "--force"},
-        Args{"diff", "@list", "--a", "v1", "--b", "v2", "--minimize", "logs/b.ops.jsonl",
-             "--force"},
-        Args{"diff", "logs", "--a", "v1", "--b", "v2", "--minimize", "logs/b.ops.jsonl",
-             "--force"}}) {
-    MemoryRun memory;
-    EXPECT_EQ(RunApp(args, memory.streams), 2) << args[0] << "\n" << memory.err.text;
-    EXPECT_EQ(ReadFile("logs/b.ops.jsonl"), before) << args[0];
-  }
-  fs::current_path("/");
-}
 
 TEST(OutputsOfMany, TwoOutputsAreTwoFiles) {
   const TempFolder folder;

@@ -293,25 +293,6 @@ class Terminal {
   std::string received_;
 };
 
-TEST_F(RecordProcess, StatusLine_IsDrawnAndTakenAway) {
-  Terminal terminal(200);
-  messages_ = terminal.path();
-  quiet_ = "";
-  ASSERT_TRUE(StartAndCommit(50));
-  EXPECT_TRUE(Eventually([&] {
-    return terminal.Screen().back().find("1 producer  1 sequence  ") != std::string::npos &&
-           terminal.Screen().back().ends_with("50 chunks  queue 0 B  no gaps");
-  })) << terminal.Screen().back();
-  EXPECT_THAT(terminal.Screen().front(), HasSubstr("producers connect to " + listen_));
-  EXPECT_EQ(End(), "");
-  const std::vector<std::string> screen = terminal.Screen();
-  ASSERT_GT(screen.size(), 4u) << terminal.Received();
-  EXPECT_THAT(screen[2], HasSubstr("This recording is exact"));  // after two lines at the start
-  EXPECT_THAT(screen, ::testing::Contains(HasSubstr("written    " + log_)));
-  EXPECT_THAT(screen, ::testing::Not(::testing::Contains(HasSubstr("MB/s"))));
-  EXPECT_EQ(screen.back(), "");
-}
-
 TEST_F(RecordProcess, StatusLine_FitsANarrowTerminal) {
   Terminal terminal(40);
   messages_ = terminal.path();

@@ -27,11 +27,9 @@ const std::vector<WidthCase> kWidthCases = {{{"doctor"}},
                                             {{"replay"}},
                                             {{"sweep", "--sequences"}},
                                             {{"sweep", "--target", "loss=0"}},
-                                            {{"advise"}},
                                             {{"graph"}},
                                             {{"info"}},
-                                            {{"verify"}, false},
-                                            {{"diff", "--a", "v1", "--b", "v2"}, false}};
+                                            {{"verify"}, false}};
 
 class Width : public ::testing::TestWithParam<std::tuple<const char*, WidthCase>> {};
 
