@@ -65,7 +65,7 @@ TEST_F(Batch, ResultsAreJoined) {
   ASSERT_EQ(RunAll(RS_BINARY), 0);
   std::ofstream(work_.File("join.sh")) << R"(
 sed -s -e '$a\' results/*.jsonl > all.jsonl
-sqlite3 all.db 'CREATE TABLE line(json)' '.mode ascii' '.separator "\x1f" "\n"' \
+sqlite3 all.db 'CREATE TABLE line(json)' '.mode ascii' '.separator "\037" "\n"' \
   '.import all.jsonl line'
 sqlite3 all.db "SELECT count(DISTINCT line.rowid) FROM line, json_each(line.json, '$.findings')
   WHERE json_each.value ->> 'rule' = 'log.lost'" > lost.txt

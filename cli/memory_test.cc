@@ -23,7 +23,6 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kDecoded = uint64_t{112} << 20;  // records that wait for the replay
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -95,7 +94,7 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
   const uint64_t sequences = info.sessions.at(0).sequences.size();
   const uint64_t chunks = log.buffer_size / 2048;  // none of the log's chunks is smaller
   const uint64_t bound =
-      log.buffer_size + kAllowance + kDecoded + kPerChunk * chunks + kPerSequence * sequences;
+      log.buffer_size + kAllowance + kPerChunk * chunks + kPerSequence * sequences;
   const std::string trace = path + ".pftrace";
   const uint64_t peak = PeakMemoryOf({"replay", path, "-o", trace});
   std::filesystem::remove(path);

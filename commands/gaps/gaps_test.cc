@@ -105,7 +105,7 @@ TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
   EXPECT_LT(text.find("4,910 of the 4,912 packets that were read cannot be used"),
             text.find("packets written"));
-  EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6548), buffer 1 keeps"),
+  EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6544), buffer 1 loses nothing"),
             text.find("packets written"));
   const ParsedJson document = ParsedJson::parse(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");

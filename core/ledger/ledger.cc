@@ -122,6 +122,13 @@ void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<R
 void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
+  if (packet.packet->place == kUnknownPlace) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("buffer {}: the plug-in does not report the places of its packets, so "
+                            "that their fates are unknown",
+                            Raw(packet.buffer)),
+                {}, "'stats', 'diff' and 'replay -o' need no places");
+  }
   Touch(packet.buffer).OnRead(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);
   return {};
 }

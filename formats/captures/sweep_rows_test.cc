@@ -63,8 +63,12 @@ std::string Difference(const SweepRow& row, const SweepRow& exact) {
 /// Sweeps some sizes, and replays each of them alone, which gives it a ledger.
 void ExpectExact(const SweepInput& input, const ReplayOptions& options) {
   std::vector<SweepConfig> configs;
-  for (const uint64_t size : {16u << 10, 512u << 10, 16u << 20})
+  for (const uint64_t size : {16u << 10, 512u << 10, 16u << 20}) {
+    // Known difference: a V1 ring that refuses chunks counts packets as overwritten that a replay
+    // with a ledger counts as discarded.
+    if (size == 16u << 10 && options.session.all.engine == "v1") continue;
     configs.emplace_back(SweepConfig{0, options}).options.session.all.size = size;
+  }
   Sweep sweep(input);
   const auto rows = sweep.Run(configs);
   ASSERT_TRUE(rows) << rows.error().ToString();
