@@ -93,6 +93,7 @@ TEST(PluginGuard, StatusPassesThrough) {
 }
 
 TEST(PluginGuard, HalfWrittenFilesAreRemoved) {
+  RemovePendingFilesOnSignals();  // as main does
   const TempFolder folder;
   const std::string path = folder.File("out");
   const auto result = RunGuarded({}, {Deadly("ABORT")}, [&] {
