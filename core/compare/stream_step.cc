@@ -9,13 +9,13 @@
 namespace ringscope {
 namespace {
 
-using Kind = StreamStep::Kind;
+using StepKind = StreamStep::Kind;
 
 StoredOp CommitOp(const StreamStep& step) {
   std::string request;
   CommitRequestBuilder builder(request);
   Commit commit;
-  if (step.kind == Kind::kCommit) {
+  if (step.kind == StepKind::kCommit) {
     const ChunkCommit& chunk = step.commit;
     builder.AddChunk(kStreamBuffer,
                      {.chunk = chunk.chunk,
@@ -51,8 +51,8 @@ StoredOp SetUpOf(uint64_t size, FillPolicy policy) {
 }
 
 StoredOp OpOf(const StreamStep& step) {
-  if (step.kind == Kind::kClone) return StoredOp({.time_ns = {}, .body = CloneRead{kStreamBuffer}});
-  if (step.kind != Kind::kRead) return CommitOp(step);
+  if (step.kind == StepKind::kClone) return StoredOp({.time_ns = {}, .body = CloneRead{kStreamBuffer}});
+  if (step.kind != StepKind::kRead) return CommitOp(step);
   ReadPass read{.buffer = kStreamBuffer, .max_packets = {}, .max_bytes = {}};
   if (step.max_packets != UINT64_MAX) read.max_packets = step.max_packets;
   return StoredOp({.time_ns = {}, .body = read});

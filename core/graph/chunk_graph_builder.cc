@@ -7,7 +7,7 @@
 namespace ringscope {
 namespace {
 
-using Kind = BufferEvent::Kind;
+using EventKind = BufferEvent::Kind;
 
 /// Fragments that are packets or parts of packets; empty packets are none.
 uint32_t PacketFragmentsOf(const WrittenChunk& chunk) {
@@ -108,14 +108,14 @@ void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) 
 }
 
 void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
-  if (event.kind == Kind::kWrap || event.kind == Kind::kPadding || event.kind == Kind::kLossBit ||
-      event.kind == Kind::kEvicting)
+  if (event.kind == EventKind::kWrap || event.kind == EventKind::kPadding || event.kind == EventKind::kLossBit ||
+      event.kind == EventKind::kEvicting)
     return;
   Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
   switch (event.kind) {
-    case Kind::kCommitted:
-    case Kind::kRewritten:
+    case EventKind::kCommitted:
+    case EventKind::kRewritten:
       if (arriving_ == nullptr) return;
       arriving_->outer_size = event.outer_size;
       arriving_->left.reset();
@@ -125,21 +125,21 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
       arriving_->discarded.reset();
       arriving_->unpatched = (event.flags & kNeedsPatching) != 0;
       return;
-    case Kind::kRelocated:
+    case EventKind::kRelocated:
       if (arriving_ != nullptr) ++arriving_->relocations;
       return;
-    case Kind::kDiscarded:
+    case EventKind::kDiscarded:
       return OnDiscarded(*sequence, event);
-    case Kind::kErased:
+    case EventKind::kErased:
       return OnErased(*sequence, event);
-    case Kind::kPatched:
-    case Kind::kPatchMissed:
+    case EventKind::kPatched:
+    case EventKind::kPatchMissed:
       return OnPatches(*sequence, event);
-    case Kind::kReturned:
+    case EventKind::kReturned:
       return OnReturned(*sequence, event);
-    case Kind::kGivenUp:
+    case EventKind::kGivenUp:
       return OnAbandoned(*sequence, event);
-    case Kind::kStalled:
+    case EventKind::kStalled:
       return OnStalled(*sequence, event);
     default:
       return;
@@ -148,10 +148,10 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
 
 /// What a buffer returns at its end was readable; where its sequences stopped, they stall.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
-  if (event.kind != Kind::kReturned && event.kind != Kind::kStalled) return;
+  if (event.kind != EventKind::kReturned && event.kind != EventKind::kStalled) return;
   Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
-  if (event.kind == Kind::kStalled) {
+  if (event.kind == EventKind::kStalled) {
     sequence->stalled_at = event.chunk.chunk;
     sequence->stall = event.stall;
     return;
@@ -208,7 +208,7 @@ void ChunkGraphBuilder::OnStalled(Sequence& sequence, const BufferEvent& event) 
 void ChunkGraphBuilder::OnPatches(Sequence& sequence, const BufferEvent& event) {
   ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
   if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, event.patches);
-  if (event.kind == Kind::kPatched) {
+  if (event.kind == EventKind::kPatched) {
     node->patches.applied += event.patches;
     node->unpatched = (event.flags & kNeedsPatching) != 0;
   } else if (event.miss == PatchMiss::kOutOfBounds) {

@@ -25,13 +25,13 @@ struct KeptField {
   uint32_t number = 0;  // 0 after the last one of a message
   const KeptField* message = nullptr;
 };
-constexpr KeptField kClock[] = {{proto::Clock::kClockId},
+constexpr KeptField kKeptClock[] = {{proto::Clock::kClockId},
                                 {proto::Clock::kTimestamp},
                                 {proto::Clock::kIsIncremental},
                                 {proto::Clock::kUnitMultiplierNs},
                                 {}};
 constexpr KeptField kClockSnapshot[] = {
-    {proto::ClockSnapshot::kClocks, kClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
+    {proto::ClockSnapshot::kClocks, kKeptClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
 constexpr KeptField kDefaults[] = {{proto::TracePacketDefaults::kTimestampClockId}, {}};
 constexpr KeptField kFtraceBundle[] = {
     {proto::FtraceEventBundle::kCpu}, {proto::FtraceEventBundle::kLostEvents}, {}};

@@ -27,9 +27,9 @@ const BufferOutcome* FindBuffer(const ReplayOutcome& outcome, BufferId id) {
 }
 
 /// Finds the candidates of one session.
-class Finder {
+class RemedyFinder {
  public:
-  explicit Finder(const RemedyFacts& facts) : facts_(facts) {}
+  explicit RemedyFinder(const RemedyFacts& facts) : facts_(facts) {}
 
   std::vector<Remedy> Find() {
     for (const BufferGaps& buffer : facts_.gaps.buffers) {
@@ -227,7 +227,7 @@ TriedOutcome OutcomeOf(const SweepRow& row) {
 
 std::vector<Remedy> FindRemedies(const RemedyFacts& facts) {
   if (LossesBefore(facts.outcome.verdicts) != nullptr) return {};
-  return Finder(facts).Find();
+  return RemedyFinder(facts).Find();
 }
 
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer) {

@@ -11,7 +11,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kNsPerMillisecond = 1'000'000;
 
 uint64_t FullPackets(const std::vector<SweepRow>& rows) {
   uint64_t packets = 0;
@@ -68,7 +68,7 @@ Status TryPeriods(Sweep& sweep, const ReplayOptions& own, size_t& setting, Remed
   std::vector<SweepConfig> configs;
   for (uint64_t period_ns = remedy.period_ns;
        configs.size() < kTries && period_ns >= kShortestReadPeriodNs;
-       period_ns = period_ns / 16 * 15 / kNsPerMs * kNsPerMs) {
+       period_ns = period_ns / 16 * 15 / kNsPerMillisecond * kNsPerMillisecond) {
     SweepConfig& config = configs.emplace_back(SweepConfig{.setting = ++setting, .options = own});
     config.options.reads = {ReadsMode::kStreamed, period_ns, {}};
   }
@@ -77,7 +77,7 @@ Status TryPeriods(Sweep& sweep, const ReplayOptions& own, size_t& setting, Remed
   const auto best = std::ranges::min_element(rows, {}, FullPackets);
   remedy.period_ns = configs[static_cast<size_t>(best - rows.begin())].options.reads.every_ns;
   remedy.outcome = SumOf(*best);
-  remedy.changes.back().value = std::to_string(remedy.period_ns / kNsPerMs);
+  remedy.changes.back().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
   return {};
 }
 

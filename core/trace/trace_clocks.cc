@@ -21,9 +21,9 @@ int64_t Between(int64_t ns, int64_t from, int64_t to) {
 /// ns of each clock of a ClockSnapshot message.
 std::map<uint32_t, int64_t> TimesOf(Bytes snapshot) {
   std::map<uint32_t, int64_t> times;
-  constexpr size_t kMaxClocks = 64;
+  constexpr size_t kMostClocks = 64;
   for (const ClockReading& reading : ReadClockSnapshot(snapshot).clocks)
-    if (times.size() < kMaxClocks) times[reading.id] = static_cast<int64_t>(reading.ns());
+    if (times.size() < kMostClocks) times[reading.id] = static_cast<int64_t>(reading.ns());
   return times;
 }
 
