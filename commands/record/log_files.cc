@@ -151,7 +151,7 @@ Status LogFiles::MakeRoom() {
 }
 
 bool LogFiles::Notes(const OpBody& body) {
-  return LiveState::Concerns(body) || VerdictBuilder::Concerns(body);
+  return !std::holds_alternative<Commit>(body) && !std::holds_alternative<SharedMemoryLook>(body);
 }
 
 void LogFiles::Note(const Op& op) {
