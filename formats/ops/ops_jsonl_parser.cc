@@ -205,7 +205,7 @@ class LineFields {
       into = keys_.OptionalInt32(field.key);
     } else if (field.in_line != RecordField::InLine::kBufferOrAll) {
       into = keys_.OptionalUint<T>(field.key);
-    } else if (!keys_.IsText(field.key, "all")) {
+    } else if (keys_.TextIfThere(field.key) != "all") {
       into = keys_.UintOr(T{}, field.key);
     }
   }
