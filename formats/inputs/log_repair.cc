@@ -109,14 +109,9 @@ Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
                       CommitLogWriter::Create(out, {.threads = CompressionThreads()}));
 
   Copier copier(*log, frames, *writer);
-  LogSummaryBuilder summaries;
-  RS_RETURN_IF_ERROR(ScanLog(*log, progress, [&](const Op& op) {
-    summaries.Add(op, log->record_number());
-    return copier.Copy(op);
-  }));
+  RS_ASSIGN_OR_RETURN(
+      LogInfo info, ScanLog(*log, frames, progress, [&](const Op& op) { return copier.Copy(op); }));
   RS_RETURN_IF_ERROR(copier.Finish());
-  LogInfo info = InfoOf(*log, frames);
-  info.sessions = summaries.Sessions();
   return info;
 }
 

@@ -71,6 +71,7 @@ class KeyReader {
   void ForEach(std::string_view key, F read) {
     size_t index = 0;
     for (const Json& object : Elements(key)) {
+      if (!status_) return;
       if (!object.is_object()) return Fail(ElementName(key, index), "expected an object");
       KeyReader element(object);
       element.list_ = this;
@@ -78,7 +79,6 @@ class KeyReader {
       element.index_ = index++;
       read(element);
       status_ = std::move(element.status_);
-      if (!status_) return;
     }
   }
 

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ struct IndexEntry {
   std::optional<uint64_t> last_time_ns;   // the latest
   uint64_t frame_hash = 0;                // XXH64 of the compressed frame
 
+  void AddRecord(std::optional<uint64_t> time_ns) {
+    ++records;
+    if (!time_ns) return;
+    first_time_ns = std::min(first_time_ns.value_or(*time_ns), *time_ns);
+    last_time_ns = std::max(last_time_ns.value_or(*time_ns), *time_ns);
+  }
   friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
 };
 
