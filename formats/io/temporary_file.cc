@@ -17,12 +17,9 @@ namespace {
 
 tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
                                      const TemporaryFileOptions& options) {
-  const bool names_folder = options.path.empty();
-  return Fail(ErrorCode::kIo,
-              names_folder
-                  ? fmt::format("cannot {} {}: {}", verb, options.what, why)
-                  : fmt::format("cannot {} {} in {}: {}", verb, options.what, options.folder, why),
-              {names_folder ? options.folder : options.path, {}, {}}, options.hint);
+  const std::string in = options.path.empty() ? "" : " in " + options.folder;
+  return Fail(ErrorCode::kIo, fmt::format("cannot {} {}{}: {}", verb, options.what, in, why),
+              {options.path.empty() ? options.folder : options.path, {}, {}}, options.hint);
 }
 
 class TemporarySource : public ByteSource {
