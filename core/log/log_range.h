@@ -14,8 +14,7 @@ struct TimePoint {
   uint64_t ns = 0;
   bool relative = false;  // to the session's start
 
-  /// @param start_ns of the session
-  /// @return ns of the log's clock; UINT64_MAX where the sum is larger
+  /// Returns ns of the log's clock; UINT64_MAX where the sum is larger.
   constexpr uint64_t Absolute(uint64_t start_ns) const {
     if (!relative) return ns;
     return ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + ns;

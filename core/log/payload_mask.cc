@@ -26,10 +26,10 @@ struct KeptField {
   const KeptField* message = nullptr;
 };
 constexpr KeptField kKeptClock[] = {{proto::Clock::kClockId},
-                                {proto::Clock::kTimestamp},
-                                {proto::Clock::kIsIncremental},
-                                {proto::Clock::kUnitMultiplierNs},
-                                {}};
+                                    {proto::Clock::kTimestamp},
+                                    {proto::Clock::kIsIncremental},
+                                    {proto::Clock::kUnitMultiplierNs},
+                                    {}};
 constexpr KeptField kClockSnapshot[] = {
     {proto::ClockSnapshot::kClocks, kKeptClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
 constexpr KeptField kDefaults[] = {{proto::TracePacketDefaults::kTimestampClockId}, {}};
@@ -69,8 +69,7 @@ void ClearField(Writable message, const wire::Field& field) {
   for (uint8_t& byte : value) byte &= kMoreBytes;
 }
 
-/// Visits the fields of a message that may be changed meanwhile, until `visit` returns false.
-/// @return the bytes after the visited fields
+/// Visits fields, which may change, until `visit` returns false. @return the bytes after them
 template <typename Visit>
 Writable VisitFields(Writable message, Visit visit) {
   wire::FieldReader fields(message);
@@ -96,9 +95,7 @@ void MaskField(Writable message, const wire::Field& field, const KeptField* kept
   }));
 }
 
-/// Replaces bytes of a packet by fields.
-/// @param begins_open the byte before is a tag without its value, or a part of one
-/// @param ends_open the byte after is the rest of a value
+/// Replaces bytes of a packet by fields. An open end is inside a varint that continues beyond it.
 void Fill(Writable bytes, bool begins_open, bool ends_open) {
   std::ranges::fill(bytes, kFiller);
   const bool changes = bytes.size() % 2 != 0;
@@ -130,9 +127,9 @@ void MaskFirstFragment(Writable bytes, bool waits) {
   Fill(rest, /*begins_open=*/false, /*ends_open=*/true);
 }
 
-/// Masks the size of a fragment that cannot be read, or that reaches beyond its chunk, and what
-/// follows it. What buffers make of such a size stays: whether it is that of an aborted packet, and
-/// how many bytes it has. Sizes of up to three bytes stay, as V1 takes some that reach beyond.
+/// Masks a fragment's impossible size and what follows. Keeps what buffers make of it: whether it
+/// is an aborted packet's, and its bytes; up to three bytes of it, as V1 takes some that reach
+/// beyond.
 void MaskBrokenSize(Writable rest) {
   constexpr size_t kKept = 3;
   constexpr size_t kV1MaxBytes = 4;
@@ -151,10 +148,8 @@ void MaskBrokenSize(Writable rest) {
   rest[size.size - 1] = 0x7E;  // large, and not the size of an aborted packet
 }
 
-/// Where the size ends of a fragment that its writer still has, if it is one as writers leave
-/// there: of one byte or of four. It can be chance, if the writer has counted a fragment that it
-/// has not begun.
-/// @return `offset`: it has another form
+/// Returns the end of the size of a fragment that its writer still has, if it has a usual form;
+/// else `offset`. It may be chance if the fragment was counted but not begun.
 uint32_t EndOfOpenSize(Bytes payload, uint32_t offset) {
   constexpr uint32_t kLargestInOneByte = 0x7E;
   Fragment fragment;

@@ -33,8 +33,7 @@ using ReleaseOf = std::function<uint32_t(const BufferSetUp&)>;
 /// not moved. Of several rules for a chunk one for a writer wins, then the first.
 class RetargetSource : public OpSource {
  public:
-  /// @param source outlives this; it is at the session's first record
-  /// @param release_of called once for each buffer that is set up
+  /// @param source outlives this; @param release_of called once for each buffer that is set up
   RetargetSource(OpSource& source, std::vector<RetargetRule> rules, ReleaseOf release_of);
   /// Owns its source.
   RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules,

@@ -14,8 +14,7 @@
 
 namespace ringscope {
 
-/// Returns the verdict that the log is made of a trace, which lacks what its buffers lost, or
-/// nullptr.
+/// Returns the verdict that the log is made of a trace, which lacks its losses, or nullptr.
 const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts);
 
 /// Gathers from the records of a recording in what it is not exact. Memory: bounded.

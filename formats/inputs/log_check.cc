@@ -30,8 +30,7 @@ bool HasLife(const SessionSummary& session) {
   return session.records > others;
 }
 
-/// Returns true if a service would have understood a commit: its request is well-formed, and its
-/// chunks have sizes that chunks have.
+/// Returns true if a service would have understood a commit: request and chunk sizes are valid.
 bool IsSound(const Commit& commit, CommitRequestParser& parser) {
   if (!commit_log::IsWellFormedRequest(commit.request)) return false;
   parser.Parse(commit.request);

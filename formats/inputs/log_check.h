@@ -39,16 +39,14 @@ struct LogInfo {
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source);
 
-/// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
-/// sessions either way.
+/// Reads from the index where it can be trusted, else by a scan, with the same sessions.
 Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
 
 /// Verifies frames, checksums, seek table, index, summary, record numbers, and that each record
 /// parses. Damage found is in the result, not an Error.
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
 
-/// Writes a clean copy of what is readable of a log to `out`, with recorder_gap records where
-/// damage left gaps. @return what was read, with its damage
+/// Writes what is readable of a log to `out`, with recorder_gap records for what damage lost.
 Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
                           const ProgressFn& progress = {});
 
@@ -73,8 +71,7 @@ class FrameCounter : public CommitLogObserver {
   bool others_ended_ = true;  // so are those of the files before, if several are concatenated
 };
 
-/// Reads a log to its end, with a call for each record and progress now and then.
-/// @param frames observes the log
+/// Reads a log to its end, with a call for each record. @param frames observes the log
 Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress,
                         const std::function<Status(const Op&)>& each = {});
 

@@ -86,8 +86,8 @@ class Recording {
     parts_.emplace(number, std::move(part));
   }
 
-  /// Adds the parts beside those that were named.
-  /// @param named by the user, also those of other recordings
+  /// Adds the parts beside those that were named. @param named by the user, also of other
+  /// recordings
   void AddOthers(const std::set<std::string>& named, LogParts& result) {
     if (uuid().empty()) return;
     for (const std::string& path : Candidates()) {

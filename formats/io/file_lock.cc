@@ -9,9 +9,8 @@
 namespace ringscope {
 namespace {
 
-// Two bytes far beyond any file's end. The lock is of the open file description, which excludes
-// other descriptors of the same process too; as such a lock does not state who holds it, a
-// traditional lock of the next byte does.
+// The first lock is of the open file description: it excludes other descriptors of this process
+// too. As it does not state who holds it, a traditional lock of the next byte does.
 constexpr off_t kLockByte = off_t{1} << 62;
 constexpr off_t kPidByte = kLockByte + 1;
 

@@ -8,8 +8,7 @@
 
 namespace ringscope {
 
-// The lock of a log that is being recorded. It ends with the descriptor or its process, however
-// that ends, and keeps nobody from reading.
+// The lock of a log that is being recorded. It ends with its process, and hinders no reader.
 
 /// Who holds a file's lock.
 struct LockOwner {

@@ -8,10 +8,9 @@
 
 namespace ringscope {
 
-/// A file that exists under its own name from the start and grows write by write, so that what
-/// was written is kept whatever happens to this process. It is locked while it is open: no other
-/// GrowingFile can be made of it. A write that fails leaves none of its bytes in the file, if the
-/// file can be truncated.
+/// A file under its own name that grows write by write, and is kept whatever happens to the
+/// process. It is locked while it is open. A write that fails leaves none of its bytes, if
+/// possible.
 class GrowingFile : public ByteSink {
  public:
   /// What to do if there is a regular file of that name. Pipes and devices are written to.

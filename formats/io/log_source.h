@@ -37,8 +37,7 @@ class LogSource : public OpSource {
   /// Damage met so far (at most kMaxDamage entries are kept, damage_count() counts all).
   virtual const std::vector<Damage>& damage() const = 0;
   virtual uint64_t damage_count() const = 0;
-  /// After the last record: whether something ends the log that its writer puts there last. Without
-  /// it the log may lack what would have followed. Texts have no such end: they always are.
+  /// Returns true, after the last record, if the log's writer ended it. Texts are always closed.
   virtual bool closed() const { return true; }
   /// Number in the file of the record that Next() returned last; 0-based.
   virtual uint64_t record_number() const = 0;

@@ -17,10 +17,9 @@
 
 namespace ringscope {
 
-// Encodes and decodes plain structs as protobuf messages. A struct's schema is one function,
+// Encodes and decodes plain structs as protobuf messages. One function is the schema for both:
 //   void Fields(auto& field, Like<Note> auto& m) { field(1, m.text); }
-// which serves both directions. In comparison with generated classes no value is copied twice, the
-// ids keep their types, and a number that does not fit its type is an error, not cut silently.
+// A number that does not fit its type is an error.
 
 /// `T` is `Struct`, const or not.
 template <typename T, typename Struct>
@@ -57,8 +56,7 @@ constexpr int32_t UnZigZag(uint32_t value) {
 
 }  // namespace codec
 
-/// Appends a struct's fields to an encoded message. Plain fields that are 0 or empty are left out;
-/// optional ones are written if they are present.
+/// Appends a struct's fields. Leaves out plain ones that are 0 or empty, and absent optional ones.
 class MessageEncoder {
  public:
   explicit MessageEncoder(std::string& out) : out_(out) {}
@@ -112,8 +110,7 @@ class MessageEncoder {
   std::string& out_;
 };
 
-/// Puts one encoded field where it belongs in a struct; fields that the struct does not have, or
-/// has with another wire type, are skipped.
+/// Puts one encoded field into a struct. Skips fields of unknown number or another wire type.
 class FieldDecoder {
  public:
   explicit FieldDecoder(const wire::Field& field) : field_(field) {}

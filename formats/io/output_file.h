@@ -30,8 +30,7 @@ struct OutputName;
 /// and the destructor removes.
 class PendingFile {
  public:
-  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
-  /// where no regular file can be put, or where a file must stay (kUsage).
+  /// Makes an empty temporary file with the permissions of the file that will be replaced.
   static Result<PendingFile> At(const std::string& path, const OutputKind& kind, Replace replace);
   ~PendingFile() { Discard(); }
   PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }

@@ -28,9 +28,8 @@ class RunFiles {
   static Status AddInput(const struct stat& info, const std::string& path);
   /// Adds a file that will be read, if it is there.
   static Status AddInput(const std::string& path);
-  /// Adds a file that a whole new one will replace.
-  /// @param info of the file that is there; nullptr: none yet
-  /// @param target the path with links resolved
+  /// Adds a file that will be replaced, perhaps an existing one. @param target the path without
+  /// links
   static Status AddOutput(const struct stat* info, const std::string& target,
                           const std::string& path);
   /// Removes a file that was replaced, or will not be.

@@ -20,8 +20,7 @@ namespace ringscope {
 /// with its key; the values returned after it are meaningless. Check status() after the last key.
 class KeyReader {
  public:
-  /// @param object must be one, and outlive the reader
-  /// @param prefix of the keys' names in errors: "patches[0]."
+  /// @param object must be one, and outlive the reader; @param prefix of names in errors: "stats."
   explicit KeyReader(const Json& object, std::string prefix = {})
       : keys_(object.get_ref<const Json::object_t&>()), prefix_(std::move(prefix)) {}
 

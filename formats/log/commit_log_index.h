@@ -89,8 +89,7 @@ class IndexBuilder {
   /// A skippable frame before the index.
   void AddSkippableFrame(size_t frame_bytes);
   void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
-  /// Summaries that are too large together are left out. Call once.
-  /// @return the two frames in pieces, to be written one after the other as they are
+  /// Returns the two frames in pieces, without summaries that are too large. Call once.
   std::vector<std::string> Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
 
  private:
@@ -102,9 +101,7 @@ class IndexBuilder {
 std::optional<Bytes> IndexMessage(Bytes content);
 /// Decodes the content of an index frame; checks its checksum.
 Result<Index> DecodeIndex(Bytes content);
-/// Reads the index of a log of one file that was closed, from the file's end alone.
-/// @param source of any kind; only one that can be read at any place has an index
-/// @return nullopt if no index is there that can be trusted
+/// Reads the index from a file's end alone; nullopt if none is there that can be trusted.
 Result<std::optional<Index>> ReadIndex(ByteSource& source);
 /// The number of records that an index frame's content gives, if its checksum is right.
 std::optional<uint64_t> IndexRecords(Bytes content);

@@ -206,8 +206,8 @@ class Reader : public LogSource {
     if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
   }
 
-  /// Damage whose lost records become known with the next intact frame. Of several damaged
-  /// places before that frame the first one gets all of these records.
+  /// Adds damage whose lost records become known with the next intact frame. Of several, the first
+  /// gets all of them.
   void AddGap(Damage damage) {
     AddDamage(std::move(damage));
     if (!gap_) gap_ = damage_count_ - 1;

@@ -106,8 +106,8 @@ class Writer : public CommitLogWriter {
                               header.format_version, commit_log::VersionOf(header)));
     }
     RS_RETURN_IF_ERROR(CloseFrame());
-    // The header is put before the frame's other records when the frame is closed: a uuid that is
-    // missing is made from them. Till then its size counts, with a uuid of the size that it gets.
+    // The header comes before the frame's other records when it is closed: a missing uuid is made
+    // from them. Till then its size counts, with a uuid.
     Op named = op;
     if (header.uuid.empty()) std::get<LogHeader>(named.body).uuid = DeriveUuid({});
     std::string encoded;
@@ -146,8 +146,8 @@ class Writer : public CommitLogWriter {
     }
   }
 
-  /// Bytes of the whole fields at the front that fit a frame; at least one field. What is not
-  /// well-formed cannot be split and stays together.
+  /// Returns the bytes of the fields at the front that fit a frame, at least one. Malformed
+  /// requests stay together.
   size_t PartSize(Bytes request) const {
     wire::FieldReader reader(request);
     size_t size = 0;
@@ -159,8 +159,8 @@ class Writer : public CommitLogWriter {
   }
 
   Status AppendRecord(const Op& op) {
-    // A record goes into the open frame if it fits, else it starts the next one. The first record
-    // after a header stays with it, so that a uuid is always made from something.
+    // A record goes into the open frame if it fits. The first record after a header stays with it,
+    // so that a uuid is always made from something.
     const bool first = frame_records_ == 0;
     const size_t before = frame_.size();
     commit_log::AppendRecord(op, first ? std::optional(records_) : std::nullopt, frame_);

@@ -12,16 +12,14 @@
 
 namespace ringscope {
 
-/// The frames of a ZstdFrameReader, read and decompressed in a thread of its own if the input is a
-/// file that is not small. Memory: kAheadBytes besides the largest frame; large frames come one at
-/// a time.
+/// Reads and decompresses frames in a thread of its own if the input is a file that is not small.
+/// Memory: kAheadBytes besides the largest frame.
 class FramesAhead {
  public:
   using Item = std::variant<ZstdFrame, BadRange>;
 
   static constexpr size_t kAheadBytes = size_t{8} << 20;
 
-  /// @param reader whose Next was not called yet
   /// @param keep_whole whether data frames keep their compressed bytes; else `whole` is empty
   FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whole);
 

@@ -21,8 +21,7 @@ size_t UintFieldSize(uint32_t number, uint64_t value) {
   return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
 }
 
-/// Walks a message as parsers do, descending into the bytes fields that `nested` accepts as
-/// messages.
+/// Walks a message as parsers do, and the fields that `nested` takes for messages.
 template <typename NestedFn>
 bool IsWellFormed(Bytes message, const NestedFn& nested) {
   wire::FieldReader reader(message);
@@ -73,8 +72,7 @@ void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_
 /// The usual record: its request's bytes are copied once, straight to their place.
 void AppendCommit(const Op& op, const Commit& commit, std::optional<uint64_t> number,
                   std::string& out) {
-  // The head's size precedes it in the record, so the head is first encoded at the end of `out`,
-  // where there is memory for it, and copied aside.
+  // The size of the head precedes it: it is first encoded at the end of `out`, and copied aside.
   const size_t start = out.size();
   AppendCommitHead(commit, out);
   std::array<char, kMaxCommitHead> head;

@@ -11,10 +11,9 @@
 
 namespace ringscope {
 
-/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. A line that
-/// is no operation is damage, which names the line and the key, and counts as a record; reading
-/// continues after it. Memory: one line, at most kMaxOpsLine bytes.
-/// @param compressed what the text comes from, if it is compressed: for progress
+/// Reads `.ops.jsonl`. A line that is no operation is damage, and counts as a record. Memory: one
+/// line.
+/// @param compressed source of the text, if it is compressed: for progress
 std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
                                          const CompressedSource* compressed = nullptr);
 
@@ -22,8 +21,8 @@ inline constexpr OutputKind kOpsOutput = {"a log", true};
 
 inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 
-/// One record as a line of `.ops.jsonl`, without the line break: "commit" or "patch" where these
-/// can express all of it, else the raw form "request". Reading the line gives an equal record.
+/// Returns a record as a line without its break: "commit" or "patch" if these can express it, else
+/// "request". Reading the line gives an equal record.
 std::string FormatOp(const Op& op);
 
 /// FormatOp for many records: keeps its memory.
@@ -42,8 +41,7 @@ class OpLineWriter {
   const std::unique_ptr<Impl> impl_;
 };
 
-/// Parses one line (not blank, not a comment). The record's spans point into `storage`.
-/// Errors name the key; the caller adds the line.
+/// Parses one line. The record's spans point into `storage`. Errors name the key, not the line.
 Result<Op> ParseOp(std::string_view line, std::string& storage);
 
 }  // namespace ringscope

@@ -98,11 +98,9 @@ class Scanner {
   std::string_view rest_;
 };
 
-/// Parses a "commit" line as writers usually write it, which most lines of a log are: without
-/// whitespace and escape sequences, each key once, every value as it has to be. Anything else is
-/// left to the slow way, which says what is wrong.
+/// Parses a "commit" line as writers usually write it: without spaces and escapes, each key once.
 /// @param request gets the commit's request; empty before
-/// @return false: it is no such line; `op` and `request` are then meaningless
+/// @return false: the line needs the slow way; `op` and `request` are then meaningless
 bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   Scanner scanner(line);
   if (!scanner.Take(R"({"op":"commit")")) return false;
@@ -178,8 +176,7 @@ struct Scratch {
 /// A string lifted out of its line is replaced there by this and its number. Never a hex digit.
 constexpr char kLiftedMark = '@';
 
-/// The bytes of a string of hex digits that may have been lifted out of the line; required.
-/// @param storage for the bytes, if they were not
+/// Returns the bytes of a required string of hex digits. @param storage unless they were lifted
 Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
               std::string& storage) {
   const std::optional<std::string_view> text = keys.TextIfThere(key);
@@ -413,15 +410,13 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
                                   : std::string("a known operation"));
 }
 
-/// Takes the strings of hex digits that most of a line may be out of it: the JSON parser would look
-/// at each digit by itself, and hex digits need no parser. Each leaves its mark in its place.
-/// @return what is left of the line; nullopt: it is to be parsed as it is
+/// Decodes payloads and leaves marks in their places: the JSON parser would look at each digit.
+/// @return the rest of the line; nullopt: it must be parsed as it is
 std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
   constexpr std::string_view kBetween = R"(":")";
   std::string rest;
   size_t copied = 0;
-  // Without a backslash every quote is a string's first or last character; and without a mark
-  // nothing can be taken for one. Where that is not so the line is left alone.
+  // Without backslashes quotes only bound strings; without marks nothing can be taken for one.
   const auto copy = [&](size_t end) {
     const std::string_view slice = line.substr(copied, end - copied);
     rest += slice;

@@ -13,8 +13,7 @@
 namespace ringscope {
 namespace {
 
-/// A request with more chunks and patches than that is not written out in words: no person reads
-/// it, and a reader bounds how many values a line may have.
+/// A request with more chunks and patches is written as bytes: readers bound the values of a line.
 constexpr size_t kMaxEntries = 10'000;
 
 void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<uint64_t>& value) {
@@ -128,8 +127,7 @@ class OpFormatter {
     return commit.number == 0 && commit.part == 0 && commit.last;
   }
 
-  /// Whether a "commit" line can express all of it; if so, parser_ holds one chunk and nothing
-  /// else.
+  /// Returns true if a "commit" line can express it; then parser_ holds one chunk and nothing else.
   bool IsPlainChunk(const Commit& commit) const {
     if (!IsWhole(commit) || parser_.chunks().size() != 1 || !parser_.patches().empty() ||
         parser_.flush_request_id())

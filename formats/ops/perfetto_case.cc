@@ -208,8 +208,7 @@ class CaseWriter {
            is_number() ? "0" : "false");
   }
 
-  /// Writes a chunk by the helper for chunks.
-  /// @return false if the helper cannot make it
+  /// Writes a chunk by the helper for chunks. @return false if the helper cannot make it
   bool WriteFakeChunk(const ChunkCommit& commit) {
     const std::string_view payload = wire::AsText(commit.payload);
     std::vector<Fragment> fragments;
