@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
 #include "formats/io/output_file.h"
@@ -28,17 +29,12 @@ std::string FormatOp(const Op& op);
 /// FormatOp for many records: keeps its memory.
 class OpLineWriter {
  public:
-  OpLineWriter();
-  ~OpLineWriter();
-  OpLineWriter(const OpLineWriter&) = delete;
-  OpLineWriter& operator=(const OpLineWriter&) = delete;
-
   /// Appends what FormatOp returns.
   void Append(const Op& op, std::string& out);
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  CommitRequestParser parser_;
+  std::string canonical_;
 };
 
 /// Parses one line. The record's spans point into `storage`. Errors name the key, not the line.

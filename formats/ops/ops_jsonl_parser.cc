@@ -61,11 +61,6 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
 
-  bool Take(char c) {
-    if (!rest_.starts_with(c)) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
   bool Take(std::string_view text) {
     if (!rest_.starts_with(text)) return false;
     rest_.remove_prefix(text.size());
@@ -108,11 +103,11 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   std::optional<bool> complete;
   std::optional<Origin> origin;
   std::optional<std::string_view> payload;
-  while (!scanner.Take('}')) {
+  while (!scanner.Take("}")) {
     std::string_view key, text;
-    if (!scanner.Take(",\"") || !scanner.TakeToQuote(key) || !scanner.Take(':')) return false;
+    if (!scanner.Take(",\"") || !scanner.TakeToQuote(key) || !scanner.Take(":")) return false;
     if (key == "payload") {
-      if (payload || !scanner.Take('"') || !scanner.TakeToQuote(text)) return false;
+      if (payload || !scanner.Take("\"") || !scanner.TakeToQuote(text)) return false;
       payload = text;
       continue;
     }
@@ -123,7 +118,7 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
       continue;
     }
     if (key == "origin") {
-      if (origin || !scanner.Take('"') || !scanner.TakeToQuote(text)) return false;
+      if (origin || !scanner.Take("\"") || !scanner.TakeToQuote(text)) return false;
       origin = FromName<Origin>(text);
       if (!origin) return false;
       continue;
@@ -252,15 +247,6 @@ void CheckRecord(KeyReader& keys, const BufferSetUp& buffer) {
                                   kV1Alignment, buffer.size));
 }
 
-/// The keys that "commit", "patch" and "request" share.
-Commit ParseSender(KeyReader& keys) {
-  Commit commit;
-  LineFields fields(keys);
-  SenderFields(fields, commit);
-  commit.origin = keys.NameOr(commit.origin, "origin");
-  return commit;
-}
-
 void CheckSequence(KeyReader& keys, ProducerId producer, WriterId writer) {
   if (Raw(producer) == 0 && Raw(writer) == 0)
     keys.Fail("writer", "producer and writer are both 0, expected only one of them to be");
@@ -273,64 +259,27 @@ ChunkHeader ParseChunkHeaderKeys(KeyReader& keys) {
                      .flags = keys.UintOr(uint8_t{0}, "flags", kMaxChunkFlags)};
 }
 
-OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
-  const BufferId buffer = keys.UintOr(BufferId{}, "buffer");
-  const ChunkHeader header = ParseChunkHeaderKeys(keys);
-  CheckSequence(keys, commit.producer, header.writer);
-  std::string storage;
-  const Bytes payload = ReadHex(keys, "payload", kMaxChunkPayload, scratch, storage);
-  CommitRequestBuilder(scratch.request)
-      .AddChunk(buffer, header, payload, keys.BoolOr(true, "complete"));
-  commit.request = wire::AsBytes(scratch.request);
-  return commit;
-}
-
-/// Appends the patches of a key's array to `patch`; their bytes are in `data`.
-void ParsePatches(KeyReader& keys, bool exact, std::vector<std::string>& data,
-                  ChunkToPatch& patch) {
-  data.clear();
-  keys.ForEach("patches", [&](KeyReader& element) {
-    const auto offset = element.Uint<uint64_t>("offset");
-    element.Hex("data", kMaxOpsLine, data.emplace_back());
-    if (exact && data.back().size() != kPatchSize)
-      element.Fail("data", fmt::format("expected exactly {} bytes, found {}", kPatchSize,
-                                       data.back().size()));
-    patch.patches.push_back({offset, {}});
-  });
-  // Only now: a growing vector moves short strings.
-  for (size_t i = 0; i < patch.patches.size(); ++i) patch.patches[i].data = wire::AsBytes(data[i]);
-}
-
-OpBody ParsePatch(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
-  const auto writer = keys.Uint<WriterId>("writer");
-  CheckSequence(keys, commit.producer, writer);
-  ChunkToPatch patch;
-  patch.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
-  patch.writer = Raw(writer);
-  patch.chunk = keys.Uint<uint32_t>("chunk");
-  patch.more = keys.BoolOr(false, "more");
-  std::vector<std::string> data;
-  ParsePatches(keys, true, data, patch);
-  CommitRequestBuilder(scratch.request).AddPatch(patch);
-  commit.request = wire::AsBytes(scratch.request);
-  return commit;
-}
-
-/// An entry of a raw request's "chunks".
-void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBuilder& builder) {
-  std::string data;
+/// Adds a chunk: an entry of a request's "chunks", or all that a "commit" line has.
+void ParseChunk(KeyReader& keys, const Commit* line, const Scratch& scratch,
+                CommitRequestBuilder& builder) {
+  std::string data, storage;
   ChunkToMove chunk;
-  chunk.page = keys.OptionalUint<uint64_t>("page");
-  chunk.index = keys.OptionalUint<uint64_t>("index");
-  chunk.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+  if (line != nullptr) {
+    chunk.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
+  } else {
+    chunk.page = keys.OptionalUint<uint64_t>("page");
+    chunk.index = keys.OptionalUint<uint64_t>("index");
+    chunk.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+  }
   chunk.incomplete = !keys.BoolOr(true, "complete");
-  if (keys.Has("payload") || keys.Has("writer")) {
-    AppendChunkHeader(data, ParseChunkHeaderKeys(keys));
-    std::string storage;
-    data += wire::AsText(ReadHex(keys, "payload", kMaxOpsLine, scratch, storage));
-    if (keys.Has("data")) keys.Fail("data", "expected either this or \"payload\", found both");
+  if (line != nullptr || keys.Has("payload") || keys.Has("writer")) {
+    const ChunkHeader header = ParseChunkHeaderKeys(keys);
+    if (line != nullptr) CheckSequence(keys, line->producer, header.writer);
+    AppendChunkHeader(data, header);
+    data += wire::AsText(ReadHex(keys, "payload", line == nullptr ? kMaxOpsLine : kMaxChunkPayload,
+                                 scratch, storage));
+    if (line == nullptr && keys.Has("data"))
+      keys.Fail("data", "expected either this or \"payload\", found both");
     chunk.data = wire::AsBytes(data);
   } else if (keys.Has("data")) {
     keys.Hex("data", kMaxOpsLine, data);
@@ -339,8 +288,37 @@ void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBui
   builder.AddChunk(chunk);
 }
 
-OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
+/// Adds a patched chunk: an entry of a request's "patches", or all that a "patch" line has.
+void ParsePatch(KeyReader& keys, const Commit* line, CommitRequestBuilder& builder) {
+  ChunkToPatch patch;
+  if (line != nullptr) {
+    const auto writer = keys.Uint<WriterId>("writer");
+    CheckSequence(keys, line->producer, writer);
+    patch.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
+    patch.writer = Raw(writer);
+    patch.chunk = keys.Uint<uint32_t>("chunk");
+  } else {
+    patch.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+    patch.writer = keys.OptionalUint<uint64_t>("writer");
+    patch.chunk = keys.OptionalUint<uint64_t>("chunk");
+  }
+  patch.more = keys.BoolOr(false, "more");
+  std::vector<std::string> data;
+  keys.ForEach("patches", [&](KeyReader& element) {
+    const auto offset = element.Uint<uint64_t>("offset");
+    element.Hex("data", kMaxOpsLine, data.emplace_back());
+    if (line != nullptr && data.back().size() != kPatchSize)
+      element.Fail("data", fmt::format("expected exactly {} bytes, found {}", kPatchSize,
+                                       data.back().size()));
+    patch.patches.push_back({offset, {}});
+  });
+  // Only now: a growing vector moves short strings.
+  for (size_t i = 0; i < patch.patches.size(); ++i) patch.patches[i].data = wire::AsBytes(data[i]);
+  builder.AddPatch(patch);
+}
+
+/// Parses a line whose request has several chunks or patches, or its bytes.
+void ParseRequest(KeyReader& keys, Scratch& scratch, Commit& commit) {
   LineFields fields(keys);
   PartFields(fields, commit);
   if (keys.Has("raw")) {
@@ -348,24 +326,28 @@ OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
     scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
     for (const char* key : {"chunks", "patches", "flush"})
       if (keys.Has(key)) keys.Fail(key, "expected either this or \"raw\", found both");
-  } else {
-    CommitRequestBuilder builder(scratch.request);
-    if (keys.Has("chunks"))
-      keys.ForEach("chunks", [&](KeyReader& chunk) { ParseRequestChunk(chunk, scratch, builder); });
-    std::vector<std::string> data;
-    if (keys.Has("patches")) {
-      keys.ForEach("patches", [&](KeyReader& entry) {
-        ChunkToPatch patch;
-        patch.target_buffer = entry.OptionalUint<uint64_t>("buffer");
-        patch.writer = entry.OptionalUint<uint64_t>("writer");
-        patch.chunk = entry.OptionalUint<uint64_t>("chunk");
-        patch.more = entry.BoolOr(false, "more");
-        ParsePatches(entry, false, data, patch);
-        builder.AddPatch(patch);
-      });
-    }
-    if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
+    return;
   }
+  CommitRequestBuilder builder(scratch.request);
+  if (keys.Has("chunks"))
+    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, nullptr, scratch, builder); });
+  if (keys.Has("patches"))
+    keys.ForEach("patches", [&](KeyReader& patch) { ParsePatch(patch, nullptr, builder); });
+  if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
+}
+
+enum class CommitForm : uint8_t { kChunk, kPatch, kRequest };
+
+template <CommitForm kForm>
+OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
+  Commit commit;
+  LineFields fields(keys);
+  SenderFields(fields, commit);
+  commit.origin = keys.NameOr(commit.origin, "origin");
+  CommitRequestBuilder builder(scratch.request);
+  if (kForm == CommitForm::kChunk) ParseChunk(keys, &commit, scratch, builder);
+  if (kForm == CommitForm::kPatch) ParsePatch(keys, &commit, builder);
+  if (kForm == CommitForm::kRequest) ParseRequest(keys, scratch, commit);
   commit.request = wire::AsBytes(scratch.request);
   return commit;
 }
@@ -376,7 +358,7 @@ template <size_t kKind>
 OpBody ParseKind(KeyReader& keys, Scratch& scratch) {
   using Record = std::variant_alternative_t<kKind, AnyRecord>;
   if constexpr (std::is_same_v<Record, Commit>) {
-    return ParseCommit(keys, scratch);
+    return ParseCommit<CommitForm::kChunk>(keys, scratch);
   } else {
     Record record;
     LineFields fields(keys);
@@ -395,8 +377,8 @@ constexpr std::array<ParseFn, kOpKinds> kParsers =
 
 /// The parser of the lines of this name; nullptr: there is none.
 ParseFn FindParser(std::string_view name) {
-  if (name == "patch") return ParsePatch;
-  if (name == "request") return ParseRequest;
+  if (name == "patch") return ParseCommit<CommitForm::kPatch>;
+  if (name == "request") return ParseCommit<CommitForm::kRequest>;
   for (size_t kind = 0; kind < kOpKinds; ++kind)
     if (name == OpKindName(kind)) return kParsers[kind];
   return nullptr;
