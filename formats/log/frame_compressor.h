@@ -14,6 +14,8 @@
 #include "core/base/result.h"
 #include "formats/log/commit_log_index.h"
 
+struct ZSTD_CCtx_s;
+
 namespace ringscope {
 
 /// A data frame of a commit log, before it is compressed and after.
@@ -46,17 +48,21 @@ class FrameCompressor {
   Status Compress(std::string_view content, FrameJob& job, std::optional<int> level = {});
 
  private:
-  class Context;
+  struct FreeContext {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
   struct Pending {
     std::unique_ptr<FrameJob> job;
     Status status;
     bool done = false;
   };
 
-  void Run(Context& context);
+  static Status Compress(ZSTD_CCtx_s& context, int level, std::string_view content, FrameJob& job);
+  void Run(ZSTD_CCtx_s& context);
 
   const int level_;
-  std::vector<std::unique_ptr<Context>> contexts_;  // the caller's, then one for each thread
+  // The caller's memory of zstd, then one for each thread.
+  std::vector<std::unique_ptr<ZSTD_CCtx_s, FreeContext>> contexts_;
   std::vector<std::unique_ptr<FrameJob>> spare_;
 
   std::mutex mutex_;
