@@ -56,32 +56,28 @@ class FileSource : public ByteSource {
   std::optional<uint64_t> size_;
 };
 
-class MemorySource : public ByteSource {
+class SourceAt : public ByteSource {
  public:
-  MemorySource(Bytes bytes, std::string path) : bytes_(bytes), path_(std::move(path)) {}
-  MemorySource(std::string bytes, std::string path)
-      : owned_(std::move(bytes)), bytes_(wire::AsBytes(owned_)), path_(std::move(path)) {}
+  SourceAt(ReadAtFn read_at, uint64_t size, std::string path)
+      : read_at_(std::move(read_at)), size_(size), path_(std::move(path)) {}
 
   Result<size_t> Read(std::span<uint8_t> into) override {
-    RS_ASSIGN_OR_RETURN(const size_t count, ReadAt(position_, into));
+    RS_ASSIGN_OR_RETURN(const size_t count, read_at_(position_, into));
     position_ += count;
     return count;
   }
   Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    const Bytes rest = bytes_.subspan(std::min<uint64_t>(offset, bytes_.size()));
-    const size_t count = std::min(into.size(), rest.size());
-    std::copy_n(rest.begin(), count, into.begin());
-    return count;
+    return read_at_(offset, into);
   }
   const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return bytes_.size(); }
+  std::optional<uint64_t> size() const override { return size_; }
   bool CanReadAt() const override { return true; }
 
  private:
-  const std::string owned_;  // what bytes_ points to, unless that is elsewhere
-  const Bytes bytes_;
+  const ReadAtFn read_at_;
+  const uint64_t size_;
   const std::string path_;
-  size_t position_ = 0;
+  uint64_t position_ = 0;
 };
 
 class PrefixedSource : public ByteSource {
@@ -138,12 +134,30 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   return source;
 }
 
-std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
-  return std::make_unique<MemorySource>(std::move(bytes), std::move(path));
+std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path) {
+  return std::make_unique<SourceAt>(std::move(read_at), size, std::move(path));
 }
 
 std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
-  return std::make_unique<MemorySource>(bytes, std::move(path));
+  const auto copy = [bytes](uint64_t offset, std::span<uint8_t> into) {
+    const Bytes rest = bytes.subspan(std::min<uint64_t>(offset, bytes.size()));
+    const size_t count = std::min(into.size(), rest.size());
+    std::copy_n(rest.begin(), count, into.begin());
+    return count;
+  };
+  return MakeSourceAt(copy, bytes.size(), std::move(path));
+}
+
+std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
+  const auto owned = std::make_shared<const std::string>(std::move(bytes));
+  const uint64_t size = owned->size();
+  return MakeSourceAt(
+      [owned](uint64_t offset, std::span<uint8_t> into) {
+        return owned->size() <= offset
+                   ? size_t{0}
+                   : owned->copy(reinterpret_cast<char*>(into.data()), into.size(), offset);
+      },
+      size, std::move(path));
 }
 
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,

@@ -2,6 +2,7 @@
 #define RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,10 @@ class ByteSource {
 
 /// Opens a file, or standard input for "-".
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
+/// Reads up to `into.size()` bytes at an offset; short only at the end.
+using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t> into)>;
+/// A source over what can be read at any offset.
+std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path);
 /// A source over bytes in memory.
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
 /// A source over bytes that must outlive it.

@@ -22,29 +22,6 @@ tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
               {options.path.empty() ? options.folder : options.path, {}, {}}, options.hint);
 }
 
-class TemporarySource : public ByteSource {
- public:
-  TemporarySource(std::shared_ptr<const TemporaryFile> file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
-
-  Result<size_t> Read(std::span<uint8_t> into) override {
-    RS_ASSIGN_OR_RETURN(const size_t size, file_->ReadAt(at_, into));
-    at_ += size;
-    return size;
-  }
-  const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return file_->size(); }
-  Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    return file_->ReadAt(offset, into);
-  }
-  bool CanReadAt() const override { return true; }
-
- private:
-  const std::shared_ptr<const TemporaryFile> file_;
-  const std::string path_;
-  uint64_t at_ = 0;
-};
-
 }  // namespace
 
 std::string TemporaryFolder(std::string otherwise) {
@@ -80,7 +57,12 @@ Result<size_t> TemporaryFile::ReadAt(uint64_t offset, std::span<uint8_t> into) c
 
 std::unique_ptr<ByteSource> OpenTemporary(std::shared_ptr<const TemporaryFile> file,
                                           std::string path) {
-  return std::make_unique<TemporarySource>(std::move(file), std::move(path));
+  const uint64_t size = file->size();
+  return MakeSourceAt(
+      [file = std::move(file)](uint64_t offset, std::span<uint8_t> into) {
+        return file->ReadAt(offset, into);
+      },
+      size, std::move(path));
 }
 
 }  // namespace ringscope
