@@ -29,20 +29,19 @@ class AddedBuffers : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record
   AddedBuffers(OpSource& source, UnrecordedBuffers buffers);
-  /// The same of a source that this owns.
+  /// Owns its source.
   AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers);
 
   Result<std::optional<Op>> Next() override;
 
  private:
-  Result<std::optional<Op>> NextOfSource();
+  void AddBefore(const Op& op);
   void SetUpBefore(const Op& commit);
 
   std::unique_ptr<OpSource> owned_;
   OpSource& source_;
   UnrecordedBuffers buffers_;  // empty: nothing is to be set up
   std::optional<BufferId> lowest_;
-  std::optional<Op> after_config_;
   std::deque<Op> pending_;
 };
 

@@ -54,6 +54,12 @@ constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
                                  {TracePacket::kFtraceStats, kFtraceStats},
                                  {}};
 
+constexpr KeptField kPatch[] = {{proto::Patch::kOffset}, {}};
+constexpr KeptField kChunkToPatch[] = {
+    {proto::ChunkToPatch::kTargetBuffer},    {proto::ChunkToPatch::kWriterId},
+    {proto::ChunkToPatch::kChunkId},         {proto::ChunkToPatch::kHasMorePatches},
+    {proto::ChunkToPatch::kPatches, kPatch}, {}};
+
 void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
 
 /// The bytes of `whole` that `part` points to.
@@ -103,28 +109,22 @@ void Fill(Writable bytes, bool begins_open, bool ends_open) {
   (begins_open && ends_open ? bytes.back() : bytes.front()) |= kMoreBytes;
 }
 
-void MaskWholePacket(Writable packet) {
+/// Masks a packet, or its first fragment.
+/// @param waits sizes of messages in it may be brought by patches
+void MaskPacket(Writable packet, bool continues, bool waits) {
   const Bytes slice = packet;
-  const bool is_valid = IsValidPacket({&slice, 1});
+  const bool is_valid = continues || IsValidPacket({&slice, 1});
   const Writable rest = VisitFields(packet, [&](const wire::Field& field) {
+    const bool may_change = (waits && field.type == wire::Type::kBytes) ||
+                            field.whole.data() + field.whole.size() == slice.data() + slice.size();
+    if (continues && may_change) return false;
     MaskField(packet, field, kPacket);
     return true;
   });
   if (is_valid)
-    Fill(rest, false, false);
+    Fill(rest, /*begins_open=*/false, /*ends_open=*/continues);
   else
     std::ranges::fill(rest, kMoreBytes);  // a tag without an end
-}
-
-/// @param waits sizes of messages in it may be brought by patches
-void MaskFirstFragment(Writable bytes, bool waits) {
-  const Writable rest = VisitFields(bytes, [&](const wire::Field& field) {
-    if (waits && field.type == wire::Type::kBytes) return false;
-    if (field.whole.data() + field.whole.size() == bytes.data() + bytes.size()) return false;
-    MaskField(bytes, field, kPacket);
-    return true;
-  });
-  Fill(rest, /*begins_open=*/false, /*ends_open=*/true);
 }
 
 /// Masks a fragment's impossible size and what follows. Keeps what buffers make of it: whether it
@@ -177,10 +177,8 @@ void MaskPayload(const ChunkHeader& header, bool complete, Writable payload) {
     const bool ends_open = i + 1 == count && (flags & kLastContinues) != 0;
     if (begins_open)
       Fill(bytes, begins_open, ends_open);
-    else if (ends_open)
-      MaskFirstFragment(bytes, (flags & kNeedsPatching) != 0);
     else
-      MaskWholePacket(bytes);
+      MaskPacket(bytes, ends_open, (flags & kNeedsPatching) != 0);
   }
   // The last fragment of a chunk that its writer still has may grow: only its size counts.
   if (status == FragmentStatus::kFragment && count < header.fragments)
@@ -215,21 +213,13 @@ void MaskChunk(Writable entry) {
 
 /// Masks an entry of chunks_to_patch.
 void MaskPatches(Writable entry) {
-  using Fields = proto::ChunkToPatch;
   ZeroOut(VisitFields(entry, [&](const wire::Field& field) {
-    if (field.IsBytes(Fields::kPatches)) {
-      const Writable patch = WritablePart(entry, field.bytes);
-      ZeroOut(VisitFields(patch, [&](const wire::Field& part) {
-        if (part.IsBytes(proto::Patch::kData))
-          std::ranges::fill(WritablePart(patch, part.bytes), kFiller);
-        else if (!part.IsNumber(proto::Patch::kOffset))
-          ClearField(patch, part);
-        return true;
-      }));
-    } else if (!field.IsNumber(Fields::kTargetBuffer) && !field.IsNumber(Fields::kWriterId) &&
-               !field.IsNumber(Fields::kChunkId) && !field.IsNumber(Fields::kHasMorePatches)) {
-      ClearField(entry, field);
-    }
+    MaskField(entry, field, kChunkToPatch);
+    if (!field.IsBytes(proto::ChunkToPatch::kPatches)) return true;
+    wire::FieldReader parts(field.bytes);
+    while (const auto part = parts.Next())
+      if (part->IsBytes(proto::Patch::kData))
+        std::ranges::fill(WritablePart(entry, part->bytes), kFiller);
     return true;
   }));
 }
