@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_LOG_CLONES_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,7 +40,7 @@ class CloneScan {
  private:
   CloneFacts& Of(uint64_t clone);
 
-  std::vector<CloneFacts> clones_;
+  std::map<uint64_t, CloneFacts> clones_;
   uint64_t requested_ = 0;  // the clone requested last
 };
 

@@ -95,7 +95,7 @@ class Recording {
       if (header && CanTake(*header)) {
         result.added.push_back(path);
         Add({path, *std::move(header)});
-      } else if (!header && LockOwnerOf(path)) {
+      } else if (!header && RecordedBy(path)) {
         continue;  // the next part is just being begun
       } else if (!header) {
         result.problems.push_back(

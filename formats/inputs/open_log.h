@@ -12,12 +12,9 @@ class CommitLogObserver;
 
 /// Opens a .tblog or .ops.jsonl by its content, perhaps compressed; "-" for standard input.
 Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path);
-/// The same over any source of bytes.
-Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source);
-
-/// OpenLog with an observer, which sees something only if the input is a commit log.
+/// @param observer sees something only if the input is a commit log
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
-                                           CommitLogObserver* observer);
+                                           CommitLogObserver* observer = nullptr);
 
 }  // namespace ringscope
 

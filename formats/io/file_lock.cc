@@ -34,27 +34,17 @@ bool LockFile(int fd) {
   return true;
 }
 
-std::optional<LockOwner> LockOwnerOf(int fd) {
-  struct flock lock = ByteLock(F_RDLCK, kLockByte);
-  if (::fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return std::nullopt;
-  LockOwner owner;
-  struct flock named = ByteLock(F_RDLCK, kPidByte);
-  if (::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK && named.l_pid > 0)
-    owner.pid = named.l_pid;
-  return owner;
-}
-
-std::optional<LockOwner> LockOwnerOf(const std::string& path) {
+std::optional<std::string> RecordedBy(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
-  const std::optional<LockOwner> owner = LockOwnerOf(fd);
+  struct flock lock = ByteLock(F_RDLCK, kLockByte);
+  struct flock named = ByteLock(F_RDLCK, kPidByte);
+  const bool is_locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool is_named = ::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK;
   ::close(fd);
-  return owner;
-}
-
-std::string BeingRecordedBy(const LockOwner& owner) {
-  if (!owner.pid) return "being recorded by another process";
-  return fmt::format("being recorded by process {}", *owner.pid);
+  if (!is_locked) return std::nullopt;
+  return is_named && named.l_pid > 0 ? fmt::format("being recorded by process {}", named.l_pid)
+                                     : "being recorded by another process";
 }
 
 }  // namespace ringscope

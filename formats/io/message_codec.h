@@ -71,7 +71,7 @@ class MessageEncoder {
   }
   template <codec::Message Struct>
   void operator()(uint32_t number, const Struct& value) {
-    Nested(number, value);
+    Always(number, value);
   }
   template <typename T>
   void operator()(uint32_t number, const std::vector<T>& values) {
@@ -97,10 +97,6 @@ class MessageEncoder {
   }
   template <codec::Message Struct>
   void Always(uint32_t number, const Struct& value) {
-    Nested(number, value);
-  }
-  template <typename Struct>
-  void Nested(uint32_t number, const Struct& value) {
     std::string nested;
     MessageEncoder encoder(nested);
     Fields(encoder, value);
@@ -109,6 +105,10 @@ class MessageEncoder {
 
   std::string& out_;
 };
+
+/// Sets what `message` has; the rest of `into` stays.
+template <typename Struct>
+Status DecodeMessage(Bytes message, Struct& into);
 
 /// Puts one encoded field into a struct. Skips fields of unknown number or another wire type.
 class FieldDecoder {
@@ -120,13 +120,9 @@ class FieldDecoder {
     T value{};
     if (Take(number, value)) into = std::move(value);
   }
-  template <codec::Scalar T>
-  void operator()(uint32_t number, T& into) {
+  template <typename T>
+  requires(codec::Scalar<T> || codec::Message<T>) void operator()(uint32_t number, T& into) {
     Take(number, into);
-  }
-  template <codec::Message Struct>
-  void operator()(uint32_t number, Struct& into) {
-    TakeNested(number, into);
   }
   template <typename T>
   void operator()(uint32_t number, std::vector<T>& into) {
@@ -179,11 +175,11 @@ class FieldDecoder {
   }
   template <codec::Message Struct>
   bool Take(uint32_t number, Struct& into) {
-    return TakeNested(number, into);
+    if (!Is(number, wire::Type::kBytes)) return false;
+    if (Status nested = DecodeMessage(field_.bytes, into); !nested)
+      Refuse(fmt::format("holds a message whose {}", nested.error().message));
+    return true;
   }
-  /// @return whether the field is of that number, and a message
-  template <typename Struct>
-  bool TakeNested(uint32_t number, Struct& into);
 
   const wire::Field& field_;
 };
@@ -194,7 +190,6 @@ void EncodeMessage(const Struct& value, std::string& out) {
   Fields(encoder, value);
 }
 
-/// Sets what `message` has; the rest of `into` stays.
 template <typename Struct>
 Status DecodeMessage(Bytes message, Struct& into) {
   wire::FieldReader reader(message);
@@ -205,15 +200,6 @@ Status DecodeMessage(Bytes message, Struct& into) {
   }
   if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "not well-formed protobuf");
   return {};
-}
-
-template <typename Struct>
-bool FieldDecoder::TakeNested(uint32_t number, Struct& into) {
-  if (!Is(number, wire::Type::kBytes)) return false;
-  if (Status nested = DecodeMessage(field_.bytes, into); !nested) {
-    Refuse(fmt::format("holds a message whose {}", nested.error().message));
-  }
-  return true;
 }
 
 }  // namespace ringscope
