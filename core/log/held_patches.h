@@ -23,7 +23,7 @@ class HeldPatches {
   /// Holds the patches of a part that is not the last. @return false: they exceed kMaxBytes, and
   /// are gone
   bool Hold(const Commit& commit, std::span<const ChunkToPatch> patches);
-  /// What is held of a producer's request, in order, at its last part. Valid until the next call.
+  /// Returns the held patches of a producer's request, at its last part. Valid until the next call.
   std::span<const ChunkToPatch> Take(ProducerId producer) {
     return held_.empty() ? std::span<const ChunkToPatch>() : TakeHeld(producer);
   }

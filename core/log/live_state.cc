@@ -46,7 +46,7 @@ void LiveState::ForgetBuffer(BufferId buffer) {
     const auto* source = std::get_if<DataSourceSetUp>(&entry.second.body);
     return source != nullptr && source->target_buffer == buffer;
   });
-  // What happened to the instances of these sources.
+  // Removes records about the instances of these sources.
   std::erase_if(entries_, [&](const auto& entry) {
     const auto& [kind, owner, number, name] = entry.first;
     const bool is_of_instance = kind == OpKindOf<DataSourceStarted>() ||

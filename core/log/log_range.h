@@ -27,7 +27,7 @@ struct RecordRange {
   uint64_t last = UINT64_MAX;
 };
 
-/// What some sequences wrote into some buffers in some time; empty: all.
+/// Sequences, buffers and times of a log; an empty list selects all.
 struct LogSelection {
   std::vector<SequenceKey> sequences;
   std::vector<BufferId> buffers;

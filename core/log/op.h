@@ -16,9 +16,9 @@
 
 namespace ringscope {
 
-// What the records of a commit log are, kind by kind; see Op.
+// The records of a commit log, kind by kind; see Op.
 
-/// How a commit came into the log.
+/// The way of a commit into the log.
 enum class Origin : uint8_t {
   kImported,   // from a text or another tool: its way is not known
   kShm,        // committed over shared memory
@@ -45,7 +45,7 @@ struct LogHeader {
   uint32_t first_part = 0;
   /// Records after this one that repeat state of the parts before.
   uint64_t repeated_records = 0;
-  /// What packets say is left out: see core/payload. Such a log has kVersionWithoutPayload.
+  /// Payloads are masked, see payload_mask.h. Such a log has kVersionWithoutPayload.
   bool without_payload = false;
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
@@ -67,7 +67,7 @@ struct SessionEnded {
   uint64_t session = 0;
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
-/// What else happens to a tracing session as a whole.
+/// Other changes of a tracing session as a whole.
 enum class SessionChange : uint8_t {
   kRefused,             // EnableTracing failed; the detail says why
   kStarted,             // its data sources are asked to start
@@ -124,7 +124,7 @@ struct ProducerConnected {
   std::optional<uint64_t> smb_size;      // bytes
   std::optional<uint64_t> page_size;     // bytes
   std::optional<uint32_t> machine = {};  // machine_id, of a producer on another machine
-  // What it asked for: the service may decide otherwise, see SharedMemorySetUp.
+  // Sizes that it asked for: the service may decide otherwise, see SharedMemorySetUp.
   std::optional<uint64_t> smb_size_hint = {};   // bytes
   std::optional<uint64_t> page_size_hint = {};  // bytes
   friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
@@ -437,7 +437,7 @@ class OpBody : public AnyRecord {
   ~OpBody();
 };
 
-/// Whether it is no record of a log, but a place of its file that cannot be read.
+/// Returns true for a place of a log's file that cannot be read, which is no record.
 inline bool IsDamage(const OpBody& body) {
   const auto* gap = std::get_if<RecorderGap>(&body);
   return gap != nullptr && gap->is_damage;

@@ -15,7 +15,7 @@
 
 namespace ringscope {
 
-/// What a producer, or one writer of it, writes is to go into another buffer.
+/// Moves all that a producer, or one writer of it, writes into another buffer.
 struct RetargetRule {
   ProducerId producer{};
   std::optional<WriterId> writer;  // absent: all of the producer's

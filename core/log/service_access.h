@@ -24,7 +24,7 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
-/// Where it is not known which release judges a chunk: it is refused if any release refuses it.
+/// For an unknown release: a chunk is refused if any release refuses it.
 inline constexpr uint32_t kAnyRelease = 0;
 
 /// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
@@ -50,7 +50,7 @@ class ServiceAccess {
 
   /// Returns a connected producer, or nullptr. Valid until the next Apply.
   const Producer* Find(ProducerId id) const;
-  /// Whether the service ignores the producer's whole requests: its shared memory is missing.
+  /// Returns true if the producer lacks shared memory: the service ignores its whole requests.
   bool IgnoresRequests(const Producer* producer) const {
     return knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory;
   }
@@ -61,7 +61,7 @@ class ServiceAccess {
                                const ChunkToMove& chunk, WriterId writer, bool is_open,
                                uint32_t release) const;
 
-  /// Whether there was a record of any producer's connection.
+  /// Returns true after a record of any producer's connection.
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
   uint64_t producers_connected() const { return producers_connected_; }

@@ -151,7 +151,7 @@ class StoryBuilder {
     for (const InstanceStory& instance : story_.instances) {
       // A log without records of starts has those that were set up.
       const bool started = instance.started || !knows_starts_;
-      // What another data source of the same producer wrote to the buffer cannot be distinguished.
+      // Chunks of other data sources of the producer in the buffer cannot be distinguished.
       if (!started || wrote.contains({instance.producer, instance.buffer})) continue;
       story_.findings.push_back({SourceProblem::kNeverWrote, instance.session, instance.name,
                                  instance.producer, producers_[instance.producer].name,

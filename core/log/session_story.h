@@ -49,7 +49,7 @@ struct SourceFinding {
   friend bool operator==(const SourceFinding&, const SourceFinding&) = default;
 };
 
-/// How a producer answered flushes.
+/// The answers of a producer to flushes.
 struct ProducerFlushes {
   ProducerId producer{};
   std::string name;
@@ -64,7 +64,7 @@ struct ProducerFlushes {
   uint64_t mean_ns() const { return timed == 0 ? 0 : sum_ns / timed; }
 };
 
-/// What the records of a log say about the life of its sessions, apart from the buffers.
+/// The life of a log's sessions by its records, apart from the buffers.
 struct SessionStory {
   std::vector<FlushAccount> flushes;       // by id
   std::vector<ProducerFlushes> producers;  // that were asked to flush, by id

@@ -5,7 +5,7 @@
 namespace ringscope {
 namespace {
 
-/// What an entry of the map and the list's spare space cost, roughly.
+/// Cost of an entry of the map and of the list's spare space, roughly.
 constexpr size_t kListOverhead = 64;
 
 void Extend(std::optional<uint64_t>& first, std::optional<uint64_t>& last,

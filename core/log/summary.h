@@ -16,7 +16,7 @@
 
 namespace ringscope {
 
-/// What a log holds of one sequence in one buffer.
+/// The content of a log for one sequence in one buffer.
 struct SequenceSummary {
   SequenceKey sequence;
   BufferId buffer{};
@@ -31,7 +31,7 @@ struct SequenceSummary {
   friend bool operator==(const SequenceSummary&, const SequenceSummary&) = default;
 };
 
-/// What a log holds of one session. A log's index has it; a scan makes it where there is no index.
+/// The content of a log for one session: from its index, or else by a scan.
 struct SessionSummary {
   LogHeader header;
   uint64_t first_record = 0;  // number in the file

@@ -5,7 +5,7 @@
 namespace ringscope {
 namespace {
 
-// What a recorder does not reach, but a log that was made to exhaust its readers may.
+// Limits that only a log that was made to exhaust its readers exceeds.
 constexpr size_t kMaxVerdicts = 256;
 constexpr size_t kMaxDetail = 1024;
 constexpr size_t kMaxLive = 4096;

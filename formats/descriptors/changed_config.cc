@@ -30,7 +30,7 @@ std::vector<TextStep> StepsOf(std::string_view path) {
   return steps;
 }
 
-/// Where the line of a place begins.
+/// Returns the beginning of the line of a place.
 size_t LineStart(const std::string& text, size_t at) {
   return at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
 }

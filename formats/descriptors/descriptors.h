@@ -35,7 +35,7 @@ struct TextPlace {
 /// threads.
 class Descriptors {
  public:
-  /// Those of the .proto files of this folder, parsed when something is looked up.
+  /// Returns those of this folder's .proto files, parsed at the first look-up.
   static const Descriptors& BuiltIn();
   /// Returns the built-in ones with those of a FileDescriptorSet of protoc --include_imports.
   /// kCorrupt: it is none, or incomplete. @param path for messages
@@ -45,9 +45,9 @@ class Descriptors {
 
   /// Messages are named without their package: "TraceConfig"; one of another package with it.
 
-  /// Empty: not known.
+  /// Returns the name of a field, or an empty text.
   std::string FieldName(std::string_view message, uint32_t number) const;
-  /// nullopt: not known.
+  /// Returns a field, if it is known.
   std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
 
   /// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt

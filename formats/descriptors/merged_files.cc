@@ -80,7 +80,7 @@ void Merge(DescriptorProto& into, DescriptorProto from) {
   MergeNamed(*into.mutable_nested_type(), from.nested_type());
   MergeNamed(*into.mutable_enum_type(), from.enum_type());
   ReplaceItems(*into.mutable_extension(), from.extension());
-  // What remains for extensions: the user's ranges, or else what is beyond all fields.
+  // Leaves for extensions the user's ranges, or else all that is beyond the fields.
   ReplaceItems(*into.mutable_extension_range(), from.extension_range());
   RemoveIf(*into.mutable_extension_range(), [&](const auto& range) {
     return std::any_of(into.field().begin(), into.field().end(), [&](const auto& field) {

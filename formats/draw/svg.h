@@ -41,7 +41,7 @@ class SvgWriter {
   void Polygon(std::string_view corners, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
-  /// What is drawn up to EndGroup belongs together; `title` shows when it is pointed at.
+  /// Begins a group up to EndGroup; `title` shows when it is pointed at.
   void BeginGroup(std::string_view title);
   void EndGroup();
 

@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// Whether an input was a trace, and whether all of it could be read.
+/// The state of an input: no trace, or a trace that was read wholly or partly.
 enum class ImportedTrace { kNone, kWhole, kDamaged };
 
 /// The logs that were made of traces in a run: each trace is imported once. Safe from all threads.
@@ -22,7 +22,7 @@ class ImportedTraces {
   /// read
   Result<std::unique_ptr<ByteSource>> Open(const std::string& path,
                                            const std::function<Result<bool>(ByteSink&)>& import);
-  /// What is known of the input of this path.
+  /// Returns the state of the input of this path.
   ImportedTrace Find(const std::string& path);
 
  private:

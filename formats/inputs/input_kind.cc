@@ -18,7 +18,7 @@
 namespace ringscope {
 namespace {
 
-/// What is looked at: comments and blank lines may precede the first operation.
+/// Bytes that are read: comments and blank lines may precede the first operation.
 constexpr size_t kLookedAt = size_t{64} << 10;
 
 /// Of a line of JSON, which may be cut off: its kind is at its start.
@@ -52,7 +52,7 @@ InputKind KindOfText(std::string_view text) {
   return InputKind::kOther;
 }
 
-/// Whether the bytes begin with a Trace message's packet whose own first field is well-formed.
+/// Returns true if the bytes begin with a Trace message's well-formed packet.
 bool IsTrace(Bytes bytes) {
   constexpr uint8_t kPacketTag = 0x0A;
   if (bytes.empty() || bytes[0] != kPacketTag) return false;

@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-/// What a file holds, by its first bytes.
+/// The content of a file, by its first bytes.
 enum class InputKind : uint8_t {
   kLog,     // a commit log or operations: what went into the buffers
   kEvents,  // `.events.jsonl`: the results of a replay
@@ -23,7 +23,7 @@ enum class InputKind : uint8_t {
 /// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
-/// What the first bytes of an input show.
+/// The kind of an input, and its start.
 struct InputStart {
   InputKind kind = InputKind::kOther;
   bool is_compressed = false;

@@ -19,7 +19,7 @@ namespace ringscope {
 /// Called now and then with bytes done and the total (0: not known).
 using ProgressFn = std::function<void(uint64_t done, uint64_t total)>;
 
-/// What is known of a log as a whole.
+/// A log as a whole.
 struct LogInfo {
   LogFormat format = LogFormat::kCommitLog;
   std::vector<SessionSummary> sessions;

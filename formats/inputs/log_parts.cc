@@ -164,7 +164,7 @@ class Recording {
     return found;
   }
 
-  /// Whether the recorder wrote that a part follows this one.
+  /// Returns true if the recorder wrote that a part follows this one.
   static bool ContinuesAfter(const std::string& path) {
     if (!IsRegular(path)) return false;
     auto source = OpenByteSource(path);

@@ -23,7 +23,7 @@ class Copier {
     const auto* header = std::get_if<LogHeader>(&op.body);
     if (header == nullptr || started_) {
       if (header == nullptr) RS_RETURN_IF_ERROR(Start());
-      // What was lost before a header belongs to the session before it.
+      // Losses before a header belong to the session before it.
       RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
     }
     if (header == nullptr) {

@@ -28,7 +28,7 @@ class ByteWindow {
 
   Bytes bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
   size_t size() const { return end_ - begin_; }
-  /// Where the window begins in the source.
+  /// Returns the window's offset in the source.
   uint64_t offset() const { return offset_; }
   const ByteSource& source() const { return *source_; }
 

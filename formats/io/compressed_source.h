@@ -17,9 +17,9 @@ class CompressedSource : public ByteSource {
   virtual std::optional<uint64_t> compressed_size() const = 0;
 };
 
-/// Whether `start`, the first bytes of an input, begin a zstd frame.
+/// Returns true if `start`, the first bytes of an input, begin a zstd frame.
 bool IsZstd(Bytes start);
-/// Whether they begin a gzip member.
+/// Returns true if they begin a gzip member.
 bool IsGzip(Bytes start);
 
 /// The largest window of a zstd frame that is taken, as the exponent of 2: zstd's own limit.

@@ -35,7 +35,7 @@ bool ReadWhatIsThere(int fd, const std::function<void(std::string_view)>& take);
 /// "cannot open: No such file or directory", at a path, for an errno.
 tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
                                   std::string hint = {});
-/// What a user can do about a write that failed; empty: nothing is known.
+/// Returns what a user can do about a write that failed, or an empty text.
 std::string WriteHint(int error);
 
 }  // namespace ringscope

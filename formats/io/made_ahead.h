@@ -18,7 +18,7 @@ namespace ringscope {
 template <typename Item>
 class MadeAhead {
  public:
-  /// What an item counts of the limit, and whether it is the last one.
+  /// The size of an item, which the limit is for, and a mark of the last one.
   struct Made {
     size_t size = 1;
     bool last = false;

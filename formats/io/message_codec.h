@@ -141,7 +141,7 @@ class FieldDecoder {
     }
   }
 
-  /// What is wrong with the field, if something is.
+  /// The error in the field, if it has one.
   Status status = {};
 
  private:

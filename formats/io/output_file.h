@@ -8,7 +8,7 @@
 
 namespace ringscope {
 
-/// What is written to a file. Each format has one of these beside its writer.
+/// A format of a file that is written. Each has one of these beside its writer.
 struct OutputKind {
   const char* what;                       // "a trace", for messages
   bool is_text = false;                   // which a terminal can show
@@ -69,7 +69,7 @@ class OutputFile : public ByteSink {
   using ByteSink::Write;
   /// Flushes, renames. Call once, last.
   virtual Status Commit() = 0;
-  /// Where what was written can be read before Commit; empty: it cannot.
+  /// Returns the name under which the content can be read before Commit, or an empty one.
   virtual std::string written_to() const { return {}; }
   virtual const std::string& path() const = 0;
 };

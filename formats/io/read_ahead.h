@@ -9,7 +9,7 @@
 
 namespace ringscope {
 
-/// Whether a reader may use another thread that reads and decompresses in advance.
+/// Allows a reader another thread that reads and decompresses in advance.
 enum class ReadAhead : uint8_t { kNo, kYes };
 
 /// Returns true for files that are not small. Elsewhere a read may never end.

@@ -12,7 +12,7 @@
 namespace ringscope {
 namespace {
 
-/// What libzip reads an archive from.
+/// The bytes that libzip reads an archive from.
 struct ArchiveBytes {
   const std::unique_ptr<ByteSource> source;
   uint64_t at = 0;

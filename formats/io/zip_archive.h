@@ -10,7 +10,7 @@
 
 namespace ringscope {
 
-/// Whether `start`, the first bytes of an input, begin a zip archive, perhaps an empty one.
+/// Returns true if `start`, the first bytes of an input, begin a zip archive.
 bool IsZip(Bytes start);
 
 /// A file in a zip archive.

@@ -13,7 +13,7 @@
 
 namespace ringscope::commit_log {
 
-/// What the index keeps of one data frame.
+/// One data frame in the index.
 struct IndexEntry {
   uint64_t compressed_size = 0;  // from the frame's header to its checksum
   uint64_t content_size = 0;
@@ -77,7 +77,7 @@ uint64_t Hash(Bytes bytes);
 /// The seek table's checksum of a frame's content.
 inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Hash(content)); }
 
-/// Whether the summaries are small enough to be kept in an index.
+/// Returns true if the summaries are small enough to be kept in an index.
 bool SummariesFit(const std::vector<SessionSummary>& sessions);
 
 /// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.

@@ -47,7 +47,7 @@ class CommitLogWriter {
 
 /// The header that an import of operations gives to a log whose text has none.
 LogHeader ImportHeader();
-/// Whether a text of the log can leave this header out, as an import would make it again.
+/// Returns true if a text of the log can leave this header out: an import makes it again.
 bool IsImportHeader(const LogHeader& header);
 
 }  // namespace ringscope

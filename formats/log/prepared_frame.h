@@ -28,7 +28,7 @@ class PreparedFrame {
   std::string_view Finish(uint64_t first_record);
 
  private:
-  /// Where the first record may grow to when it gets its number.
+  /// Space for the first record's number.
   static constexpr size_t kSpace = 32;
 
   const size_t capacity_;

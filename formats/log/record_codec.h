@@ -12,7 +12,7 @@ namespace ringscope::commit_log {
 /// Appends the record as a field of CommitLog. @param number for a frame's first record
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
 
-/// What replaces the first bytes of an encoded record so that it has a number.
+/// A replacement for the first bytes of an encoded record, which gives it a number.
 struct NumberedHead {
   std::string bytes;
   size_t replaces = 0;  // of the record's bytes

@@ -25,7 +25,7 @@ struct RecordField {
   const char* key;
   InLine in_line;
 
-  /// What the codec needs of it.
+  /// The part that the codec needs.
   constexpr operator uint32_t() const { return number; }
 };
 

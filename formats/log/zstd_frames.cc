@@ -52,7 +52,7 @@ std::optional<size_t> FindMagic(Bytes bytes) {
 
 bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
-/// What a frame's own headers state.
+/// A frame by its own headers.
 struct ZstdFrameReader::Layout {
   size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;

@@ -72,9 +72,9 @@ class ZstdFrameReader {
   Result<Layout> InspectSkippable(Layout layout);
   Result<Layout> InspectData(Layout layout);
   Result<Layout> WalkBlocks(Layout layout);
-  /// Whether the input has so many bytes from the frame's beginning on.
+  /// Returns true if the input has so many bytes from the frame's beginning on.
   Result<bool> Has(const Layout& layout, size_t size);
-  /// Those of them that are in the window, from the frame's byte `at` on.
+  /// Returns those in the window, from the frame's byte `at` on.
   Bytes BytesOf(const Layout& layout, size_t at) const;
   /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
   std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);

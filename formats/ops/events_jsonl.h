@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-/// Whether a file begins as one of events, which nothing but ringscope writes.
+/// Returns true if a file begins as one of events, which only ringscope writes.
 bool BeginsWithEvent(Bytes start);
 inline constexpr OutputKind kEventsOutput = {"a file of events", true, BeginsWithEvent};
 

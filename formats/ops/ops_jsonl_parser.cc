@@ -66,7 +66,7 @@ class Scanner {
     rest_.remove_prefix(text.size());
     return true;
   }
-  /// What is left up to the next quote, which is taken, too.
+  /// Takes the text up to the next quote, and the quote.
   bool TakeToQuote(std::string_view& text) {
     const size_t end = rest_.find('"');
     if (end == std::string_view::npos) return false;
@@ -162,7 +162,7 @@ struct Lifted {
   std::vector<std::pair<size_t, size_t>> spans;  // offset and size, in order
 };
 
-/// What a line is parsed into and with.
+/// Memory for parsing a line.
 struct Scratch {
   std::string& request;  // encoded; commits point into it
   Lifted lifted;
@@ -235,7 +235,7 @@ class LineFields {
   KeyReader& keys_;
 };
 
-/// What no list of fields can state.
+/// Checks what no list of fields can state.
 template <typename Record>
 void CheckRecord(KeyReader&, const Record&) {}
 

@@ -59,7 +59,7 @@ class OpsReader : public LogSource {
     ++records_;
   }
 
-  /// What follows cannot be decompressed.
+  /// Notes that the rest cannot be decompressed.
   void AddEnd(const Error& error) {
     const uint64_t line = lines_.Here().line.value_or(0);
     at_end_ = true;

@@ -200,7 +200,7 @@ class CaseWriter {
          CauseName());
     Line("  ResetBuffer({}{});", SizeOf(case_.a),
          PolicyOf(case_.a) == FillPolicy::kDiscard ? ", TraceBuffer::kDiscard" : "");
-    // What the writers of real traces would not send is checked in a debug build.
+    // A debug build checks for chunks that the writers of real traces would not send.
     if (a_->stats().abi_violations + b_->stats().abi_violations > 0)
       Line("  SuppressClientDchecksForTesting();");
     if (has_packets_)
