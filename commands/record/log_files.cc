@@ -22,12 +22,10 @@ namespace fs = std::filesystem;
 Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) {
   std::vector<std::string> older;
   for (const std::string& path : FilesNamedAsParts(options.path)) {
-    if (const std::optional<LockOwner> owner = LockOwnerOf(path)) {
+    if (const auto by = RecordedBy(path))
       return Fail(ErrorCode::kIo,
-                  fmt::format("a part of a recording of this name, {}, is {}", path,
-                              BeingRecordedBy(*owner)),
+                  fmt::format("a part of a recording of this name, {}, is {}", path, *by),
                   {options.path, {}, {}}, "choose another name, or stop that recorder first");
-    }
     std::error_code ignored;
     const std::optional<LogHeader> header = ReadHeaderOf(path);
     if ((header && header->part > 0) || fs::file_size(path, ignored) == 0) older.push_back(path);
@@ -151,7 +149,7 @@ Status LogFiles::MakeRoom() {
 }
 
 bool LogFiles::Notes(const OpBody& body) {
-  return LiveState::Concerns(body) || VerdictBuilder::Concerns(body);
+  return !std::holds_alternative<Commit>(body) && !std::holds_alternative<SharedMemoryLook>(body);
 }
 
 void LogFiles::Note(const Op& op) {

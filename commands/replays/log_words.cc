@@ -13,9 +13,8 @@ std::string NotClosedText(const std::string& path, std::optional<uint64_t> durat
                                 ? fmt::format("its last record is {} after its session's first",
                                               HumanDuration(*duration_ns))
                                 : "it has no times";
-  if (const std::optional<LockOwner> owner = LockOwnerOf(path))
-    return fmt::format("the log is {}; {}, and what follows is missing", BeingRecordedBy(*owner),
-                       until);
+  if (const auto by = RecordedBy(path))
+    return fmt::format("the log is {}; {}, and what follows is missing", *by, until);
   return fmt::format("the log was not closed: {}, and what followed may be missing", until);
 }
 

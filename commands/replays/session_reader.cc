@@ -134,7 +134,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (held_) {
     op.swap(held_);
     record_number_ = held_number_;
-    if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
+    verdicts_.Add(op->body);
     return op;
   }
   RS_ASSIGN_OR_RETURN(op, Pull());
@@ -147,7 +147,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
     op.reset();
   } else {
     record_number_ = pulled_number_;
-    if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
+    verdicts_.Add(op->body);
   }
   return op;
 }

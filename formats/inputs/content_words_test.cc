@@ -1,9 +1,8 @@
-#include "formats/inputs/input_kind.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"

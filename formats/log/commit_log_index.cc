@@ -65,16 +65,13 @@ std::optional<Bytes> IndexMessage(Bytes content) {
 }
 
 void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {
-  AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(frame_bytes),
-                          .content_size = 0,
-                          .content_checksum = ContentChecksum({})});
+  AppendSeekEntry(seek_, {static_cast<uint32_t>(frame_bytes), 0, ContentChecksum({})});
 }
 
 void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checksum) {
   MessageEncoder{entries_}(kIndexFrame, entry);
-  AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(entry.compressed_size),
-                          .content_size = static_cast<uint32_t>(entry.content_size),
-                          .content_checksum = content_checksum});
+  AppendSeekEntry(seek_, {static_cast<uint32_t>(entry.compressed_size),
+                          static_cast<uint32_t>(entry.content_size), content_checksum});
 }
 
 std::vector<std::string> IndexBuilder::Finish(uint64_t records,
@@ -171,21 +168,16 @@ Result<std::vector<SeekEntry>> DecodeSeekTable(Bytes content) {
   const Bytes footer = content.last(kSeekTableFooterSize);
   const Bytes table = content.first(content.size() - kSeekTableFooterSize);
   const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer.data());
-  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic) {
+  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic)
     return refuse("the seek table does not end with its magic number");
-  }
-  if (footer[4] != kSeekTableDescriptor) {
-    return refuse("the seek table's descriptor is not 0x80");
-  }
-  if (entries * kSeekTableEntrySize != table.size()) {
+  if (footer[4] != kSeekTableDescriptor) return refuse("the seek table's descriptor is not 0x80");
+  if (entries * kSeekTableEntrySize != table.size())
     return refuse("the seek table's number of entries does not match its size");
-  }
   std::vector<SeekEntry> decoded(static_cast<size_t>(entries));
   for (size_t i = 0; i < decoded.size(); ++i) {
     const uint8_t* at = table.data() + i * kSeekTableEntrySize;
-    decoded[i] = {.compressed_size = wire::LoadLittleEndian<uint32_t>(at),
-                  .content_size = wire::LoadLittleEndian<uint32_t>(at + 4),
-                  .content_checksum = wire::LoadLittleEndian<uint32_t>(at + 8)};
+    decoded[i] = {wire::LoadLittleEndian<uint32_t>(at), wire::LoadLittleEndian<uint32_t>(at + 4),
+                  wire::LoadLittleEndian<uint32_t>(at + 8)};
   }
   return decoded;
 }

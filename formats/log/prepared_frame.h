@@ -10,9 +10,8 @@
 
 namespace ringscope {
 
-/// A data frame of a commit log, made ahead of its writer, perhaps in another thread: its records
-/// are encoded once, as they are added, and compressed from where they are. Reuse it: it keeps its
-/// memory.
+/// A data frame made ahead of its writer: records are encoded once, and compressed from where they
+/// are. Keeps its memory.
 class PreparedFrame {
  public:
   /// @param capacity bytes of encoded records, at most commit_log::kMaxRecordBytes
@@ -29,7 +28,7 @@ class PreparedFrame {
   std::string_view Finish(uint64_t first_record);
 
  private:
-  /// Where the first record may grow to when it gets its number.
+  /// Space for the first record's number.
   static constexpr size_t kSpace = 32;
 
   const size_t capacity_;
