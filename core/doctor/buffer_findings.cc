@@ -143,11 +143,10 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
         sequences, {}, [](const TraceSequence* sequence) { return PlacesOf(*sequence); });
     finding.where += fmt::format("; most often {}, {}", SequenceName(examiner, worst),
                                  Count(PlacesOf(worst), "time"));
-    const LossSign* const sign = worst.signs.empty() ? nullptr : &worst.signs.front();
-    if (sign != nullptr && sign->before_ns && sign->after_ns)
+    if (worst.first_loss)
       finding.where +=
-          fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
-                      TimeText(examiner, *sign->after_ns));
+          fmt::format(", first between {} and {}", TimeText(examiner, worst.first_loss->first_ns),
+                      TimeText(examiner, worst.first_loss->last_ns));
   }
   const std::string causes = CausesText(losses);
   finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
-#include "core/trace/trace_scan.h"
+#include "core/trace/stat_rows.h"
 
 namespace ringscope {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
+#include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
-#include "core/trace/trace_scan.h"
 
 namespace ringscope {
 namespace {

@@ -1,105 +1,91 @@
 #include "core/trace/trace_scan.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {
-namespace {
 
 using proto::TracePacket;
 
-}  // namespace
-
-TraceScan::TraceScan() { sequences_.reserve(1024); }
-
-void TraceScan::AddError(uint64_t offset, std::string what) {
-  ++facts_.error_count;
-  if (facts_.errors.size() < TraceFacts::kMaxErrors)
-    facts_.errors.push_back({offset, std::move(what)});
-}
-
-auto TraceScan::SequenceOf(const TracePacketView& packet) -> Sequence* {
-  const uint64_t key = KeyOf(packet.machine, packet.sequence_id);
+auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
+  const uint64_t key = KeyOf(machine, id);
   if (last_sequence_ != nullptr && key == last_key_) return last_sequence_;
-  last_key_ = key;
-  return last_sequence_ = FindSequence(packet, key);
-}
-
-auto TraceScan::FindSequence(const TracePacketView& packet, uint64_t key) -> Sequence* {
-  const auto known = sequences_.find(key);
-  if (known != sequences_.end()) return &known->second;
-  if (sequences_.size() == kMaxSequences) {
+  if (sequences_.size() == kMaxSequences && !sequences_.contains(key)) {
     ++facts_.sequences_left_out;
     return nullptr;
   }
   Sequence& sequence = sequences_[key];
-  sequence.facts.id = packet.sequence_id;
-  sequence.facts.machine = packet.machine;
-  return &sequence;
+  sequence.facts.id = id;
+  sequence.facts.machine = machine;
+  last_key_ = key;
+  return last_sequence_ = &sequence;
 }
 
-void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet) {
+std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
+                                             const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
-  if (bytes.empty()) return;
+  if (bytes.empty()) return std::nullopt;
   if (!packet.is_well_formed) {
-    AddError(offset, "a packet whose fields cannot be read to its end");
-    return;
+    facts_.AddError(offset, "a packet whose fields cannot be read to its end");
+    return std::nullopt;
   }
   ++packets_since_stats_;
-  Sequence* const sequence = SequenceOf(packet);
-  if (sequence == nullptr) return;
+  Sequence* const sequence = SequenceOf(packet.machine, packet.sequence_id);
+  if (sequence == nullptr) return std::nullopt;
   TraceSequence& facts = sequence->facts;
-  const bool is_known = facts.all.packets > 0;
+  bool is_first_loss = false;
+  if (packet.dropped != 0 && packet.has_sequence_id) {
+    if (facts.all.packets == 0) {  // the first packet of a sequence never counts
+      facts.first_loss_bits = packet.dropped;
+    } else {
+      facts.losses.Add(packet.dropped);
+      is_first_loss = facts.losses.sequence_packet_loss == 1;
+    }
+  }
   ++facts.all.packets;
   facts.all.bytes += bytes.size();
   if (packet.pid) facts.pid = packet.pid;
-
-  if (packet.dropped != 0 && packet.has_sequence_id) CountLoss(packet, offset, *sequence, is_known);
   UpdateState(packet, *sequence);
-  int64_t ns = kNoTime;
+
+  std::optional<TimeSpan> times;      // of the events
+  std::optional<int64_t> skipped_ns;  // of a packet that is not used
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
-  } else if (packet.content == proto::TracePacket::kRemoteClockSync) {
+  } else if (packet.content == TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
-    ns = AddTimes(packet, *sequence);
+    times = AddTimes(packet, *sequence);
     CountMissingFields(packet);
+  } else if (packet.sequence_id != 0 && packet.timestamp && packet.timestamp_clock) {
+    // Without its clock, its time would be known only by a default that may be lost.
+    skipped_ns = clocks_.ToTraceTime(packet.machine,
+                                     ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
+                                     *packet.timestamp);
+    if (skipped_ns) AddTo(facts.skipped_span, *skipped_ns);
   }
-  if (ns != kNoTime) {
-    ringscope::AddTo(facts.all.span, ns);
-    if (!facts.signs.empty() && facts.signs.back().offset == offset && packet.dropped != 0)
-      facts.signs.back().after_ns = ns;
-    sequence->last_ns = ns;
+  const bool is_data = packet.sequence_id != kServiceSequenceId;
+  if (is_data) ++facts_.data_packets;
+  if (times) {
+    AddTo(facts.all.span, times->first_ns);
+    if (is_data) AddTo(facts_.all.span, times->first_ns);
+    if (is_first_loss && sequence->last_ns)
+      facts.first_loss = TimeSpan{*sequence->last_ns, times->first_ns};
+    sequence->last_ns = times->first_ns;
+    skipped_ns = times->last_ns;
   }
-  AddOwnFacts(packet, ns);
+  AddOwnFacts(packet);
   AddProcessNames(packet, facts);
+  return skipped_ns >= 0 ? std::optional(static_cast<uint64_t>(*skipped_ns)) : std::nullopt;
 }
 
+/// Returns where what the packets of a machine lack or report is counted.
 MachineFacts& TraceScan::FactsOf(uint32_t machine) {
   if (machine == 0) return facts_;
-  if (last_facts_ != nullptr && machine == last_machine_) return *last_facts_;
   const bool is_kept =
       facts_.remotes.size() < TraceFacts::kMaxMachines || facts_.remotes.contains(machine);
-  last_machine_ = machine;
-  last_facts_ = is_kept ? &facts_.remotes[machine] : &ignored_;
-  return *last_facts_;
-}
-
-void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence,
-                          bool is_known) {
-  TraceSequence& facts = sequence.facts;
-  if (!is_known) {  // the first packet of a sequence never counts
-    facts.first_loss_bits = packet.dropped;
-    return;
-  }
-  facts.losses.Add(packet.dropped);
-  if (facts.signs.size() == TraceSequence::kMaxSigns || signs_ == kMaxSigns) return;
-  ++signs_;
-  facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
+  return is_kept ? facts_.remotes[machine] : ignored_;
 }
 
 void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
@@ -116,25 +102,18 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   if (packet.has_interned_data) ++machine.interned_without_sequence;
 }
 
+/// Returns true if trace processor uses the packet: it needs no incremental state, or has it.
 bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence) {
   if (!packet.needs_state || packet.content == TracePacket::kTraceStats ||
       packet.content == TracePacket::kServiceEvent)
     return true;
   if (packet.sequence_id == 0) {
-    AddError(offset, "a packet that needs incremental state, without a sequence id");
+    facts_.AddError(offset, "a packet that needs incremental state, without a sequence id");
     return false;
   }
   ++sequence.facts.needing;
-  if (sequence.state.valid()) return true;
-  ++sequence.facts.skipped;
-  // Its time is known only if no default of the lost state gives it its clock.
-  if (packet.timestamp && packet.timestamp_clock) {
-    const auto ns = clocks_.ToTraceTime(packet.machine,
-                                        ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
-                                        *packet.timestamp);
-    if (ns) ringscope::AddTo(sequence.facts.skipped_span, *ns);
-  }
-  return false;
+  if (!sequence.state.valid()) ++sequence.facts.skipped;
+  return sequence.state.valid();
 }
 
 /// Counts what a packet that trace processor uses lacks.
@@ -158,57 +137,37 @@ void TraceScan::CountMissingFields(const TracePacketView& packet) {
   }
 }
 
-int64_t TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
-  if (packet.content == TracePacket::kServiceEvent) return kNoTime;
-  TraceClocks& clocks = clocks_.Of(packet.machine);
-  if (packet.machine == 0 && packet.has_sequence_id && IsTrackEventAtOwnTime(packet)) {
-    uint32_t sequence_id = 0, id = 0;
-    auto ns = static_cast<int64_t>(*packet.timestamp);
-    if (OwnClock(packet, sequence.time, clocks, sequence_id, id) &&
-        !clocks.Convert(sequence_id, id, *packet.timestamp, ns)) {
-      AddFailure(packet.machine, {sequence_id, id});
-      return kNoTime;
-    }
-    return AddTime(ns);
-  }
+/// Counts the events of a packet, up to the first whose time cannot be converted.
+/// @return their times; nullopt: none is known, or trace processor drops them all
+std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
+  if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
     ++machine.track_events_without_sequence;
-    return kNoTime;
+    return std::nullopt;
   }
-  ReadEventTimes(packet, sequence.time, clocks, times_);
-  NoteProblems(machine);
-  int64_t first = kNoTime;
-  for (const EventTimes::Time& time : times_.times) {
-    const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
-    if (!ns) {
-      if (time.clock) AddFailure(packet.machine, *time.clock);
-      break;
-    }
-    const int64_t added = AddTime(*ns);
-    if (first == kNoTime || (added != kNoTime && added < first)) first = added;
-  }
-  return first;
-}
-
-/// An event. @return its time, or kNoTime if trace processor drops it
-int64_t TraceScan::AddTime(int64_t ns) {
-  if (ns < 0) {
-    ++facts_.negative_times;
-    return kNoTime;
-  }
-  order_.AddEvent(ns);
-  return ns;
-}
-
-/// Of the packet whose times were read last.
-void TraceScan::NoteProblems(MachineFacts& machine) {
+  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
   machine.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
   machine.events_without_time += times_.events_without_time;
   machine.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
   machine.track_events_without_time += times_.track_event_without_time ? 1 : 0;
   machine.atoms_without_time += times_.atom_without_time ? 1 : 0;
   facts_.times_left_out += times_.left_out;
+  std::optional<TimeSpan> all;
+  for (const EventTimes::Time& time : times_.times) {
+    const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
+    if (!ns) {
+      if (time.clock) AddFailure(packet.machine, *time.clock);
+      break;
+    }
+    if (*ns < 0) {
+      ++facts_.negative_times;
+      continue;
+    }
+    order_.AddEvent(*ns);
+    AddTo(all, *ns);
+  }
+  return all;
 }
 
 void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
@@ -240,13 +199,9 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
-    if (facts.buffer && *facts.buffer < facts_.buffers.size()) {
-      TraceBuffer& buffer = facts_.buffers[*facts.buffer];
-      ++buffer.sequences;
-      if (facts.all.span) {
-        ringscope::AddTo(buffer.span, facts.all.span->first_ns);
-        ringscope::AddTo(buffer.span, facts.all.span->last_ns);
-      }
+    if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
+      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
+      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->last_ns);
     }
     facts_.sequences.push_back(std::move(facts));
   }

@@ -1,4 +1,4 @@
-// What the packets of the service tell about its session, and what producers tell of themselves.
+// What the packets of the service report of its session, and producers of themselves.
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,6 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/perfetto/track_names.h"
-#include "core/perfetto/trusted_fields.h"
 #include "core/trace/trace_scan.h"
 
 namespace ringscope {
@@ -15,12 +14,9 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr size_t kMaxNames = 20'000;
-
-/// Names and the like; longer ones are cut.
-std::string TextOf(Bytes bytes) {
-  constexpr size_t kLongest = 1024;
-  return std::string(wire::AsText(bytes.first(std::min(bytes.size(), kLongest))));
+/// A name; longer ones are cut.
+std::string NameIn(Bytes bytes, size_t longest = 256) {
+  return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
 /// Sum of a repeated field of numbers, packed or not.
@@ -37,70 +33,54 @@ uint64_t SumOf(const wire::Field& field) {
 }
 
 WriterAccount ReadWriter(Bytes message) {
+  using Stats = proto::WriterStats;
   WriterAccount writer;
   wire::FieldReader values(message);
   while (const auto value = values.Next()) {
-    if (value->number == proto::WriterStats::kSequenceId)
-      writer.sequence = static_cast<uint32_t>(value->value);
-    if (value->number == proto::WriterStats::kBuffer)
-      writer.buffer = static_cast<uint32_t>(value->value);
-    if (value->number == proto::WriterStats::kChunkPayloadHistogramCounts)
-      writer.chunks += SumOf(*value);
-    if (value->number == proto::WriterStats::kChunkPayloadHistogramSum)
-      writer.bytes += SumOf(*value);
+    if (value->number == Stats::kSequenceId) writer.sequence = static_cast<uint32_t>(value->value);
+    if (value->number == Stats::kBuffer) writer.buffer = static_cast<uint32_t>(value->value);
+    if (value->number == Stats::kChunkPayloadHistogramCounts) writer.chunks += SumOf(*value);
+    if (value->number == Stats::kChunkPayloadHistogramSum) writer.bytes += SumOf(*value);
   }
   return writer;
 }
 
 }  // namespace
 
-void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
-  if (packet.sequence_id != kServiceSequenceId) {
-    ++facts_.data_packets;
-    if (ns != kNoTime) ringscope::AddTo(facts_.all.span, ns);
-  }
+void TraceScan::AddOwnFacts(const TracePacketView& packet) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
-      NoteDiscards(content);
-      facts_.config_bytes_left_out =
-          content.size() > TraceFacts::kMaxConfigBytes ? content.size() : 0;
-      facts_.config.reset();
-      if (facts_.config_bytes_left_out == 0) facts_.config.emplace(wire::AsText(content));
-      break;
+      return AddConfig(content);
     case TracePacket::kTraceStats:
       if (packet.machine == 0) AddStats(content);
-      break;
+      return;
     case TracePacket::kTraceProvenance:
-      AddListing(content);
-      break;
+      return AddListing(content);
     case TracePacket::kServiceEvent:
-      AddServiceEvent(packet);
-      break;
+      return AddServiceEvent(packet);
     case TracePacket::kFtraceEvents:
-      FactsOf(packet.machine).ftrace.AddBundle(content);
-      break;
+      return FactsOf(packet.machine).ftrace.AddBundle(content);
     case TracePacket::kFtraceStats:
-      FactsOf(packet.machine).ftrace.AddStats(content);
-      break;
-    case TracePacket::kSystemInfo: {
-      wire::FieldReader fields(content);
-      while (const auto field = fields.Next())
-        if (field->number == proto::SystemInfo::kTracingServiceVersion && packet.machine == 0)
-          facts_.service_version = TextOf(field->bytes);
-      break;
-    }
+      return FactsOf(packet.machine).ftrace.AddStats(content);
+    case TracePacket::kSystemInfo:
+      if (const auto version = wire::LastBytes(content, proto::SystemInfo::kTracingServiceVersion);
+          version && packet.machine == 0)
+        facts_.service_version = NameIn(*version, 1024);
+      return;
     default:
-      break;
+      return;
   }
 }
 
-void TraceScan::NoteDiscards(Bytes message) {
+void TraceScan::AddConfig(Bytes message) {
+  const bool is_kept = message.size() <= TraceFacts::kMaxConfigBytes;
+  facts_.config_bytes_left_out = is_kept ? 0 : message.size();
+  facts_.config = is_kept ? std::optional<std::string>(wire::AsText(message)) : std::nullopt;
   const TraceConfigFacts config = ReadTraceConfigFacts(message);
   if (!config.write_into_file) return;
-  for (size_t i = 0; i < config.buffers.size(); ++i)
-    if (config.buffers[i].policy == FillPolicy::kDiscard)
-      ++facts_.discards_into_file[static_cast<uint32_t>(i)];
+  for (uint32_t i = 0; i < config.buffers.size(); ++i)
+    if (config.buffers[i].policy == FillPolicy::kDiscard) ++facts_.discards_into_file[i];
 }
 
 void TraceScan::AddServiceEvent(const TracePacketView& packet) {
@@ -108,7 +88,7 @@ void TraceScan::AddServiceEvent(const TracePacketView& packet) {
   wire::FieldReader fields(packet.content_bytes);
   while (const auto field = fields.Next()) {
     if (facts_.moments.size() < TraceFacts::kMaxMoments)
-      facts_.moments.push_back({field->number, ns, field->value});
+      facts_.moments.push_back({field->number, ns});
     if (packet.machine != 0) continue;
     if (field->number == proto::ServiceEvent::kAllDataSourcesFlushed) order_.AddFlush();
     if (field->number == proto::ServiceEvent::kReadTracingBuffersCompleted) order_.AddRead();
@@ -116,10 +96,11 @@ void TraceScan::AddServiceEvent(const TracePacketView& packet) {
 }
 
 void TraceScan::AddStats(Bytes stats) {
+  constexpr uint64_t kSucceeded = 1, kFailed = 2;
+  constexpr uint32_t kFilterStats = 11, kErrors = 4;
   ++facts_.stats_packets;
   packets_since_stats_ = 0;
   facts_.service = ReadServiceStats(stats);
-  constexpr uint64_t kSucceeded = 1, kFailed = 2;
   facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
   facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
   const std::vector<BufferStats> counters = ReadTraceStats(stats);
@@ -128,16 +109,19 @@ void TraceScan::AddStats(Bytes stats) {
     facts_.buffers[i].stats = counters[i];
     facts_.buffers[i].has_stats = true;
   }
+  if (const auto filter = wire::LastBytes(stats, kFilterStats)) {
+    facts_.has_filter = true;
+    facts_.filter_errors = wire::LastVarint(*filter, kErrors).value_or(0);
+  }
+  AddWriterStats(stats);
+}
 
+/// Assigns sequences to buffers, and what they lost so far.
+void TraceScan::AddWriterStats(Bytes stats) {
   facts_.writers.clear();
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    constexpr uint32_t kFilterStats = 11, kErrors = 4;
-    if (field->number == kFilterStats) {
-      facts_.has_filter = true;
-      facts_.filter_errors = wire::LastVarint(field->bytes, kErrors).value_or(0);
-    }
     if (field->number != proto::TraceStats::kWriterStats) continue;
     const WriterAccount writer = ReadWriter(field->bytes);
     if (facts_.writers.size() < TraceFacts::kMaxWriters) facts_.writers.push_back(writer);
@@ -147,21 +131,19 @@ void TraceScan::AddStats(Bytes stats) {
       continue;
     TraceSequence& sequence = known->second.facts;
     sequence.buffer = writer.buffer;
-    TraceBuffer& sum = losses[writer.buffer];
-    sum.losses += sequence.losses;
-    sum.dropped_sequences += sequence.is_dropped() ? 1 : 0;
+    losses[writer.buffer].losses += sequence.losses;
+    losses[writer.buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
   }
   if (!losses.empty())
     facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));
   for (const auto& [index, sum] : losses) {
-    TraceBuffer& buffer = facts_.buffers[index];
-    buffer.has_losses = true;
-    buffer.losses = sum.losses;
-    buffer.dropped_sequences = sum.dropped_sequences;
+    facts_.buffers[index].has_losses = true;
+    facts_.buffers[index].losses = sum.losses;
+    facts_.buffers[index].dropped_sequences = sum.dropped_sequences;
   }
 }
 
-/// The sequences of each buffer, as far as they are there already.
+/// The sequences of each buffer that the service has seen so far.
 void TraceScan::AddListing(Bytes listing) {
   uint32_t index = 0;
   wire::FieldReader buffers(listing);
@@ -170,44 +152,38 @@ void TraceScan::AddListing(Bytes listing) {
     wire::FieldReader listed(buffer->bytes);
     while (const auto entry = listed.Next()) {
       if (entry->number != proto::ProvenanceBuffer::kSequences) continue;
-      wire::FieldReader values(entry->bytes);
-      while (const auto value = values.Next()) {
-        if (value->number != proto::ProvenanceSequence::kId) continue;
-        TracePacketView named;
-        named.sequence_id = static_cast<uint32_t>(value->value);
-        if (Sequence* const sequence = SequenceOf(named)) sequence->facts.buffer = index;
-      }
+      const auto id = wire::LastVarint(entry->bytes, proto::ProvenanceSequence::kId);
+      Sequence* const sequence = id ? SequenceOf(0, static_cast<uint32_t>(*id)) : nullptr;
+      if (sequence != nullptr) sequence->facts.buffer = index;
     }
     if (++index == kMaxStatsBuffers) return;
   }
 }
 
+void TraceScan::NameProcess(int32_t pid, Bytes name) {
+  constexpr size_t kMaxNames = 20'000;
+  if (!name.empty() && facts_.process_names.size() < kMaxNames)
+    facts_.process_names.try_emplace(pid, NameIn(name));
+}
+
 void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& sequence) {
-  const auto name_process = [this](int32_t pid, Bytes name) {
-    if (name.empty() || facts_.process_names.size() >= kMaxNames) return;
-    facts_.process_names.try_emplace(pid, TextOf(name.first(std::min<size_t>(name.size(), 256))));
-  };
+  using Process = proto::ProcessTreeProcess;
   if (packet.content == TracePacket::kProcessTree) {
     wire::FieldReader fields(packet.content_bytes);
     while (const auto field = fields.Next()) {
       if (field->number != proto::ProcessTree::kProcesses) continue;
-      int32_t pid = 0;
-      Bytes name;
+      Bytes name;  // the first word of its command line
       wire::FieldReader values(field->bytes);
-      while (const auto value = values.Next()) {
-        if (value->number == proto::ProcessTreeProcess::kPid)
-          pid = static_cast<int32_t>(value->value);
-        if (value->number == proto::ProcessTreeProcess::kCmdline && name.empty())
-          name = value->bytes;
-      }
-      name_process(pid, name);
+      while (const auto value = values.Next())
+        if (value->number == Process::kCmdline && name.empty()) name = value->bytes;
+      NameProcess(static_cast<int32_t>(wire::LastVarint(field->bytes, Process::kPid).value_or(0)),
+                  name);
     }
   }
   if (packet.content != TracePacket::kTrackDescriptor) return;
   const TrackNames names = ReadTrackNames(packet.content_bytes);
-  if (names.pid) name_process(*names.pid, names.process);
-  if (sequence.thread_name.empty())
-    sequence.thread_name = TextOf(names.thread.first(std::min<size_t>(names.thread.size(), 64)));
+  if (names.pid) NameProcess(*names.pid, names.process);
+  if (sequence.thread_name.empty()) sequence.thread_name = NameIn(names.thread, 64);
 }
 
 }  // namespace ringscope
