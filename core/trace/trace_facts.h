@@ -87,12 +87,6 @@ struct WriterAccount {
   uint64_t bytes = 0;     // of their fragments
 };
 
-/// Something that the service noted in the trace about its session.
-struct ServiceMoment {
-  uint32_t event = 0;  // field of proto::ServiceEvent
-  int64_t ns = 0;
-};
-
 /// Packets whose time trace processor cannot convert.
 struct ClockProblem {
   ClockKey clock;
@@ -127,7 +121,6 @@ struct MachineFacts {
 /// the service's own.
 struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
-  static constexpr size_t kMaxMoments = 4096;
   static constexpr size_t kMaxWriters = 50'000;
   static constexpr size_t kMaxConfigBytes = size_t{1} << 20;
   static constexpr size_t kMaxMachines = 16;
@@ -149,8 +142,8 @@ struct TraceFacts : MachineFacts {
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
-  std::string service_version;         // of system_info
-  std::vector<ServiceMoment> moments;  // the first kMaxMoments
+  std::string service_version;       // of system_info
+  std::optional<TimeSpan> lifetime;  // from tracing_started to tracing_disabled
   std::vector<TraceBuffer> buffers;
   std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;

@@ -55,14 +55,9 @@ Status PacketSorter::Spill() {
   return {};
 }
 
-/// Sorts by one digit of the times after the other, or where that does not pay, by comparing.
+/// Sorts by one digit of the times after the other.
 void PacketSorter::SortEntries() {
-  constexpr size_t kLeast = 4096;
   if (std::ranges::is_sorted(entries_, {}, &Entry::time_ns)) return;
-  if (entries_.size() < kLeast) {
-    std::ranges::stable_sort(entries_, {}, &Entry::time_ns);
-    return;
-  }
   const auto [first, last] = std::ranges::minmax(entries_, {}, &Entry::time_ns);
   const uint64_t least = first.time_ns, range = last.time_ns - first.time_ns;
   constexpr unsigned kDigitBits = 8;

@@ -59,7 +59,7 @@ class TraceWriter : public ReplayListener {
  private:
   Status AddServicePacket(uint32_t field, Bytes content,
                           std::optional<uint64_t> timestamp = std::nullopt);
-  void OnCloneRecord(const Op& op);
+  Status AddCloneEvent(const Op& op);
   Status FlushIfLarge();
 
   ByteSink& sink_;

@@ -86,9 +86,9 @@ class TraceImport {
     WriterId writer{};
     ChunkPacker packer;
     BufferId buffer{};
-    uint64_t last_ns = 0;                // of the packet before, as it was sorted; 0: not known
-    uint64_t own_ns = 0;                 // of the packet before that has a time
-    std::optional<uint64_t> written_ns;  // time of the last packet written
+    uint64_t last_ns = 0;  // of the packet before, as it was sorted; 0: not known
+    uint64_t own_ns = 0;   // of the packet before that has a time
+    std::optional<uint64_t> written_ns = {};  // time of the last packet written
     bool has_packet = false;
   };
 
