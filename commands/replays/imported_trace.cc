@@ -28,9 +28,7 @@ std::string LeftOutText(const TraceImportReport& report) {
 Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
   Progress progress(context.console, fmt::format("examining {}", Printable(path)));
-  const auto update = [&](uint64_t done, std::optional<uint64_t> total) {
-    progress.Update(done, total.value_or(0));
-  };
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
   return InFile(path, ScanTraceFile(std::move(source), update,
                                     context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes));
 }

@@ -78,7 +78,7 @@ struct Finding {
   std::string proof;    // which packets or counters show it
   std::string remedy;   // for this case
   uint64_t weight = 0;  // orders findings of the same harm: packets, bytes or times concerned
-  std::vector<ConfigChange> changes;
+  std::vector<ConfigChange> changes = {};
 };
 
 /// What doctor says of one trace or log.
