@@ -11,6 +11,12 @@ tl::unexpected<Error> Malformed() {
   return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
 }
 
+bool IsWellFormed(Bytes message) {
+  wire::FieldReader reader(message);
+  while (reader.Next()) continue;
+  return reader.ok();
+}
+
 /// Bytes of a length-delimited field that holds so many.
 size_t FieldBytes(uint32_t number, size_t content) {
   return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(content) + content;
@@ -22,7 +28,7 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   for_log_.clear();
   flush_.reset();
   from_memory_ = false;
-  chunks_ = chunk_bytes_ = patches_ = 0;
+  chunks_ = chunk_bytes_ = 0;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
     if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
@@ -30,8 +36,8 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
     } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
       flush_ = field->value;
     } else {
-      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch))
-        RS_RETURN_IF_ERROR(ReadPatch(*field));
+      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch) && !IsWellFormed(field->bytes))
+        return Malformed();
       for_log_ += wire::AsText(field->whole);
     }
   }
@@ -88,14 +94,6 @@ bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
   ++chunks_;
   chunk_bytes_ += bytes;
   return true;
-}
-
-Status CommitReader::ReadPatch(const wire::Field& field) {
-  wire::FieldReader reader(field.bytes);
-  while (const auto part = reader.Next())
-    patches_ += part->IsBytes(proto::ChunkToPatch::kPatches) ? 1 : 0;
-  if (!reader.ok()) return Malformed();
-  return {};
 }
 
 std::string CommitReader::WithoutFlush(Bytes request) {

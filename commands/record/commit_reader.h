@@ -27,23 +27,20 @@ class CommitReader {
   std::optional<uint64_t> flush() const { return flush_; }
 
   Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
-  /// Chunks with data, and their bytes; four-byte patches.
+  /// Chunks with data, and their bytes.
   uint64_t chunks() const { return chunks_; }
   uint64_t chunk_bytes() const { return chunk_bytes_; }
-  uint64_t patches() const { return patches_; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
   /// @return false: there is no such chunk in memory
   bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
-  Status ReadPatch(const wire::Field& field);
 
   std::string for_log_;
   std::optional<uint64_t> flush_;
   bool from_memory_ = false;
   uint64_t chunks_ = 0;
   uint64_t chunk_bytes_ = 0;
-  uint64_t patches_ = 0;
 };
 
 }  // namespace ringscope

@@ -143,7 +143,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     }
     case ipc::MethodName::kCloneSession:
-      clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
+      clone_requests_[request] = recording_.flushes.OnCloneRequested(invoke.args);
       SetMustConfirm();
       break;
     case ipc::MethodName::kObserveEvents:
@@ -164,7 +164,9 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
                 fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
   }
   EndSession();
-  const bool starts_at_once = plan->starts_at_once;
+  const ipc::TraceConfig& traced = plan->config;
+  const bool starts_at_once =
+      !traced.deferred_start && traced.triggers.mode != ipc::kTriggerModeStart;
   session_ = recording_.buffers.Start(*plan);
   recording_.log.Append(
       TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
@@ -256,13 +258,13 @@ bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
 }
 
 bool ConsumerTap::MayPass() const {
-  return !recording_.clones.AnyOpen() || !clone_requests_.empty();
+  return !recording_.flushes.AnyClone() || !clone_requests_.empty();
 }
 
 /// Where the service writes the session, if it does.
 void ConsumerTap::LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame) {
-  if (frame.fds.empty() && !plan.into_file) return;
-  std::string path = plan.output_path;
+  if (frame.fds.empty() && !plan.config.write_into_file) return;
+  std::string path = plan.config.output_path;
   if (!frame.fds.empty()) {
     std::array<char, 4096> target;
     const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
@@ -271,7 +273,7 @@ void ConsumerTap::LogFile(const SessionPlan& plan, Bytes config, const PassingFr
   }
   if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
   const TraceConfigFacts facts = ReadTraceConfigFacts(config);
-  FileWatch::Target target{.path = plan.output_path};
+  FileWatch::Target target{.path = plan.config.output_path};
   if (!frame.fds.empty()) target.file = frame.fds.front().get();
   if (!facts.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(facts.PeriodNs());
   recording_.files.Start(*session_, target);
@@ -293,7 +295,8 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
   } else if (observe_request_ == request_id) {
     OnEvents(reply.reply);
   } else if (flush_requests_.erase(request_id) > 0) {
-    OnFlushReply(reply.success);
+    if (session_) recording_.flushes.OnConsumerReply(*session_, reply.success);
+    LogChange(reply.success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
   } else if (attach_request_ == request_id) {
     attach_request_.reset();
     RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
@@ -319,12 +322,6 @@ void ConsumerTap::OnEnableTracingReply(Bytes reply) {
   }
 }
 
-void ConsumerTap::OnFlushReply(bool success) {
-  if (session_)
-    recording_.clones.OnTimedOut(recording_.flushes.OnConsumerReply(*session_, success));
-  LogChange(success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
-}
-
 void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
   ipc::CloneSessionReply decoded;
   static_cast<void>(DecodeMessage(reply, decoded));
@@ -333,7 +330,7 @@ void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
   ended.error = decoded.error;
   ended.into_file = decoded.was_write_into_file;
   if (ended.success) clone_ = clone;
-  recording_.clones.OnReply(clone, std::move(ended));
+  recording_.flushes.OnCloneReply(clone, std::move(ended));
   recording_.on_released();
 }
 
@@ -375,8 +372,9 @@ bool ConsumerTap::ReadsBuffers(Bytes reply) const {
   if (plan == nullptr) return true;
   // Such a session is read through its file or a clone, or not before its trigger: until then the
   // service replies with nothing, without a look at the buffers.
-  if (plan->into_file || plan->trigger_mode == ipc::kTriggerModeClone) return false;
-  return plan->trigger_mode == 0 || !reply.empty();
+  if (plan->config.write_into_file || plan->config.triggers.mode == ipc::kTriggerModeClone)
+    return false;
+  return plan->config.triggers.mode == 0 || !reply.empty();
 }
 
 void ConsumerTap::LogReadPass(Bytes reply) {
@@ -404,7 +402,7 @@ void ConsumerTap::EndSession() {
 void ConsumerTap::OnDisconnect(FrameSocket* service) {
   if (session_ && service != nullptr) recording_.files.Free(*session_);
   for (const auto& [request, clone] : clone_requests_)
-    recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
+    recording_.flushes.OnCloneReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();
   EndIdentity();
   recording_.on_released();

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/port_tap.h"
-#include "commands/record/recording.h"
-#include "commands/record/socket.h"
+#include "commands/record/tap.h"
 
 namespace ringscope {
 
@@ -33,17 +31,14 @@ class PassReader {
 
 /// Logs what a consumer does with its session, and what the service reports to it: the trace config
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
-class ConsumerTap : public PortTap {
+class ConsumerTap : public Tap {
  public:
-  ConsumerTap(Recording& recording, PeerIdentity peer) : PortTap(recording), peer_(peer) {}
+  ConsumerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
-  bool WantsScrape() const override { return false; }
-  void Scrape(FrameSocket&) override {}
   bool CausesScrapes(const ipc::Frame& frame) const override;
   bool MayPass() const override;
-  bool HoldsServiceFrames() const override { return false; }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
   std::string Describe() const override;
 
@@ -67,7 +62,6 @@ class ConsumerTap : public PortTap {
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
   void LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
-  void OnFlushReply(bool success);
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);
   void OnEvents(Bytes reply);

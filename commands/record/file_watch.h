@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "commands/record/session_buffers.h"
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "core/log/op.h"
 
 namespace ringscope {

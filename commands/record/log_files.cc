@@ -40,7 +40,7 @@ Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) 
 
 }  // namespace
 
-LogHeader LiveHeader(std::string description) {
+LogHeader LiveHeader() {
   LogHeader header;
   header.format_version = commit_log::kFormatVersion;
   header.tool = ToolVersion();
@@ -49,7 +49,7 @@ LogHeader LiveHeader(std::string description) {
   if (utsname names = {}; ::uname(&names) == 0)
     header.host = fmt::format("{} {} {}", names.sysname, names.release, names.machine);
   header.clock = "boottime";
-  header.description = std::move(description);
+  header.description = "recorded live";
   return header;
 }
 
@@ -122,62 +122,37 @@ RecordingEnded LogFiles::Ended(RecordingEnding ending) const {
   return verdicts.Ended(ending);
 }
 
-Status LogFiles::EndPart(RecordingEnding ending, std::optional<uint64_t> time_ns) {
-  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = Ended(ending)}));
-  return {};
-}
-
-void LogFiles::RemoveOldest() {
-  std::error_code ignored;  // a file that stays is one more than was asked for
-  fs::remove(done_.front().path, ignored);
-  done_.pop_front();
-  ++first_part_;
-}
-
-Status LogFiles::MakeRoom() {
-  if (!options_.max_size || writer_->bytes_written() < *options_.max_size) return {};
-  RS_RETURN_IF_ERROR(EndPart(RecordingEnding::kNextPart, last_time_ns_));
+Status LogFiles::BeginNextPart() {
+  RS_RETURN_IF_ERROR(
+      writer_->Append({.time_ns = last_time_ns_, .body = Ended(RecordingEnding::kNextPart)}));
   RS_RETURN_IF_ERROR(writer_->Close());
   bytes_before_ += writer_->bytes_written();
-  done_.push_back({file_->path(), writer_->bytes_written()});
+  done_.emplace_back(file_->path(), writer_->bytes_written());
   uint64_t kept = *options_.max_size;  // the new part
-  for (const Done& done : done_) kept += done.bytes;
+  for (const auto& [path, bytes] : done_) kept += bytes;
   while (options_.keep && kept > *options_.keep && !done_.empty()) {
-    kept -= done_.front().bytes;
-    RemoveOldest();
+    kept -= done_.front().second;
+    std::error_code ignored;  // a file that stays is one more than was asked for
+    fs::remove(done_.front().first, ignored);
+    done_.pop_front();
+    ++first_part_;
   }
   ++part_;
   return OpenPart(GrowingFile::Existing::kRefuse);
 }
 
-bool LogFiles::Notes(const OpBody& body) {
-  return LiveState::Concerns(body) || VerdictBuilder::Concerns(body);
-}
-
-void LogFiles::Note(const Op& op) {
+Status LogFiles::Append(const Op& op) {
+  if (options_.max_size && writer_->bytes_written() >= *options_.max_size)
+    RS_RETURN_IF_ERROR(BeginNextPart());
+  RS_RETURN_IF_ERROR(writer_->Append(op));
   if (op.time_ns) last_time_ns_ = op.time_ns;
   state_.Add(op.body);
   verdicts_.Add(op.body);
-}
-
-Status LogFiles::Append(const Op& op) {
-  RS_RETURN_IF_ERROR(MakeRoom());
-  RS_RETURN_IF_ERROR(writer_->Append(op));
-  Note(op);
-  return writer_->Flush();
-}
-
-Status LogFiles::AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted,
-                             std::optional<uint64_t> last_time_ns) {
-  RS_RETURN_IF_ERROR(MakeRoom());
-  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame));
-  for (const Op& op : noted) Note(op);
-  if (last_time_ns) last_time_ns_ = last_time_ns;
   return {};
 }
 
 Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint64_t> time_ns) {
-  if (ending) RS_RETURN_IF_ERROR(EndPart(*ending, time_ns));
+  if (ending) RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = Ended(*ending)}));
   RS_RETURN_IF_ERROR(writer_->Close());
   return file_->Close();
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "core/log/live_state.h"
 #include "core/log/op.h"
@@ -39,14 +39,9 @@ class LogFiles : private ByteSink {
   /// once more. Without it a full disk is an error like any other.
   void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
 
-  /// Both make what is appended safe from the end of this process.
   Status Append(const Op& op);
-  /// @param noted those of the frame's records that it Notes
-  /// @param last_time_ns of the frame's records
-  Status AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted = {},
-                     std::optional<uint64_t> last_time_ns = {});
-  /// Whether the files depend on what is in such a record. No commit does.
-  static bool Notes(const OpBody& body);
+  /// Makes what was appended safe from the end of this process.
+  Status Flush() { return writer_->Flush(); }
   /// Ends the last file with its index.
   /// @param ending of the last record, if there is to be one
   Status Close(std::optional<RecordingEnding> ending = {}, std::optional<uint64_t> time_ns = {});
@@ -59,30 +54,20 @@ class LogFiles : private ByteSink {
   uint32_t parts() const { return part_ + 1; }
   /// The oldest that is still there.
   uint32_t first_part() const { return first_part_; }
-  const std::string& path() const { return file_->path(); }
 
  private:
-  /// A part that is complete.
-  struct Done {
-    std::string path;
-    uint64_t bytes = 0;
-  };
-
   explicit LogFiles(LogFilesOptions options) : options_(std::move(options)) {}
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
-  /// Begins the next part if this one has its size.
-  Status MakeRoom();
   Status OpenPart(GrowingFile::Existing existing);
-  Status EndPart(RecordingEnding ending, std::optional<uint64_t> time_ns);
-  void RemoveOldest();
-  void Note(const Op& op);
+  /// Ends this part, removes those that are not kept, and begins the next one.
+  Status BeginNextPart();
 
   const LogFilesOptions options_;
   std::function<bool(const Error&)> on_full_;
   uint32_t part_ = 0;
   uint32_t first_part_ = 0;
-  std::deque<Done> done_;  // that are kept
+  std::deque<std::pair<std::string, uint64_t>> done_;  // paths and bytes of the earlier parts kept
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<CommitLogWriter> writer_;
   uint64_t bytes_before_ = 0;  // in the parts before
@@ -92,7 +77,7 @@ class LogFiles : private ByteSink {
 };
 
 /// Of a log that is recorded on this machine, now.
-LogHeader LiveHeader(std::string description);
+LogHeader LiveHeader();
 /// 32 random hexadecimal digits.
 std::string RandomUuid();
 

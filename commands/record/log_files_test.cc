@@ -39,8 +39,8 @@ class Recordings : public ::testing::Test {
     return options;
   }
   static void Append(LogFiles& files, uint64_t time_ns, OpBody body) {
-    const Status status = files.Append({.time_ns = time_ns, .body = std::move(body)});
-    ASSERT_TRUE(status) << status.error().ToString();
+    ASSERT_TRUE(files.Append({.time_ns = time_ns, .body = std::move(body)}));
+    ASSERT_TRUE(files.Flush());
   }
   /// Records packets, numbered from 0, that are read after each fourth.
   /// @param reads false: at the end only

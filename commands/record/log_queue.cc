@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
-#include "commands/record/boot_time.h"
-#include "core/base/wire.h"
+#include "commands/record/event_loop.h"
 
 namespace ringscope {
 namespace {
@@ -15,11 +15,15 @@ namespace {
 constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
-constexpr size_t kMaxFrameBytes = size_t{1} << 20;
-/// Blocks kept for the next burst once the queue is empty; the rest is freed.
-constexpr size_t kSpareBlocks = 64;
+constexpr size_t kMaxBlockCost = size_t{1} << 20;
 
 }  // namespace
+
+LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
+    : files_(std::move(files)),
+      options_(std::move(options)),
+      // A small queue must not be full before the first block is.
+      block_cost_(std::min(kMaxBlockCost, options_.capacity / 4)) {}
 
 Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
                                                    Options options) {
@@ -35,18 +39,12 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
   return queue;
 }
 
-LogQueue::~LogQueue() {
-  static_cast<void>(Close());
-  files_->SetOnFullDisk({});
-}
-
 void LogQueue::Append(OpBody body) {
-  Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
-  const auto* const commit = std::get_if<Commit>(&op.body);
-  const auto* const look = std::get_if<SharedMemoryLook>(&op.body);
-  const size_t size = commit != nullptr ? commit->request.size()
-                      : look != nullptr ? look->pages.size()
-                                        : 0;
+  Record record{.op = {.time_ns = BootTimeNs(), .body = std::move(body)}, .request = {}};
+  const auto* const commit = std::get_if<Commit>(&record.op.body);
+  const auto* const look = std::get_if<SharedMemoryLook>(&record.op.body);
+  if (commit != nullptr) record.request = wire::AsText(commit->request);
+  const size_t size = look != nullptr ? look->pages.size() : record.request.size();
   const size_t cost = size + kRecordCost;
 
   const std::lock_guard lock(mutex_);
@@ -55,13 +53,14 @@ void LogQueue::Append(OpBody body) {
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
-    return Drop(op, size);
+    return Drop(record.op, size);
   if (gap_) {
     ++totals_.gaps;
-    AppendLocked({.time_ns = op.time_ns, .body = std::move(*gap_)}, kRecordCost);
+    AppendLocked({.op = {.time_ns = record.op.time_ns, .body = std::move(*gap_)}, .request = {}},
+                 kRecordCost);
     gap_.reset();
   }
-  AppendLocked(op, cost);
+  AppendLocked(std::move(record), cost);
 }
 
 void LogQueue::Drop(const Op& op, size_t size) {
@@ -83,73 +82,27 @@ void LogQueue::Drop(const Op& op, size_t size) {
   totals_.dropped_bytes += size;
 }
 
-void LogQueue::AppendLocked(const Op& op, size_t cost) {
-  if (open_ == nullptr) OpenBlock();
-  if (!open_->frame.Append(op)) {
-    if (!open_->frame.empty()) {
-      CloseBlock();
-      OpenBlock();
-    }
-    if (!open_->frame.Append(op)) return AppendLarge(op, cost);
+void LogQueue::AppendLocked(Record record, size_t cost) {
+  if (open_.records.empty()) {
+    open_until_ = Clock::now() + options_.flush_interval;
+    changed_.notify_one();
   }
-  open_->queued += cost;
+  open_.records.push_back(std::move(record));
+  open_.cost += cost;
   queued_ += cost;
-  open_->last_time_ns = op.time_ns;
-  if (LogFiles::Notes(op.body)) open_->noted.push_back(op);
-}
-
-void LogQueue::AppendLarge(Op op, size_t cost) {
-  if (auto* const commit = std::get_if<Commit>(&op.body)) {
-    open_->large_request = wire::AsText(commit->request);
-    commit->request = wire::AsBytes(open_->large_request);
-  }
-  open_->large = std::move(op);
-  open_->queued += cost;
-  queued_ += cost;
-  CloseBlock();
-}
-
-void LogQueue::OpenBlock() {
-  if (spare_.empty()) {
-    // A small queue must not be full before the first block is.
-    open_ = std::make_unique<Block>(std::min(kMaxFrameBytes, options_.capacity / 4));
-  } else {
-    open_ = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  open_until_ = Clock::now() + options_.flush_interval;
+  if (open_.cost < block_cost_) return;
+  blocks_.push_back(std::exchange(open_, {}));
   changed_.notify_one();
 }
 
-void LogQueue::CloseBlock() {
-  blocks_.push_back(std::move(open_));
-  changed_.notify_one();
-}
-
-std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
-  block->frame.Clear();
-  block->queued = 0;
-  block->noted.clear();
-  block->last_time_ns.reset();
-  block->large.reset();
-  block->large_request = {};
-  spare_.push_back(std::move(block));
-  std::vector<BlockPtr> unused;
-  while (blocks_.empty() && spare_.size() > kSpareBlocks) {
-    unused.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  return unused;
-}
-
-LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
+std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
   const auto ready = [this] { return !blocks_.empty() || closing_; };
   // A block that is not full waits for more, for a while.
-  changed_.wait(lock, [&] { return ready() || open_ != nullptr; });
+  changed_.wait(lock, [&] { return ready() || !open_.records.empty(); });
   if (!ready()) changed_.wait_until(lock, open_until_, ready);
-  if (blocks_.empty() && open_ != nullptr) blocks_.push_back(std::move(open_));
-  if (blocks_.empty()) return nullptr;
-  BlockPtr block = std::move(blocks_.front());
+  if (blocks_.empty() && !open_.records.empty()) blocks_.push_back(std::exchange(open_, {}));
+  if (blocks_.empty()) return std::nullopt;
+  Block block = std::move(blocks_.front());
   blocks_.pop_front();
   return block;
 }
@@ -162,42 +115,46 @@ bool LogQueue::WaitForDisk(const Error& error) {
   return true;  // once more, also at the end
 }
 
+Status LogQueue::Write(Block& block) {
+  for (Record& record : block.records) {
+    if (auto* const commit = std::get_if<Commit>(&record.op.body))
+      commit->request = wire::AsBytes(record.request);
+    RS_RETURN_IF_ERROR(files_->Append(record.op));
+  }
+  return files_->Flush();
+}
+
 void LogQueue::Run() {
   Status status;
   std::unique_lock lock(mutex_);
-  while (BlockPtr block = TakeBlock(lock)) {
-    const bool sees_more = block->large || !block->noted.empty();
+  while (std::optional<Block> block = TakeBlock(lock)) {
     lock.unlock();
-    status = block->large ? files_->Append(*block->large)
-                          : files_->AppendFrame(block->frame, block->noted, block->last_time_ns);
+    status = Write(*block);
+    block->records = {};  // takes time
     lock.lock();
     if (!status) break;
     totals_.waiting.reset();
-    queued_ -= block->queued;
+    queued_ -= block->cost;
     totals_.written = files_->bytes_written();
-    if (sees_more) totals_.seen = files_->Ended(RecordingEnding::kUnknown);
-    std::vector<BlockPtr> unused = Recycle(std::move(block));
-    if (unused.empty()) continue;
-    lock.unlock();
-    unused.clear();
-    lock.lock();
+    totals_.seen = files_->Ended(RecordingEnding::kUnknown);
   }
-  if (status && gap_) {
-    ++totals_.gaps;
-    status = files_->Append({.time_ns = gap_->to_ns, .body = *gap_});
-  }
-  if (status) status = files_->Close(ending_, BootTimeNs());
-  totals_.seen = files_->Ended(ending_.value_or(RecordingEnding::kUnknown));
+  const std::optional<RecorderGap> gap = std::exchange(gap_, {});
+  totals_.gaps += gap ? 1 : 0;
+  const auto ending = ending_;
+  lock.unlock();
+  if (status && gap) status = files_->Append({.time_ns = gap->to_ns, .body = *gap});
+  if (status) status = files_->Close(ending, BootTimeNs());
+  lock.lock();
+  totals_.seen = files_->Ended(ending.value_or(RecordingEnding::kUnknown));
   totals_.written = files_->bytes_written();
   result_ = status;
-  if (!status) {
-    failure_ = status.error();
-    blocks_.clear();
-    open_.reset();
-    queued_ = 0;
-    lock.unlock();
-    if (options_.on_failure) options_.on_failure();
-  }
+  if (status) return;
+  failure_ = status.error();
+  blocks_.clear();
+  open_ = {};
+  queued_ = 0;
+  lock.unlock();
+  if (options_.on_failure) options_.on_failure();
 }
 
 LogQueue::State LogQueue::state() const {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "commands/record/log_files.h"
-#include "commands/record/recording.h"
 
 namespace ringscope {
 
@@ -43,7 +43,7 @@ class LogQueue : public RecordSink {
 
   /// Starts the writing thread. kIo: the system has no thread for it.
   static Result<std::unique_ptr<LogQueue>> Create(std::unique_ptr<LogFiles> files, Options options);
-  ~LogQueue() override;
+  ~LogQueue() override { static_cast<void>(Close()); }
 
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
@@ -58,43 +58,35 @@ class LogQueue : public RecordSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A frame's worth of records.
-  struct Block {
-    explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
-    PreparedFrame frame;
-    size_t queued = 0;      // what it counts for in the queue
-    std::vector<Op> noted;  // its records that LogFiles notes
-    std::optional<uint64_t> last_time_ns;
-    /// Instead of a commit that is too large for a frame.
-    std::optional<Op> large;
-    std::string large_request;
+  struct Record {
+    Op op;
+    std::string request;  // of a commit
   };
-  using BlockPtr = std::unique_ptr<Block>;
+  /// Records that are written, and made safe, together: a frame of the log.
+  struct Block {
+    std::vector<Record> records;
+    size_t cost = 0;  // what they count for in the queue
+  };
 
-  LogQueue(std::unique_ptr<LogFiles> files, Options options)
-      : files_(std::move(files)), options_(std::move(options)) {}
-  void AppendLocked(const Op& op, size_t cost);
-  void AppendLarge(Op op, size_t cost);
+  LogQueue(std::unique_ptr<LogFiles> files, Options options);
+  void AppendLocked(Record record, size_t cost);
   void Drop(const Op& op, size_t size);
-  void CloseBlock();
-  void OpenBlock();
   void Run();
+  Status Write(Block& block);
   /// Waits a moment. @return whether to try to write again: false once the queue is being closed
   bool WaitForDisk(const Error& error);
-  /// Waits until there is something to write. @return nullptr: the queue is closed and empty
-  BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
-  /// @return blocks that are not needed any more: freeing them takes time
-  std::vector<BlockPtr> Recycle(BlockPtr block);
+  /// Waits until there is something to write. @return nullopt: the queue is closed and empty
+  std::optional<Block> TakeBlock(std::unique_lock<std::mutex>& lock);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
   const Options options_;
+  const size_t block_cost_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<BlockPtr> blocks_;  // to be written
-  BlockPtr open_;                // being filled
+  std::deque<Block> blocks_;  // to be written
+  Block open_;                // being filled
   Clock::time_point open_until_;
-  std::vector<BlockPtr> spare_;  // memory to be used again: getting it from the system takes time
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;

@@ -5,11 +5,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "core/gaps/memory_picture.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {
@@ -17,6 +19,21 @@ namespace {
 
 /// Fragments that a chunk needs to be scraped while it is being written: the last is not whole.
 constexpr uint16_t kMinFragments = 2;
+/// Looks take at most one of so many parts of the time.
+constexpr int kShareOfLooks = 20;
+/// Pauses between looks while nothing passes and chunks are in use.
+constexpr std::chrono::milliseconds kFirstPause{1};
+constexpr std::chrono::milliseconds kLongestPause{64};
+
+/// What a look may count as. One that takes longer was interrupted: the time is another thread's.
+constexpr std::chrono::nanoseconds LongestLook(size_t pages) {
+  return std::chrono::microseconds(10) + pages * std::chrono::nanoseconds(250);
+}
+
+size_t PagesToLookAt(const ProducerMemory& memory) {
+  const uint64_t pages = memory.page_count();
+  return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
+}
 
 }  // namespace
 
@@ -113,6 +130,78 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
   };
   pages_.Scan(take, done, data);
   return chunks;
+}
+
+MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log,
+                         EventLoop& loop, Clock::time_point& from)
+    : memory_(memory),
+      producer_(producer),
+      log_(log),
+      loop_(loop),
+      from_(from),
+      last_(PagesToLookAt(memory)),
+      now_(PagesToLookAt(memory)),
+      lost_(now_.pages().empty()) {}
+
+void MemoryWatch::LookIfDue() {
+  if (Clock::now() >= from_) {
+    LookNow();
+  } else if (next_) {
+    LookAt(std::max(*next_, from_));
+  }
+}
+
+void MemoryWatch::LookNow(bool always) {
+  next_.reset();
+  const Clock::time_point begin = Clock::now();
+  lost_ = lost_ || !memory_.Look(now_);
+  if (lost_) return;
+  const bool changed = Add(always);
+  const Clock::time_point end = Clock::now();
+  const auto took = std::min<Clock::duration>(end - begin, LongestLook(last_.pages().size()));
+  from_ = begin + took * kShareOfLooks;
+  if (last_.Count().used() == 0) {
+    pause_ = {};
+    return;
+  }
+  pause_ = changed ? kFirstPause
+                   : std::min<Clock::duration>(std::max<Clock::duration>(pause_, kFirstPause) * 2,
+                                               kLongestPause);
+  LookAt(std::max(end + pause_, from_));
+}
+
+void MemoryWatch::LookAt(Clock::time_point time) {
+  next_ = time;
+  if (timer_ && timer_at_ <= time) return;  // it is set again then
+  timer_at_ = time;
+  timer_ = loop_.CallAt(time, [this] {
+    timer_.reset();
+    if (!next_) return;
+    if (Clock::now() < *next_) return LookAt(*next_);
+    LookIfDue();
+  });
+}
+
+bool MemoryWatch::Add(bool always) {
+  changes_.clear();
+  smb::AppendChanges(last_, now_, changes_);
+  const bool changed = !changes_.empty() || looks_ == 0;
+  if (changed || always) {
+    SharedMemoryLook look{.producer = producer_,
+                          .number = looks_,
+                          .whole = looks_ % kWholeEvery == 0,
+                          .same_until_ns = std::exchange(same_until_ns_, std::nullopt)};
+    if (look.whole)
+      smb::AppendChanges(smb::MemoryPicture(now_.pages().size()), now_, look.pages);
+    else
+      look.pages = changes_;
+    ++looks_;
+    log_.Append(std::move(look));
+    std::swap(last_, now_);
+  } else {
+    same_until_ns_ = BootTimeNs();
+  }
+  return changed;
 }
 
 }  // namespace ringscope

@@ -4,13 +4,16 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/socket.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
+#include "core/log/op.h"
 #include "formats/ipc/smb.h"
 
 namespace ringscope {
@@ -99,6 +102,55 @@ class ProducerMemory {
   smb::Pages pages_;
   std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
   std::map<WriterId, uint32_t> lives_;
+};
+
+/// Looks at the page headers of a producer's shared memory, and logs what has changed. It only
+/// reads: before commits, and by a timer while chunks are in use, the less changes, the later.
+/// After a look there is none at any memory for twenty times as long as it took.
+class MemoryWatch {
+ public:
+  using Clock = EventLoop::Clock;
+  /// After so many logged looks one is whole: a reader of a part of the log need not wait longer.
+  static constexpr uint64_t kWholeEvery = 256;
+
+  /// @param memory, log, loop must live longer
+  /// @param from the next look of any watch, at the earliest: shared by all watches
+  MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log, EventLoop& loop,
+              Clock::time_point& from);
+
+  /// Logs the look at a memory that has just been made: all is free. It is not read, as that would
+  /// have the system provide all of its pages, at more cost than many looks.
+  void LookAtNew() {
+    if (!lost_) Add(/*always=*/true);
+  }
+  /// Looks, if it is time for it. Call it before a commit is passed on.
+  void LookIfDue();
+  /// Looks at once.
+  /// @param always log the look even if it sees nothing new: for the last one
+  void LookNow(bool always = false);
+  /// When to look again although nothing passes. nullopt: no chunk is in use.
+  std::optional<Clock::time_point> next() const { return next_; }
+
+ private:
+  /// Logs the picture, if there is something new in it. @return whether there is
+  bool Add(bool always);
+  void LookAt(Clock::time_point time);
+
+  const ProducerMemory& memory_;
+  const ProducerId producer_;
+  RecordSink& log_;
+  EventLoop& loop_;
+  Clock::time_point& from_;
+  smb::MemoryPicture last_;  // as the log has it
+  smb::MemoryPicture now_;
+  std::string changes_;
+  uint64_t looks_ = 0;  // logged
+  std::optional<uint64_t> same_until_ns_;
+  std::optional<Clock::time_point> next_;
+  std::optional<EventLoop::Timer> timer_;
+  Clock::time_point timer_at_;  // next_, or before it
+  Clock::duration pause_{};
+  bool lost_ = false;  // the memory has shrunk, or is too large
 };
 
 }  // namespace ringscope

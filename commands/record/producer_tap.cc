@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/record/producer_memory.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
@@ -28,14 +27,7 @@ Result<Message> Decode(Bytes bytes) {
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
 BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
 
-void QueueAll(const std::vector<std::string>& frames, FrameSocket& service) {
-  for (const std::string& frame : frames) service.Queue(wire::AsBytes(frame));
-}
-
 }  // namespace
-
-ProducerTap::ProducerTap(Recording& recording, PeerIdentity peer)
-    : PortTap(recording), peer_(peer) {}
 
 std::string ProducerTap::Describe() const {
   if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
@@ -77,7 +69,7 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
       break;
     case ipc::MethodName::kNotifyDataSourceStopped:
-      QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), service);
+      Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
       RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
       SetCausesRead();
       break;
@@ -108,7 +100,6 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     connected_as_ = name_;
     recording_.connected.insert(connected_as_);
     ++recording_.counts.producers;
-    ++recording_.counts.producers_seen;
     ProducerConnected record;
     record.producer = producer_;
     record.uid = peer_.uid;
@@ -151,26 +142,13 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new
                                           .size = memory_->size(),
                                           .page_size = page_bytes,
                                           .direct_patching = may_patch_directly_});
-  if (recording_.looks) {
-    watch_.emplace(*memory_, producer_, *recording_.looks, recording_.look_budget);
-    if (is_new)
-      watch_->LookAtNew(recording_.log);
-    else
-      watch_->LookNow(recording_.log);
-  }
+  if (!recording_.looks) return {};
+  watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
+  if (is_new)
+    watch_->LookAtNew();
+  else
+    watch_->LookNow();
   return {};
-}
-
-std::optional<MemoryWatch::Clock::time_point> ProducerTap::LookAgain() {
-  if (!watch_ || !watch_->next()) return std::nullopt;
-  if (*watch_->next() <= MemoryWatch::Clock::now()) watch_->LookIfDue(recording_.log);
-  return watch_->next();
-}
-
-void ProducerTap::LookIfDue() {
-  if (!watch_) return;
-  watch_->LookIfDue(recording_.log);
-  if (watch_->next()) recording_.on_waiting_memory();
 }
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
@@ -179,7 +157,6 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
-  recording_.counts.patches += commit_.patches();
   if (!commit_.for_log().empty()) {
     Commit record;
     record.producer = producer_;
@@ -191,46 +168,34 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
     service.Queue(std::move(frame));
     return {};
   }
-  const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
   const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
-  if (const std::string own = CommitReader::WithoutFlush(invoke.args);
-      !own.empty() && !scraped.empty()) {
-    service.Queue(wire::AsBytes(OwnCommit(own)));
+  if (std::string own = CommitReader::WithoutFlush(invoke.args); !own.empty() && !scraped.empty()) {
+    Send({std::move(own)}, service);
     std::string rest;
     CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
     ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
     frame.frame.whole = wire::AsBytes(edited);
   }
-  QueueAll(scraped, service);
+  Send(scraped, service);
   service.Queue(std::move(frame));
-  recording_.log.Append(acknowledged);
-  OnAcknowledged(acknowledged);
+  recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
+  // The service clones in a task of its own: what follows must not overtake that.
+  if (recording_.flushes.AnyClone()) SetMustConfirm();
+  recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
+  SetCausesRead();
   return {};
 }
 
-void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
-  // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.clones.AnyOpen()) SetMustConfirm();
-  recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
-  recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
-  SetCausesRead();
-}
-
-std::string ProducerTap::OwnCommit(const std::string& request) {
-  std::string frame;
-  ipc::AppendInvoke(frame, NextOwnRequest(),
-                    {.service = methods().service(),
-                     .method = *methods().IdOf(ipc::MethodName::kCommitData),
-                     .args = wire::AsBytes(request),
-                     .drop_reply = true});
-  return frame;
+void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
+  for (const std::string& commit : commits)
+    Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
 }
 
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
-  std::vector<std::string> frames;
-  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
+  std::vector<std::string> commits;
+  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return commits;
   std::string data;
   std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
   std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
@@ -254,20 +219,19 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     record.origin = Origin::kScraped;
     record.request = wire::AsBytes(request);
     recording_.log.Append(record);
-    frames.push_back(OwnCommit(request));
+    commits.push_back(std::move(request));
   }
-  return frames;
+  return commits;
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
   NotePassing();
-  if (service != nullptr) QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+  if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   SetCausesRead();  // it may have been the last one that the session's end waited for
-  --recording_.counts.producers;
   recording_.connected.erase(recording_.connected.find(connected_as_));
   recording_.instances.RemoveAll(producer_);
-  if (watch_) watch_->LookNow(recording_.log, /*always=*/true);
+  if (watch_) watch_->LookNow(/*always=*/true);
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
@@ -279,14 +243,14 @@ bool ProducerTap::WantsScrape() const {
 void ProducerTap::Scrape(FrameSocket& service) {
   NotePassing();
   LookIfDue();  // it may commit nothing for long
-  const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
-  if (!frames.empty()) SetUnconfirmed();
-  QueueAll(frames, service);
+  const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
+  if (!commits.empty()) SetUnconfirmed();
+  Send(commits, service);
 }
 
 bool ProducerTap::MayPass() const {
   if (recording_.files.any() && recording_.files.IsDue()) return false;
-  return !recording_.clones.AnyOpen() || recording_.clones.WaitsFor(producer_);
+  return !recording_.flushes.AnyClone() || recording_.flushes.CloneWaitsFor(producer_);
 }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
@@ -394,18 +358,12 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
     recording_.last_flush = flush.request_id;
     recording_.scrape_unasked();
   }
-  FlushRequested record{.flush = flush.request_id,
-                        .producer = producer_,
-                        .instances = flush.instances,
-                        .flags = flush.flags};
+  const FlushRequested record{.flush = flush.request_id,
+                              .producer = producer_,
+                              .instances = flush.instances,
+                              .flags = flush.flags};
   recording_.log.Append(record);
-  std::optional<SessionBuffers::SessionId> session;
-  for (const uint64_t id : flush.instances) {
-    const Instance* const instance = recording_.instances.Find(producer_, id);
-    if (instance != nullptr && !session) session = instance->session;
-  }
-  recording_.flushes.OnRequested(record, session, FlushWatch::Clock::now());
-  recording_.clones.OnFlush(record);
+  recording_.flushes.OnRequested(record);
   recording_.on_released();
 }
 

@@ -11,6 +11,17 @@ namespace {
 
 constexpr size_t kSummaryIndent = 2;
 
+/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
+/// removed)"
+std::string FilesText(const RecordSummary& summary) {
+  const uint32_t last = summary.files == nullptr ? 0 : summary.files->parts() - 1;
+  if (last == 0) return summary.output;
+  if (summary.files->first_part() == 0)
+    return fmt::format("{} and {}", summary.output, Count(last, "further part"));
+  return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
+                     summary.files->first_part(), last, summary.output);
+}
+
 /// Whether there are producers that connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
   for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
@@ -38,10 +49,10 @@ std::string NextText(const RecordSummary& summary) {
 std::string SummaryText(const RecordSummary& summary) {
   const RecordingEnded& seen = summary.queue.seen;
   Table facts({{.title = ""}, {.title = ""}});
-  facts.AddRow({summary.ended ? "written" : "so far",
-                fmt::format("{}, {}", summary.files, HumanSize(summary.queue.written))});
+  facts.AddRow({summary.files != nullptr ? "written" : "so far",
+                fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written))});
   facts.AddRow({"sessions", WithCommas(seen.sessions)});
-  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers_seen),
+  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers),
                                          Count(summary.counts.sequences, "sequence"))});
   facts.AddRow({"others", UnseenText(summary)});
   facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
@@ -55,20 +66,19 @@ std::string SummaryText(const RecordSummary& summary) {
 
 void AddSummaryData(Report& report, const RecordSummary& summary) {
   const RecordingEnded& seen = summary.queue.seen;
+  const bool ended = summary.files != nullptr;
   report.Data({{"output", summary.output},
-               {"ended", summary.ended},
-               {"ending", summary.ended ? Json(Name(seen.ending)) : Json()},
-               {"first_part", summary.first_part},
-               {"parts", summary.parts},
+               {"ended", ended},
+               {"ending", ended ? Json(Name(seen.ending)) : Json()},
+               {"first_part", ended ? summary.files->first_part() : 0},
+               {"parts", ended ? summary.files->parts() : 1},
                {"file_bytes", summary.queue.written},
                {"sessions", seen.sessions},
-               {"producers", summary.counts.producers_seen},
-               {"producers_connected", summary.counts.producers},
+               {"producers", summary.counts.producers},
                {"producers_checked", summary.counts.checks},
                {"sequences", summary.counts.sequences},
                {"chunks", summary.counts.chunks},
                {"chunk_bytes", summary.counts.chunk_bytes},
-               {"patches", summary.counts.patches},
                {"recorder_gaps", summary.queue.gaps},
                {"dropped_records", summary.queue.dropped_records},
                {"dropped_bytes", summary.queue.dropped_bytes},

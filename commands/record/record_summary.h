@@ -1,12 +1,11 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_
 #define RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "commands/record/log_queue.h"
-#include "commands/record/recording.h"
+#include "commands/record/tap.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/console.h"
 
@@ -14,11 +13,8 @@ namespace ringscope {
 
 /// What a recording is of and how exact it is: at its end, or so far.
 struct RecordSummary {
-  std::string output;  // the log, as it was named
-  std::string files;   // in words: "cap.tblog and 3 further parts"
-  bool ended = false;
-  uint32_t first_part = 0;  // that is kept
-  uint32_t parts = 1;       // written
+  std::string output;               // the log, as it was named
+  const LogFiles* files = nullptr;  // nullptr: the recording has not ended
   RecordCounts counts;
   LogQueue::State queue;
   std::string trace;  // that it was compared with; empty: none

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "commands/record/session_plan.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
+#include "core/log/op.h"
 #include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
@@ -21,10 +20,10 @@ struct RecordArgs {
   std::string consumer_listen;  // empty: consumers are not recorded, unless consumer_connect is set
   std::string consumer_connect;
   uint32_t mode = 0600;
-  std::optional<uint64_t> look_interval_ns = 0;  // between looks at shared memory; absent: none
+  std::string looks = "auto";  // at shared memory: "auto" or "off"
   std::string config;
   std::string descriptor;  // of fields in it
-  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;
+  std::vector<BufferSetUp> buffers;
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;
   std::optional<uint64_t> keep;

@@ -398,8 +398,8 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
   const auto loop = EventLoop::Create().value();
   std::vector<std::string> warnings;
   const auto recorder =
-      Recorder::Create(*loop, options, RecorderListeners::Open(options).value(), log,
-                       [&](const Warning& warning) { warnings.push_back(warning.text); })
+      Recorder::Create(*loop, options, Recorder::Listen(options).value(), log,
+                       [&](const std::string& text, int32_t) { warnings.push_back(text); })
           .value();
   BlockingPeer client = ConnectPeer(options.producer.listen);
   no_descriptor_is_left = true;

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/boot_time.h"
 #include "commands/record/event_loop.h"
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "commands/testing/service_messages.h"
 #include "commands/testing/session_store.h"
 #include "formats/ipc/ipc_messages.h"
