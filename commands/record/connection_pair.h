@@ -40,9 +40,9 @@ class Turns {
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
 ///
-/// Whatever the service sends is taken at once (it drops a peer whose socket stays full) and kept
-/// for the client; a client is read only as fast as the service takes what it sends. When either
-/// side ends, what was received from it is still forwarded, and then the other side ends.
+/// What the service sends is taken at once (it drops a peer whose socket stays full) and kept for
+/// the client; a client is read as fast as the service takes what it sends. When a side ends, what
+/// was received from it is still forwarded, and then the other side ends.
 class ConnectionPair {
  public:
   struct Options {
@@ -76,8 +76,6 @@ class ConnectionPair {
   /// Whether both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
-
-  // For Turns.
 
   /// It has the turn that it asked for. Called from within other pairs' calls.
   void OnTurn();

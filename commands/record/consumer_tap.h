@@ -11,9 +11,8 @@
 
 namespace ringscope {
 
-/// Finds the passes of the service in its replies to ReadBuffers. A pass with a large packet comes
-/// in several replies. Before the buffers' packets it has those of the service itself, which count
-/// towards the bytes that end a pass.
+/// Finds the passes of the service in its replies to ReadBuffers: one with a large packet comes in
+/// several. The service's own packets, before the others, count towards the bytes that end a pass.
 class PassReader {
  public:
   /// @param reply to ReadBuffers
@@ -53,18 +52,15 @@ class ConsumerTap : public Tap {
   /// A consumer changes the buffers by its reads.
   bool IsBeingServed() const override { return !reads_.empty(); }
 
-  /// The service is to be asked for its number of the session that was just started.
-  void AskIdentity();
   void EndIdentity();
-  /// The service is to list its producers: some may not be connected through the recorder.
+  /// The service is to list its sessions, and its producers: some may not be connected here.
   void AskProducers();
   void MarkUnseenProducers();
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
-  void LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame);
+  void LogFile(const ipc::TraceConfig& traced, Bytes config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);
-  void OnEvents(Bytes reply);
   void LogReadPass(Bytes reply);
   /// Whether the service reads the session's buffers for this reply to ReadBuffers.
   bool ReadsBuffers(Bytes reply) const;

@@ -1,7 +1,5 @@
 // The files of recordings, and the commands that read them: parts, older recordings, a total limit.
 
-#include "commands/record/log_files.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "commands/record/log_queue.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"

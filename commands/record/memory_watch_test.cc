@@ -71,18 +71,6 @@ TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
   EXPECT_EQ(use.chunks, 8u);
 }
 
-TEST_F(MemoryWatchTest, OfANewMemoryAllIsFree) {
-  watch_.LookAtNew();
-  const auto looks = log_.All<SharedMemoryLook>();
-  ASSERT_EQ(looks.size(), 1u);
-  EXPECT_TRUE(looks[0].whole);
-  EXPECT_EQ(Follow().picture(), Direct());
-  EXPECT_FALSE(watch_.next());
-  Put(1, ChunkState::kBeingWritten, 4, 0);
-  watch_.LookNow();
-  EXPECT_EQ(Follow().picture(), Direct());
-}
-
 TEST_F(MemoryWatchTest, WhatIsNotNew_IsNotLogged) {
   Put(1, ChunkState::kBeingWritten, 4, 0);
   watch_.LookNow();

@@ -18,9 +18,8 @@
 
 namespace ringscope {
 
-/// A file in memory that other processes share, for reading. It may shrink: reading a page of a
-/// mapping that is gone would end this process (SIGBUS). So it is mapped only if it is sealed
-/// against that; else it is read by system calls, which return less than asked for.
+/// A file in memory that other processes share, for reading. A read of a mapped page that is gone
+/// would end this process (SIGBUS): a file that may shrink is read by system calls instead.
 class SharedMemory : public smb::Memory {
  public:
   /// More than this is no shared memory buffer: Perfetto's have at most 32 MiB.
@@ -66,9 +65,9 @@ class ProducerMemory {
 
   /// Bytes of a complete chunk, header and payload; 0: there is none.
   size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
-  /// Appends a chunk that the producer commits to `out`, header and payload, and marks it as
-  /// committed. @return false, with `out` as it was: there is no such chunk, it is not complete, or
-  /// it was committed before; the service skips it, too
+  /// Appends a chunk that the producer commits to `out`, and marks it as committed. @return false,
+  /// with `out` as it was, for one that is not complete or was committed before: the service skips
+  /// it, too
   bool TakeCommitted(smb::ChunkPlace place, std::string& out);
 
   /// The id belongs to a new writer from here on, whose chunk ids start again.
@@ -104,6 +103,37 @@ class ProducerMemory {
   std::map<WriterId, uint32_t> lives_;
 };
 
+/// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, which is set
+/// apart, and the chunks that it names in shared memory. Reuse one reader: it keeps its memory.
+class CommitReader {
+ public:
+  /// @param memory nullptr: the producer has no shared memory
+  /// kCorrupt: not well-formed, or chunk data that the service cannot take.
+  Status Read(Bytes request, ProducerMemory* memory);
+
+  /// The request for the log, without its flush id; empty if there was nothing else.
+  Bytes for_log() const { return wire::AsBytes(for_log_); }
+  /// A request as it was sent, without the flush id.
+  static std::string WithoutFlush(Bytes request);
+  std::optional<uint64_t> flush() const { return flush_; }
+
+  Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
+  /// Chunks with data, and their bytes.
+  uint64_t chunks() const { return chunks_; }
+  uint64_t chunk_bytes() const { return chunk_bytes_; }
+
+ private:
+  Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
+  /// @return false: there is no such chunk in memory
+  bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
+
+  std::string for_log_;
+  std::optional<uint64_t> flush_;
+  bool from_memory_ = false;
+  uint64_t chunks_ = 0;
+  uint64_t chunk_bytes_ = 0;
+};
+
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only
 /// reads: before commits, and by a timer while chunks are in use, the less changes, the later.
 /// After a look there is none at any memory for twenty times as long as it took.
@@ -118,12 +148,8 @@ class MemoryWatch {
   MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log, EventLoop& loop,
               Clock::time_point& from);
 
-  /// Logs the look at a memory that has just been made: all is free. It is not read, as that would
-  /// have the system provide all of its pages, at more cost than many looks.
-  void LookAtNew() {
-    if (!lost_) Add(/*always=*/true);
-  }
-  /// Looks, if it is time for it. Call it before a commit is passed on.
+  /// Looks, if it is time for it. Call it before a commit is passed on: not earlier, as a look has
+  /// the system provide all pages of a new memory.
   void LookIfDue();
   /// Looks at once.
   /// @param always log the look even if it sees nothing new: for the last one

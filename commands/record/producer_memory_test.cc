@@ -8,7 +8,6 @@
 
 #include <cstring>
 
-#include "commands/record/commit_reader.h"
 #include "commands/testing/ipc_peer.h"
 
 namespace ringscope {

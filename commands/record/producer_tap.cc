@@ -35,8 +35,7 @@ std::string ProducerTap::Describe() const {
 }
 
 bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
-  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body))
-    return methods().Find(*invoke) == ipc::MethodName::kInitializeConnection;
+  if (MethodOf(frame) == ipc::MethodName::kInitializeConnection) return true;
   const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
   if (reply == nullptr || frame.request_id != command_request_) return false;
   const auto command = Decode<ipc::AsyncCommand>(reply->reply);
@@ -46,43 +45,61 @@ bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   NotePassing();
-  switch (method) {
-    case ipc::MethodName::kInitializeConnection:
-      return OnInitialize(invoke, std::move(frame), service);
-    case ipc::MethodName::kCommitData:
-      return OnCommit(invoke, std::move(frame), service);
-    case ipc::MethodName::kRegisterDataSource:
-    case ipc::MethodName::kUpdateDataSource:
-      RS_RETURN_IF_ERROR(OnDataSource(invoke.args));
-      break;
-    case ipc::MethodName::kUnregisterDataSource:
-      RS_RETURN_IF_ERROR(OnDataSourceGone(invoke.args));
-      SetCausesRead();
-      break;
-    case ipc::MethodName::kRegisterTraceWriter:
-      RS_RETURN_IF_ERROR(OnWriter(invoke.args));
-      break;
-    case ipc::MethodName::kUnregisterTraceWriter:
-      RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));
-      break;
-    case ipc::MethodName::kNotifyDataSourceStarted:
-      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
-      break;
-    case ipc::MethodName::kNotifyDataSourceStopped:
-      Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
-      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
-      SetCausesRead();
-      break;
-    case ipc::MethodName::kActivateTriggers:
-      RS_RETURN_IF_ERROR(OnTriggers(invoke.args));
-      break;
-    case ipc::MethodName::kGetAsyncCommand:
-      command_request_ = frame.frame.request_id;
-      break;
-    default:
-      break;
-  }
+  if (method == ipc::MethodName::kInitializeConnection)
+    return OnInitialize(invoke, std::move(frame), service);
+  if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
+  if (method == ipc::MethodName::kGetAsyncCommand) command_request_ = frame.frame.request_id;
+  if (method == ipc::MethodName::kNotifyDataSourceStopped)
+    Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
+  RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
+  if (method == ipc::MethodName::kNotifyDataSourceStopped ||
+      method == ipc::MethodName::kUnregisterDataSource)
+    SetCausesRead();
   service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
+  using enum ipc::MethodName;
+  if (method == kRegisterDataSource || method == kUpdateDataSource) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
+    const ipc::DataSourceDescriptor& descriptor = request.descriptor;
+    no_flush_[descriptor.name] = descriptor.no_flush;
+    recording_.log.Append(
+        DataSourceRegistered{.producer = producer_,
+                             .name = descriptor.name,
+                             .no_flush = descriptor.no_flush,
+                             .will_notify_on_start = descriptor.will_notify_on_start,
+                             .will_notify_on_stop = descriptor.will_notify_on_stop,
+                             .handles_state_clear = descriptor.handles_state_clear,
+                             .protovm_program = descriptor.protovm_program});
+  } else if (method == kUnregisterDataSource) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
+    no_flush_.erase(request.name);
+    recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
+  } else if (method == kRegisterTraceWriter) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
+    const WriterId writer = CutToWriterId(request.writer);
+    const BufferId buffer = CutToBufferId(request.target_buffer);
+    if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
+    if (memory_ != nullptr) memory_->OnNewWriter(writer);
+    recording_.log.Append(
+        WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
+  } else if (method == kUnregisterTraceWriter) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+    writers_.erase(CutToWriterId(request.writer));
+    recording_.log.Append(
+        WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
+  } else if (method == kNotifyDataSourceStarted || method == kNotifyDataSourceStopped) {
+    RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
+    recording_.log.Append(DataSourceNotified{.producer = producer_,
+                                             .instance = notification.instance,
+                                             .stopped = method == kNotifyDataSourceStopped});
+  } else if (method == kActivateTriggers) {
+    RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
+    for (const std::string& name : triggers.names)
+      recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+  }
   return {};
 }
 
@@ -100,10 +117,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     connected_as_ = name_;
     recording_.connected.insert(connected_as_);
     ++recording_.counts.producers;
-    ProducerConnected record;
-    record.producer = producer_;
-    record.uid = peer_.uid;
-    record.pid = peer_.pid;
+    ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
     record.seen_uid = ::geteuid();
     record.seen_pid = ::getpid();
     record.name = name_;
@@ -117,24 +131,21 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     // The service uses it or makes another, as its reply shows.
     provides_memory_ = true;
     const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page));
   }
-  if (!wants_scraping_) {
-    service.Queue(std::move(frame));
-    return {};
-  }
-  // If a field occurs twice, the last one counts.
-  std::string args(wire::AsText(invoke.args));
-  wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
-                   ipc::kScrapingDisabled);
   std::string edited;
-  ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
-  frame.frame.whole = wire::AsBytes(edited);
+  if (wants_scraping_) {  // if a field occurs twice, the last one counts
+    std::string args(wire::AsText(invoke.args));
+    wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
+                     ipc::kScrapingDisabled);
+    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
+    frame.frame.whole = wire::AsBytes(edited);
+  }
   service.Queue(std::move(frame));
   return {};
 }
 
-Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new) {
+Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
   watch_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
@@ -142,12 +153,8 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new
                                           .size = memory_->size(),
                                           .page_size = page_bytes,
                                           .direct_patching = may_patch_directly_});
-  if (!recording_.looks) return {};
-  watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
-  if (is_new)
-    watch_->LookAtNew();
-  else
-    watch_->LookNow();
+  if (recording_.looks)
+    watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
   return {};
 }
 
@@ -158,11 +165,8 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
   if (!commit_.for_log().empty()) {
-    Commit record;
-    record.producer = producer_;
-    record.origin = commit_.origin();
-    record.request = commit_.for_log();
-    recording_.log.Append(record);
+    recording_.log.Append(
+        Commit{.producer = producer_, .origin = commit_.origin(), .request = commit_.for_log()});
   }
   if (!commit_.flush()) {
     service.Queue(std::move(frame));
@@ -214,11 +218,8 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
       ++recording_.counts.chunks;
       recording_.counts.chunk_bytes += chunk.bytes;
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
-    Commit record;
-    record.producer = producer_;
-    record.origin = Origin::kScraped;
-    record.request = wire::AsBytes(request);
-    recording_.log.Append(record);
+    recording_.log.Append(Commit{
+        .producer = producer_, .origin = Origin::kScraped, .request = wire::AsBytes(request)});
     commits.push_back(std::move(request));
   }
   return commits;
@@ -258,58 +259,14 @@ std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
   return std::nullopt;
 }
 
-Status ProducerTap::OnDataSource(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
-  const ipc::DataSourceDescriptor& descriptor = request.descriptor;
-  no_flush_[descriptor.name] = descriptor.no_flush;
-  recording_.log.Append(
-      DataSourceRegistered{.producer = producer_,
-                           .name = descriptor.name,
-                           .no_flush = descriptor.no_flush,
-                           .will_notify_on_start = descriptor.will_notify_on_start,
-                           .will_notify_on_stop = descriptor.will_notify_on_stop,
-                           .handles_state_clear = descriptor.handles_state_clear,
-                           .protovm_program = descriptor.protovm_program});
-  return {};
-}
-
-Status ProducerTap::OnDataSourceGone(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
-  no_flush_.erase(request.name);
-  recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
-  return {};
-}
-
-Status ProducerTap::OnWriter(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
-  const WriterId writer = CutToWriterId(request.writer);
-  const BufferId buffer = CutToBufferId(request.target_buffer);
-  if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
-  if (memory_ != nullptr) memory_->OnNewWriter(writer);
-  recording_.log.Append(
-      WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
-  return {};
-}
-
-Status ProducerTap::OnWriterGone(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
-  writers_.erase(CutToWriterId(request.writer));
-  recording_.log.Append(
-      WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
-  return {};
-}
-
 Status ProducerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                             PassingFrame& frame) {
   if (!reply.success) return {};
-  if (request_id == init_request_) return OnInitialized(reply.reply);
-  if (request_id == command_request_) return OnCommand(reply.reply, frame);
-  return {};
-}
-
-Status ProducerTap::OnInitialized(Bytes reply) {
+  if (request_id == command_request_ && request_id != init_request_)
+    return OnCommand(reply.reply, frame);
+  if (request_id != init_request_) return {};
   init_request_.reset();
-  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply));
+  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
   emulated_ = answer.use_emulation;
   may_patch_directly_ = answer.direct_patching;
   if (provides_memory_ && !answer.uses_provided_shared_memory) {
@@ -327,8 +284,7 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
     const uint64_t kb = command.setup_tracing->page_size_kb;
     if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
       return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
-    RS_RETURN_IF_ERROR(
-        UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb, /*is_new=*/true));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
   }
   if (command.set_up) OnInstance(*command.set_up, reply);
   if (command.start) {
@@ -365,20 +321,6 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
   recording_.log.Append(record);
   recording_.flushes.OnRequested(record);
   recording_.on_released();
-}
-
-Status ProducerTap::OnNotified(Bytes args, bool stopped) {
-  RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
-  recording_.log.Append(DataSourceNotified{
-      .producer = producer_, .instance = notification.instance, .stopped = stopped});
-  return {};
-}
-
-Status ProducerTap::OnTriggers(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
-  for (const std::string& name : triggers.names)
-    recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
-  return {};
 }
 
 void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/commit_reader.h"
 #include "commands/record/producer_memory.h"
 #include "commands/record/tap.h"
 
@@ -42,19 +41,13 @@ class ProducerTap : public Tap {
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
-  Status OnDataSource(Bytes args);
-  Status OnDataSourceGone(Bytes args);
-  Status OnWriter(Bytes args);
-  Status OnWriterGone(Bytes args);
-  Status OnNotified(Bytes args, bool stopped);
-  Status OnTriggers(Bytes args);
-  Status OnInitialized(Bytes reply);
+  /// Logs a request that concerns data sources, writers or triggers.
+  Status LogRequest(ipc::MethodName method, Bytes args);
   Status OnCommand(Bytes reply, const PassingFrame& frame);
   void OnInstance(const ipc::DataSourceInstance& instance, Bytes command);
   void OnFlush(const ipc::FlushCommand& flush);
 
-  /// @param is_new the service has just made it, and nobody else has it
-  Status UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new);
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes);
   void LookIfDue() {
     if (watch_) watch_->LookIfDue();
   }

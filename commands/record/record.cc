@@ -67,25 +67,25 @@ void SetUp(CLI::App& app, RecordArgs& args) {
     AddText(app, name, target, "SOCKET", description);
   };
   InGroup(app, "Sockets");
-  add_socket("--listen", args.listen,
+  add_socket("--listen", args.recorder.producer.listen,
              "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
              "PROGRAM a new path)");
-  add_socket("--connect", args.connect,
+  add_socket("--connect", args.recorder.producer.connect,
              "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
              "Perfetto's default path)");
-  add_socket("--consumer-listen", args.consumer_listen,
+  add_socket("--consumer-listen", args.consumer.listen,
              "Where consumers connect; this records the trace config, its buffers and reads");
-  add_socket("--consumer-connect", args.consumer_connect,
+  add_socket("--consumer-connect", args.consumer.connect,
              "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
              "Perfetto's default path)");
-  AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
+  AddParsed(app, "--mode", args.recorder.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");
   AddConfig(
       app, args.config, args.descriptor,
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   Require(app, "--descriptor", "--config");
-  AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
+  AddParsedList(app, "--buffer", args.recorder.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   AddChoice(
       app, "--smb-looks", args.looks, {"auto", "off"},
@@ -93,24 +93,24 @@ void SetUp(CLI::App& app, RecordArgs& args) {
       "before each commit, and while chunks are in use, with at most a twentieth of one CPU's "
       "time (default: auto)");
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType,
+  AddText(app, "-o,--output", args.log.path, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
   AddFlag(app, "--no-payload", args.no_payload,
           "Leave out the content of packets, and keep their sizes, kinds, times and flags: no "
           "trace can be made of the log. Configs, names of producers, uids and pids are in it");
-  AddParsed(app, "--max-size", args.max_size, ParseLeast<kMinPart>, "SIZE",
+  AddParsed(app, "--max-size", args.log.max_size, ParseLeast<kMinPart>, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
-  AddParsed(app, "--keep", args.keep, ParseLeast<kMinKeep>, "SIZE",
+  AddParsed(app, "--keep", args.log.keep, ParseLeast<kMinKeep>, "SIZE",
             "Keep about this much: remove the oldest part when a new one begins, for a recording "
             "of any length (without --max-size, parts are a sixteenth of it)");
-  AddFlag(app, "--force", args.force,
+  AddFlag(app, "--force", args.log.replace,
           "Replace an older recording of that name, with all of its parts");
   AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinQueue>, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
   args.format = "text";
   AddFormat(app, args.format, {"text", "json"});
-  AddNumber(app, "--level", args.level, {kMinLevel, kMaxRecordLevel}, "N",
+  AddNumber(app, "--level", args.log.level, {kMinLevel, kMaxRecordLevel}, "N",
             "Compression level of zstd, -200 (fast) to 19 (default: 1)");
 }
 

@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "commands/record/process.h"
-#include "commands/record/record_summary.h"
-#include "commands/record/recorder.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/session_reader.h"
+#include "commands/replays/trace_check.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/text.h"
+#include "commands/view/report.h"
 #include "core/log/payload_mask.h"
 #include "formats/io/byte_stream.h"
 
@@ -48,6 +49,122 @@ class MaskingSink : public RecordSink {
   RecordSink& next_;
   PayloadMask mask_;
 };
+
+/// What a recording is of and how exact it is: at its end, or so far.
+struct RecordSummary {
+  std::string output;               // the log, as it was named
+  const LogFiles* files = nullptr;  // nullptr: the recording has not ended
+  RecordCounts counts;
+  LogQueue::State queue;
+  std::string trace;  // that it was compared with; empty: none
+  std::optional<TraceCheck> check = {};
+};
+
+/// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
+std::string GapsText(const LogQueue::State& queue) {
+  if (queue.gaps == 0) return "none";
+  return fmt::format("{} ({}) in {} could not be written in time",
+                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                     Count(queue.gaps, "gap"));
+}
+
+constexpr size_t kSummaryIndent = 2;
+
+/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
+/// removed)"
+std::string FilesText(const RecordSummary& summary) {
+  const uint32_t last = summary.files == nullptr ? 0 : summary.files->parts() - 1;
+  if (last == 0) return summary.output;
+  if (summary.files->first_part() == 0)
+    return fmt::format("{} and {}", summary.output, Count(last, "further part"));
+  return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
+                     summary.files->first_part(), last, summary.output);
+}
+
+/// Whether there are producers that connect to the service directly.
+std::string UnseenText(const RecordSummary& summary) {
+  for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
+    if (verdict.reason == InexactReason::kProducers) return "some take part: see below";
+  if (summary.counts.checks == 0) return "not known: the service was not asked";
+  return fmt::format(
+      "none take part, as the service reported {}",
+      summary.counts.checks == 1 ? "once" : WithCommas(summary.counts.checks) + " times");
+}
+
+std::string ComparedText(const RecordSummary& summary) {
+  const OutputDiff& diff = summary.check->diff;
+  return diff.Same() ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
+                                   Count(diff.packets.b, "packet"))
+                     : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
+                                   CountsText(diff.counts));
+}
+
+std::string NextText(const RecordSummary& summary) {
+  if (summary.check && !summary.check->Same())
+    return fmt::format("ringscope diff {} {}", summary.output, summary.trace);
+  return "ringscope info " + summary.output;
+}
+
+std::string SummaryText(const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  Table facts({{.title = ""}, {.title = ""}});
+  facts.AddRow({summary.files != nullptr ? "written" : "so far",
+                fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written))});
+  facts.AddRow({"sessions", WithCommas(seen.sessions)});
+  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers),
+                                         Count(summary.counts.sequences, "sequence"))});
+  facts.AddRow({"others", UnseenText(summary)});
+  facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
+                                      HumanSize(summary.counts.chunk_bytes))});
+  facts.AddRow({"gaps", GapsText(summary.queue)});
+  if (summary.check) facts.AddRow({"compared", ComparedText(summary)});
+  facts.AddRow({"next", NextText(summary)});
+  return Wrap(VerdictSentence(seen.verdicts), size_t{0}) + "\n" +
+         VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
+}
+
+void AddSummaryData(Report& report, const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  const bool ended = summary.files != nullptr;
+  report.Data({{"output", summary.output},
+               {"ended", ended},
+               {"ending", ended ? Json(Name(seen.ending)) : Json()},
+               {"first_part", ended ? summary.files->first_part() : 0},
+               {"parts", ended ? summary.files->parts() : 1},
+               {"file_bytes", summary.queue.written},
+               {"sessions", seen.sessions},
+               {"producers", summary.counts.producers},
+               {"producers_checked", summary.counts.checks},
+               {"sequences", summary.counts.sequences},
+               {"chunks", summary.counts.chunks},
+               {"chunk_bytes", summary.counts.chunk_bytes},
+               {"recorder_gaps", summary.queue.gaps},
+               {"dropped_records", summary.queue.dropped_records},
+               {"dropped_bytes", summary.queue.dropped_bytes},
+               {"exact", seen.verdicts.empty()},
+               {"inexact", VerdictsJson(seen.verdicts)}});
+  Json compared;
+  if (summary.check)
+    compared = {{"trace", summary.trace},
+                {"same", summary.check->Same()},
+                {"packets", summary.check->diff.packets.b},
+                {"counts", FieldsToJson(summary.check->diff.counts)}};
+  report.Data("compared", std::move(compared));
+}
+
+/// Text goes to standard error, below the recorder's other messages; a document to standard output.
+void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
+  Report report(console, format, "record");
+  if (report.is_json()) {
+    AddSummaryData(report, summary);
+    static_cast<void>(report.Finish());
+    static_cast<void>(console.Flush());
+    return;
+  }
+  std::string text = SummaryText(summary);
+  while (text.ends_with('\n')) text.pop_back();
+  console.Say(text);
+}
 
 /// One run of the command: sets everything up, waits for the end, reports.
 class RecordingRun {
@@ -97,20 +214,16 @@ class RecordingRun {
 };
 
 Result<RecorderOptions> RecordingRun::MakeOptions() const {
-  RecorderOptions options;
+  RecorderOptions options = args_.recorder;
   const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
-  const auto sockets = [&](const std::string& listen, const std::string& connect, const char* kind,
-                           const char* variable) -> PortSockets {
-    return {.listen = listen.empty() ? fmt::format("/tmp/ringscope-{}{}", kind, suffix) : listen,
-            .connect = connect.empty() ? DefaultServiceSocket(variable, kind) : connect};
+  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable) {
+    if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
+    if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
   };
-  options.producer = sockets(args_.listen, args_.connect, "producer", kProducerVariable);
-  if (!args_.consumer_listen.empty() || !args_.consumer_connect.empty())
-    options.consumer =
-        sockets(args_.consumer_listen, args_.consumer_connect, "consumer", kConsumerVariable);
-  options.mode = args_.mode;
+  complete(options.producer, "producer", kProducerVariable);
+  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
+    complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
   options.looks = args_.looks == "auto";
-  options.buffers = args_.buffers;
   if (!args_.config.empty()) {
     RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));
   }
@@ -134,15 +247,10 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
 }
 
 Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
-  LogFilesOptions files_options;
-  files_options.path = args_.output;
-  files_options.level = args_.level;
-  files_options.max_size = args_.max_size;
-  files_options.keep = args_.keep;
-  files_options.replace = args_.force;
-  if (args_.keep) {
-    if (!args_.max_size) files_options.max_size = *args_.keep / kPartsKept;
-    if (*files_options.max_size > *args_.keep / 2)
+  LogFilesOptions files_options = args_.log;
+  if (const auto keep = files_options.keep) {
+    if (!files_options.max_size) files_options.max_size = *keep / kPartsKept;
+    if (*files_options.max_size > *keep / 2)
       return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
                   "at least two parts must fit: make the parts smaller, or keep more");
   }
@@ -292,7 +400,7 @@ Result<ExitCode> RecordingRun::Run() {
 
 RecordSummary RecordingRun::Summary() const {
   return {
-      .output = args_.output, .counts = recorder_->counts(), .queue = log_->state(), .trace = {}};
+      .output = args_.log.path, .counts = recorder_->counts(), .queue = log_->state(), .trace = {}};
 }
 
 /// Replays the log, and compares with the trace that was asked for.
@@ -300,9 +408,9 @@ Status RecordingRun::Compare(RecordSummary& summary) {
   if (args_.compare.empty()) return {};
   summary.trace = args_.compare;
   MutedContext muted(context_);
-  SessionReader sessions(muted.context(), {.paths = {args_.output}}, "comparing");
+  SessionReader sessions(muted.context(), {.paths = {args_.log.path}}, "comparing");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
-  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.output, {}, {}});
+  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
   RS_ASSIGN_OR_RETURN(summary.check,
                       CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0));
   return {};
@@ -321,7 +429,7 @@ ExitCode RecordingRun::Finish() {
     console.Warn(fmt::format(
         "the log does not have the buffers of its session: to replay it, name the session's trace "
         "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
-        args_.output));
+        args_.log.path));
   summary.files = &log_->files();
   const Status compared = Compare(summary);
   ReportSummary(console, args_.format, summary);

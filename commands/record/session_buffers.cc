@@ -179,23 +179,18 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
              .policy = ipc::FillPolicyOf(config),
              .engine = ipc::EngineOf(config),
              .session = session->first});
-    } else {
-      WarnOfUnknown(target);
+    } else if (warned_.insert(target.buffer).second) {
+      log_.MarkInexact({.reason = InexactReason::kSetUp,
+                        .detail = fmt::format("buffer {}, which data source '{}' writes to",
+                                              Raw(target.buffer), target.data_source)});
+      warn_(fmt::format(
+                "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
+                "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
+                target.data_source, Raw(target.buffer), Raw(target.buffer)),
+            -1);
     }
   }
   return session == nullptr ? std::nullopt : std::optional(session->first);
-}
-
-void SessionBuffers::WarnOfUnknown(const Target& target) {
-  if (!warned_.insert(target.buffer).second) return;
-  log_.MarkInexact({.reason = InexactReason::kSetUp,
-                    .detail = fmt::format("buffer {}, which data source '{}' writes to",
-                                          Raw(target.buffer), target.data_source)});
-  warn_(fmt::format(
-            "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
-            "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
-            target.data_source, Raw(target.buffer), Raw(target.buffer)),
-        -1);
 }
 
 const SessionBuffers::Session* SessionBuffers::Find(SessionId id) const {

@@ -35,16 +35,14 @@ struct SessionPlan {
 /// @param config an encoded TraceConfig. kCorrupt: not well-formed
 Result<SessionPlan> PlanOfConfig(Bytes config);
 
-/// The tracing sessions that are there, and which of the service's buffers is which of a trace
-/// config's.
+/// The tracing sessions that are there, and which buffer of the service is which of a trace config.
 ///
 /// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
-/// name the data source that writes to the buffer, and since the service tells producers its number
-/// of the session, that too: this joins them. A buffer is logged once its global id is known, that
-/// is, before anything can be written to it.
+/// name the data source that writes to the buffer, and the service's number of the session: this
+/// joins them. A buffer is logged once its global id is known, before anything is written to it.
 class SessionBuffers {
  public:
-  /// As in the log: counted from 1. The service counts for itself.
+  /// Counted from 1, as in the log.
   using SessionId = uint64_t;
 
   SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
@@ -78,7 +76,7 @@ class SessionBuffers {
   std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
 
-  /// The session's config; nullptr: there is no such session.
+  /// The session's config. @return nullptr if there is no such session
   const SessionPlan* PlanOf(SessionId id) const;
   /// How long the service waits for a flush of the session.
   uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
@@ -116,7 +114,6 @@ class SessionBuffers {
   /// The session that the service has given this number; or the one that it must be.
   Sessions::value_type* SessionOf(const Target& target);
   bool MayHaveNumber(SessionId id, uint64_t number) const;
-  void WarnOfUnknown(const Target& target);
 
   RecordSink& log_;
   Warn warn_;

@@ -71,8 +71,8 @@ class Listener {
   std::string name_;
 };
 
-/// Connects to the first name of a list at which a service listens. kLimit: it has as many waiting
-/// connections as it allows; kNotFound: no process listens. A later try can succeed.
+/// Connects to the first name of a list at which a service listens. kLimit: too many clients wait
+/// for it; kNotFound: no process listens. A later try can succeed.
 Result<UniqueFd> Connect(const std::string& names);
 
 struct PeerIdentity {
@@ -123,8 +123,8 @@ class FrameSocket {
 
   int fd() const { return fd_.get(); }
 
-  /// Receives once. kDone: there may be more; kWouldBlock: there is no more for now, though
-  /// something may have arrived. kCorrupt: more descriptors arrived than frames can have.
+  /// Receives once. kDone: there may be more; kWouldBlock: there is no more for now. kCorrupt: more
+  /// descriptors arrived than frames can have.
   Result<IoState> Receive();
   /// The next whole frame of what was received; valid until Receive(). The kernel hands out a
   /// descriptor together with the bytes of perhaps several frames: it belongs to the first that

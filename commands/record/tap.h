@@ -54,10 +54,10 @@ struct Recording {
   uint32_t identifying = 0;  // requests under way for the service's number of a session
 };
 
-/// Is between a client and the service: sees each frame and puts it, or what is forwarded instead,
-/// into the other side's queue. An error ends the connection; it names what the peer did ("sent
-/// ..."). After what a client sent, a request of the recorder's own confirms that the service has
-/// handled it: only then does the order of forwarding hold across clients.
+/// Sees each frame between a client and the service, and queues it, or what is forwarded instead,
+/// for the other side. An error ends the connection; it names what the peer did ("sent ..."). A
+/// request of the recorder's own confirms that the service has handled what the client sent: only
+/// then does the order of forwarding hold across clients.
 class Tap {
  public:
   explicit Tap(Recording& recording) : recording_(recording) {}
@@ -71,8 +71,7 @@ class Tap {
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// Whether the service scrapes this client's memory without a frame that shows it.
   virtual bool WantsScrape() const { return false; }
-  /// If so: sends what is in the memory. Called about once a second, and before a frame that makes
-  /// the service scrape.
+  /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.
   virtual void Scrape(FrameSocket&) {}
   /// Whether this frame of the client makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
@@ -85,7 +84,7 @@ class Tap {
   bool NeedsConfirmation() const { return unconfirmed_; }
   /// Whether nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
-  /// Asks for a confirmation, whose answer is not passed on. @return false: there is no way to
+  /// Asks for a confirmation. @return false if there is no way to
   bool AskConfirmation(FrameSocket& service);
   /// True, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
   bool TakeConfirmed() { return std::exchange(confirmed_, false); }
@@ -112,6 +111,11 @@ class Tap {
   virtual bool IsBeingServed() const { return false; }
 
   const ipc::MethodTable& methods() const { return methods_; }
+  /// The method that a frame invokes; kUnknown also if it is no request.
+  ipc::MethodName MethodOf(const ipc::Frame& frame) const {
+    const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+    return invoke == nullptr ? ipc::MethodName::kUnknown : methods_.Find(*invoke);
+  }
   /// Queues a request that the client does not know of. @return its id
   uint64_t Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service);
   /// Something of the recorder's own was sent.

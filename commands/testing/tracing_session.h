@@ -56,7 +56,7 @@ struct TracingSession {
   uint64_t id = 0;
   ConsumerPort* consumer = nullptr;
   State state = State::kDisabled;
-  ipc::TraceConfig config;
+  ServiceConfig config;
   std::string raw_config;
   uint64_t uuid_msb = 0;
   uint64_t uuid_lsb = 0;
