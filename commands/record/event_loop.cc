@@ -27,15 +27,6 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   return loop;
 }
 
-EventLoop::WatchHandle& EventLoop::WatchHandle::operator=(WatchHandle&& other) noexcept {
-  if (this != &other) {
-    Reset();
-    loop_ = std::exchange(other.loop_, nullptr);
-    id_ = other.id_;
-  }
-  return *this;
-}
-
 Status EventLoop::WatchHandle::SetEvents(uint32_t events) {
   return loop_ == nullptr ? Status() : loop_->Register(id_, *loop_->watched_.at(id_), events);
 }

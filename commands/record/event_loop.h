@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 #define RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,10 +11,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "core/base/result.h"
 
 namespace ringscope {
+
+/// CLOCK_BOOTTIME, the clock of a recording's times, in ns.
+inline uint64_t BootTimeNs() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 /// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
 /// from others. A handler is called only as long as the handle of its watch or timer exists.
@@ -31,7 +40,12 @@ class EventLoop {
     ~WatchHandle() { Reset(); }
     WatchHandle(WatchHandle&& other) noexcept
         : loop_(std::exchange(other.loop_, nullptr)), id_(other.id_) {}
-    WatchHandle& operator=(WatchHandle&& other) noexcept;
+    WatchHandle& operator=(WatchHandle&& other) noexcept {
+      std::swap(loop_, other.loop_);
+      std::swap(id_, other.id_);
+      if (this != &other) other.Reset();
+      return *this;
+    }
 
     /// @param events 0: nothing is of interest, not even that the peer hung up
     /// An error leaves the events as they were. After Reset nothing happens.

@@ -18,10 +18,10 @@
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
+#include "core/gaps/memory_looks.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
-#include "core/gaps/memory_looks.h"
 
 namespace ringscope::testing {
 
@@ -340,7 +340,7 @@ class ChromiumMarks {
   const TempFolder folder_;
   // Only its first process connects to a socket that is not a file.
   LiveRecording run_{
-      {.producer = {.listen = folder_.File("producers"), .connect = {}}, .looks = LookLimits{}},
+      {.producer = {.listen = folder_.File("producers"), .connect = {}}, .looks = true},
       {.memory = memory_}};
   std::optional<Consumer> consumer_;
   std::unique_ptr<Chromium> chromium_;

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "commands/record/boot_time.h"
+#include "commands/record/event_loop.h"
 #include "commands/testing/client_connection.h"
 
 namespace ringscope::testing {

@@ -1,4 +1,4 @@
-#include "commands/record/port_tap.h"
+#include "commands/record/tap.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace {
 using ipc::MethodName;
 
 /// A producer's tap; the test plays the producer and the service.
-class PortTapTest : public ::testing::Test {
+class TapTest : public ::testing::Test {
  protected:
-  PortTapTest() {
+  TapTest() {
     const testing::Binding binding = testing::BindingOf(ipc::kProducerPort);
     FromClient(binding.request);
     FromService(binding.reply);
@@ -29,7 +29,7 @@ class PortTapTest : public ::testing::Test {
   void FromService(const std::string& bytes) {
     EXPECT_TRUE(tap_.FromService({*ipc::ParseFrame(wire::AsBytes(bytes)), {}}, client_));
   }
-  void Call(MethodName method, uint64_t id, bool drop_reply = false) {
+  void Call(MethodName method, uint64_t id, bool drop_reply) {
     std::string frame;
     ipc::AppendInvoke(frame, id,
                       {.service = methods_.service(),
@@ -39,7 +39,7 @@ class PortTapTest : public ::testing::Test {
     FromClient(frame);
   }
   void Commit(uint64_t id) { Call(MethodName::kCommitData, id, /*drop_reply=*/true); }
-  void Sync(uint64_t id) { Call(MethodName::kSync, id); }
+  void Sync(uint64_t id) { Call(MethodName::kSync, id, /*drop_reply=*/false); }
   void Reply(uint64_t id) {
     std::string frame;
     ipc::AppendInvokeReply(frame, id, {.success = true, .has_more = false, .reply = {}});
@@ -64,19 +64,8 @@ class PortTapTest : public ::testing::Test {
   }
 
   testing::CheckedLog log_;
-  RecordCounts counts_;
-  SessionBuffers buffers_{log_, [](const Warning&) {}};
-  Instances instances_;
-  FlushWatch flushes_{log_, buffers_};
-  CloneWatch clones_{log_, buffers_, instances_};
-  FileWatch files_{log_};
-  Recording recording_{.log = log_,
-                       .buffers = buffers_,
-                       .instances = instances_,
-                       .flushes = flushes_,
-                       .clones = clones_,
-                       .files = files_,
-                       .counts = counts_};
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
   std::pair<UniqueFd, UniqueFd> client_ends_ = testing::MakeSocketPair();
   std::pair<UniqueFd, UniqueFd> service_ends_ = testing::MakeSocketPair();
   FrameSocket client_{std::move(client_ends_.first)};
@@ -87,7 +76,7 @@ class PortTapTest : public ::testing::Test {
   ProducerTap tap_{recording_, PeerIdentity{1, 2}};
 };
 
-TEST_F(PortTapTest, Commit_NeedsARequestOfTheRecorder) {
+TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
   EXPECT_FALSE(tap_.NeedsConfirmation());
   Commit(2);
   EXPECT_TRUE(tap_.NeedsConfirmation());
@@ -99,66 +88,12 @@ TEST_F(PortTapTest, Commit_NeedsARequestOfTheRecorder) {
   EXPECT_FALSE(tap_.NeedsConfirmation());
 }
 
-TEST_F(PortTapTest, ReplyToTheClientsSync_ConfirmsWhatCameBefore) {
+TEST_F(TapTest, ClientsSync_ConfirmsNothing) {
   Commit(2);
   Sync(3);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
   Reply(3);
-  EXPECT_FALSE(tap_.NeedsConfirmation());
-  EXPECT_FALSE(tap_.TakeConfirmed());  // nobody asked
-}
-
-TEST_F(PortTapTest, ConfirmationThatTheClientsSyncWillGive_IsNotAskedForAgain) {
-  Commit(2);
-  Sync(3);
-  EXPECT_EQ(Ask(), std::nullopt);
+  EXPECT_TRUE(tap_.NeedsConfirmation());
   EXPECT_FALSE(tap_.TakeConfirmed());
-  Reply(3);
-  EXPECT_TRUE(tap_.TakeConfirmed());
-  EXPECT_FALSE(tap_.NeedsConfirmation());
-}
-
-TEST_F(PortTapTest, SyncAlone_NeedsNoConfirmation) {
-  Sync(2);
-  EXPECT_FALSE(tap_.NeedsConfirmation());
-}
-
-TEST_F(PortTapTest, CommitAfterTheSync_IsNotConfirmedByIt) {
-  Commit(2);
-  Sync(3);
-  Commit(4);
-  Reply(3);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
-  EXPECT_NE(Ask(), std::nullopt);
-}
-
-TEST_F(PortTapTest, SyncWithoutReply_ConfirmsNothing) {
-  Commit(2);
-  Call(MethodName::kSync, 3, /*drop_reply=*/true);
-  EXPECT_NE(Ask(), std::nullopt);
-}
-
-// The reply to the first request 9 must not be taken for the one to the second.
-TEST_F(PortTapTest, SyncWithAnIdThatWasUsed_ConfirmsNothing) {
-  Call(MethodName::kNotifyDataSourceStarted, 9);
-  Commit(2);
-  Sync(9);
-  Reply(9);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
-  EXPECT_NE(Ask(), std::nullopt);
-}
-
-// It was asked for one round of its own before: that one is waited for.
-TEST_F(PortTapTest, SyncWhileTheRecorderHasAsked_LeavesItToTheRecordersReply) {
-  Commit(2);
-  const std::optional<uint64_t> asked = Ask();
-  ASSERT_TRUE(asked);
-  Sync(3);
-  Reply(3);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
-  Reply(*asked);
-  EXPECT_TRUE(tap_.TakeConfirmed());
-  EXPECT_FALSE(tap_.NeedsConfirmation());
 }
 
 }  // namespace

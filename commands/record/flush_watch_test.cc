@@ -1,9 +1,8 @@
-#include "commands/record/clone_watch.h"
+#include "commands/record/flush_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/record/flush_watch.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/op_list.h"
 
@@ -22,14 +21,14 @@ constexpr uint64_t kServiceSession = 9;
 
 /// A session with buffer 1, which is transferred and which `app` writes to, and buffer 2, which is
 /// emptied before and which `probes` writes to.
-class CloneWatchTest : public ::testing::Test {
+class FlushWatchTest : public ::testing::Test {
  protected:
-  CloneWatchTest() {
+  FlushWatchTest() {
     SessionPlan plan;
-    plan.buffers = {{.size = 4096, .transfer_on_clone = true},
-                    {.size = 4096, .clear_before_clone = true}};
+    plan.config.buffers = {{.size_kb = 4, .transfer_on_clone = true},
+                           {.size_kb = 4, .clear_before_clone = true}};
+    plan.config.unique_session_name = "mine";
     plan.sources = {{"a", 0}, {"b", 1}};
-    plan.name = "mine";
     buffers_.Start(plan);
     Add(kApp, "a", 1);
     Add(kProbes, "b", 2);
@@ -44,12 +43,16 @@ class CloneWatchTest : public ::testing::Test {
   }
   uint64_t Request(const ipc::CloneSession& request) {
     const std::string bytes = Encode(request);
-    return watch_.OnRequested(wire::AsBytes(bytes));
+    return watch_.OnCloneRequested(wire::AsBytes(bytes), kStart);
   }
-  void Flush(uint64_t flush, ProducerId producer) {
-    watch_.OnFlush({.flush = flush, .producer = producer, .instances = {1}, .flags = kForClone});
+  void Ask(uint64_t flush, ProducerId producer, uint64_t flags = 1 | 1 << 4) {
+    watch_.OnRequested({.flush = flush, .producer = producer, .instances = {1}, .flags = flags},
+                       kStart);
   }
-  /// What was logged since the last call: "clone 1 of 1", "clear 2", "take 1", "copy 2", "done".
+  void Flush(uint64_t flush, ProducerId producer) { Ask(flush, producer, kForClone); }
+  bool OnTime(int ms) { return watch_.OnTime(kStart + std::chrono::milliseconds(ms)); }
+  /// What was logged since the last call: "clone 1 of 1", "clear 2", "take 1", "copy 2", "late 5",
+  /// "done".
   std::vector<std::string> Log() {
     std::vector<std::string> texts;
     for (const OpBody& body : log_.bodies) {
@@ -63,6 +66,8 @@ class CloneWatchTest : public ::testing::Test {
                         std::to_string(Raw(cloned->buffer)));
       if (const auto* ended = std::get_if<CloneEnded>(&body))
         texts.push_back(ended->success ? "done" : "failed " + ended->error);
+      if (const auto* late = std::get_if<FlushTimedOut>(&body))
+        texts.push_back("late " + std::to_string(late->flush));
       if (std::holds_alternative<Note>(body)) texts.push_back("note");
       if (const auto* inexact = std::get_if<Inexact>(&body))
         texts.push_back("inexact: " + inexact->detail);
@@ -71,13 +76,14 @@ class CloneWatchTest : public ::testing::Test {
     return texts;
   }
 
+  static constexpr FlushWatch::Clock::time_point kStart{};
   testing::OpList log_;
-  SessionBuffers buffers_{log_, [](const Warning&) {}};
+  SessionBuffers buffers_{log_, [](const std::string&, int32_t) {}};
   Instances instances_;
-  CloneWatch watch_{log_, buffers_, instances_};
+  FlushWatch watch_{log_, buffers_, instances_};
 };
 
-TEST_F(CloneWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
+TEST_F(FlushWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
   const uint64_t clone = Request({.session_id = kServiceSession});
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2"));
   Flush(5, kApp);
@@ -89,12 +95,12 @@ TEST_F(CloneWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
   EXPECT_THAT(Log(), IsEmpty());
   watch_.OnAcknowledged(kApp, 5);
   EXPECT_THAT(Log(), ElementsAre("take 1"));
-  watch_.OnReply(clone, {.success = true});
+  watch_.OnCloneReply(clone, {.success = true});
   EXPECT_THAT(Log(), ElementsAre("done"));
 }
 
 // The acknowledgement of one producer can precede the request to the next.
-TEST_F(CloneWatchTest, GroupWaitsForAllItsProducers) {
+TEST_F(FlushWatchTest, GroupWaitsForAllItsProducers) {
   Add(kProbes, "a", 1);
   Request({.session_id = kServiceSession});
   Flush(5, kApp);
@@ -105,85 +111,84 @@ TEST_F(CloneWatchTest, GroupWaitsForAllItsProducers) {
   EXPECT_THAT(Log(), ElementsAre("take 1"));
 }
 
-TEST_F(CloneWatchTest, GroupWithoutFlushes_IsClonedAtOnce) {
+TEST_F(FlushWatchTest, GroupWithoutFlushes_IsClonedAtOnce) {
   Add(kApp, "a", 1, /*flushes=*/false);
   Request({.session_id = kServiceSession});
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1"));
 }
 
-TEST_F(CloneWatchTest, TimedOutFlush_IsTheInstant) {
+TEST_F(FlushWatchTest, TimedOutFlush_IsTheInstant) {
   Request({.session_id = kServiceSession});
   Flush(5, kApp);
-  Flush(6, kProbes);
+  watch_.OnRequested({.flush = 6, .producer = kProbes, .instances = {1}, .flags = kForClone},
+                     kStart + std::chrono::seconds(1));
   Log();
-  watch_.OnTimedOut({5});
-  EXPECT_THAT(Log(), ElementsAre("take 1"));
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 5", "take 1"));
 }
 
 // A session that is not started is cloned without a flush.
-TEST_F(CloneWatchTest, Reply_ClonesWhatWasNotFlushed) {
+TEST_F(FlushWatchTest, Reply_ClonesWhatWasNotFlushed) {
   const uint64_t clone = Request({.session_id = kServiceSession});
   Log();
-  watch_.OnReply(clone, {.success = true});
+  watch_.OnCloneReply(clone, {.success = true});
   EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
 }
 
 // While a clone is made only those may commit who are asked to flush for it.
-TEST_F(CloneWatchTest, Open_UntilItsReply) {
-  EXPECT_FALSE(watch_.AnyOpen());
+TEST_F(FlushWatchTest, Open_UntilItsReply) {
+  EXPECT_FALSE(watch_.AnyClone());
   const uint64_t clone = Request({.session_id = kServiceSession});
-  EXPECT_TRUE(watch_.AnyOpen());
-  EXPECT_FALSE(watch_.WaitsFor(kApp));
+  EXPECT_TRUE(watch_.AnyClone());
+  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
   Flush(5, kApp);
   Flush(6, kProbes);
-  EXPECT_TRUE(watch_.WaitsFor(kApp));
+  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
   watch_.OnAcknowledged(kApp, 4);
-  EXPECT_TRUE(watch_.WaitsFor(kApp));
+  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
   watch_.OnAcknowledged(kApp, 5);
-  EXPECT_FALSE(watch_.WaitsFor(kApp));
-  EXPECT_TRUE(watch_.WaitsFor(kProbes));
-  EXPECT_TRUE(watch_.AnyOpen());
-  watch_.OnReply(clone, {.success = true});
-  EXPECT_FALSE(watch_.AnyOpen());
+  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
+  EXPECT_TRUE(watch_.CloneWaitsFor(kProbes));
+  EXPECT_TRUE(watch_.AnyClone());
+  watch_.OnCloneReply(clone, {.success = true});
+  EXPECT_FALSE(watch_.AnyClone());
   EXPECT_THAT(Log(), ::testing::Contains(HasSubstr("a producer has not acknowledged")));
 }
 
-TEST_F(CloneWatchTest, WithoutAReply_OthersWaitForTheFlushTimeoutOnly) {
-  const auto start = CloneWatch::Clock::time_point{};
-  const std::string bytes = Encode(ipc::CloneSession{.session_id = kServiceSession});
-  watch_.OnRequested(wire::AsBytes(bytes), start);
+TEST_F(FlushWatchTest, WithoutAReply_OthersWaitForTheFlushTimeoutOnly) {
+  Request({.session_id = kServiceSession});
   Log();
-  EXPECT_FALSE(watch_.Expire(start + std::chrono::seconds(5)));
-  EXPECT_TRUE(watch_.AnyOpen());
-  EXPECT_TRUE(watch_.Expire(start + std::chrono::seconds(6)));
-  EXPECT_FALSE(watch_.AnyOpen());
-  EXPECT_FALSE(watch_.Expire(start + std::chrono::seconds(7)));
+  EXPECT_FALSE(OnTime(5000));
+  EXPECT_TRUE(watch_.AnyClone());
+  EXPECT_TRUE(OnTime(6000));
+  EXPECT_FALSE(watch_.AnyClone());
+  EXPECT_FALSE(OnTime(7000));
   EXPECT_THAT(Log(), ElementsAre(HasSubstr("does not reply to the request for clone 1")));
 }
 
-TEST_F(CloneWatchTest, Failure_ClonesNothing) {
+TEST_F(FlushWatchTest, Failure_ClonesNothing) {
   const uint64_t clone = Request({.session_id = kServiceSession});
   Log();
-  watch_.OnReply(clone, {.success = false, .error = "not allowed"});
+  watch_.OnCloneReply(clone, {.success = false, .error = "not allowed"});
   EXPECT_THAT(Log(), ElementsAre("failed not allowed"));
 }
 
-TEST_F(CloneWatchTest, SeveralClones_ByNameAndByChoice) {
-  watch_.OnReply(Request({.unique_session_name = "mine"}), {.success = true});
+TEST_F(FlushWatchTest, SeveralClones_ByNameAndByChoice) {
+  watch_.OnCloneReply(Request({.unique_session_name = "mine"}), {.success = true});
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1", "copy 2", "done"));
-  watch_.OnReply(Request({.session_id = ipc::kAnySession}), {.success = true});
+  watch_.OnCloneReply(Request({.session_id = ipc::kAnySession}), {.success = true});
   EXPECT_THAT(Log(), ElementsAre("clone 2 of 1", "clear 2", "take 1", "copy 2", "done"));
 }
 
-TEST_F(CloneWatchTest, AnotherSession_IsNotTakenForThis) {
-  watch_.OnReply(Request({.unique_session_name = "other"}), {.success = true});
+TEST_F(FlushWatchTest, AnotherSession_IsNotTakenForThis) {
+  watch_.OnCloneReply(Request({.unique_session_name = "other"}), {.success = true});
   EXPECT_THAT(Log(), ElementsAre("clone 1 of ?", "note", "done"));
-  watch_.OnReply(Request({.session_id = kServiceSession + 1}), {.success = true});
+  watch_.OnCloneReply(Request({.session_id = kServiceSession + 1}), {.success = true});
   EXPECT_THAT(Log(), ElementsAre("clone 2 of ?", "note", "done"));
 }
 
 // Of several sessions whose numbers are not known the flush shows which it is.
-TEST_F(CloneWatchTest, Flush_ShowsTheSession) {
+TEST_F(FlushWatchTest, Flush_ShowsTheSession) {
   buffers_.Start(SessionPlan{});
   Request({.session_id = ipc::kAnySession});
   EXPECT_EQ(Log().front(), "clone 1 of ?");
@@ -193,44 +198,33 @@ TEST_F(CloneWatchTest, Flush_ShowsTheSession) {
   EXPECT_THAT(Log(), ElementsAre("take 1"));
 }
 
-class FlushWatchTest : public CloneWatchTest {
- protected:
-  static constexpr FlushWatch::Clock::time_point kStart{};
-  static FlushWatch::Clock::time_point After(int ms) {
-    return kStart + std::chrono::milliseconds(ms);
-  }
-  void Ask(uint64_t flush, ProducerId producer, uint64_t flags = 1 | 1 << 4) {
-    flushes_.OnRequested({.flush = flush, .producer = producer, .instances = {1}, .flags = flags},
-                         SessionBuffers::SessionId{1}, kStart);
-  }
-
-  FlushWatch flushes_{log_, buffers_};
-};
-
 TEST_F(FlushWatchTest, Timeout_IsTheConfigs) {
   Ask(5, kApp);
   Ask(5, kProbes);
   Ask(6, kApp);
-  flushes_.OnAcknowledged(kApp, 6);
-  EXPECT_THAT(flushes_.TakeTimedOut(After(4999)), IsEmpty());
-  EXPECT_THAT(flushes_.TakeTimedOut(After(5000)), ElementsAre(5u));
-  ASSERT_EQ(log_.bodies.size(), 1u);
-  EXPECT_EQ(std::get<FlushTimedOut>(log_.bodies[0]), FlushTimedOut{5});
-  EXPECT_THAT(flushes_.TakeTimedOut(After(9000)), IsEmpty());
+  watch_.OnAcknowledged(kApp, 6);
+  OnTime(4999);
+  EXPECT_THAT(Log(), IsEmpty());
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
+  OnTime(9000);
+  EXPECT_THAT(Log(), IsEmpty());
 }
 
 TEST_F(FlushWatchTest, Timeout_IsTheConsumers) {
-  flushes_.OnConsumerCall(1, 100);
+  watch_.OnConsumerCall(1, 100);
   Ask(5, kApp, 4 | 2 << 4);
   Ask(6, kApp);  // the service's own
-  EXPECT_THAT(flushes_.TakeTimedOut(After(100)), ElementsAre(5u));
+  OnTime(100);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
 }
 
 TEST_F(FlushWatchTest, ConsumersReply_EndsWhatItAskedFor) {
-  flushes_.OnConsumerCall(1, 0);
+  watch_.OnConsumerCall(1, 0);
   Ask(5, kApp, 4 | 2 << 4);
   Ask(6, kApp);
-  EXPECT_THAT(flushes_.OnConsumerReply(1, /*success=*/false), ElementsAre(5u));
+  watch_.OnConsumerReply(1, /*success=*/false);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
 }
 
 }  // namespace

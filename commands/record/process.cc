@@ -1,14 +1,12 @@
-#include "commands/record/child_process.h"
+#include "commands/record/process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -23,13 +21,13 @@ namespace {
 /// The environment of this process with some variables set otherwise.
 std::vector<std::string> MakeEnvironment(const ChildProcess::Variables& variables) {
   std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    bool replaced = false;
-    for (const auto& [name, value] : variables) replaced |= text.starts_with(name + "=");
-    if (!replaced) environment.emplace_back(text);
-  }
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool replaced = false;
+    for (const auto& [name, value] : variables)
+      replaced |= std::string_view(*entry).starts_with(name + "=");
+    if (!replaced) environment.emplace_back(*entry);
+  }
   return environment;
 }
 
@@ -40,11 +38,9 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-Error CannotStart(const std::string& program, int error) {
-  return {ErrorCode::kIo,
-          fmt::format("cannot start {}: {}", program, std::strerror(error)),
-          {},
-          "check the name after --"};
+tl::unexpected<Error> CannotStart(const std::string& program, int error) {
+  return Fail(ErrorCode::kIo, fmt::format("cannot start {}: {}", program, std::strerror(error)), {},
+              "check the name after --");
 }
 
 }  // namespace
@@ -52,18 +48,17 @@ Error CannotStart(const std::string& program, int error) {
 Status ChildProcess::Check(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     if (::access(program.c_str(), X_OK) == 0) return {};
-    return tl::unexpected(CannotStart(program, errno));
+    return CannotStart(program, errno);
   }
   const char* path = ::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');)
     if (::access((folder + "/" + program).c_str(), X_OK) == 0) return {};
-  return tl::unexpected(CannotStart(program, ENOENT));
+  return CannotStart(program, ENOENT);
 }
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
-                                                          const Variables& variables,
-                                                          const ProgramSurroundings& around) {
+                                                          const Variables& variables) {
   std::vector<std::string> arguments = command;
   std::vector<std::string> environment = MakeEnvironment(variables);
   // The program gets signals as any other does, whatever this process does with its own.
@@ -75,40 +70,25 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setsigdefault(&attributes, &all);
-  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  const bool leads_group = around.output >= 0;
-  if (leads_group) {
-    flags |= POSIX_SPAWN_SETPGROUP;
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&files, around.output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, around.output, STDERR_FILENO);
-  }
-  // Onto itself: it is then inherited.
-  for (const int fd : around.inherited) ::posix_spawn_file_actions_adddup2(&files, fd, fd);
-  ::posix_spawnattr_setflags(&attributes, flags);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), &files, &attributes,
+  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), nullptr, &attributes,
                                    Pointers(arguments).data(), Pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return tl::unexpected(CannotStart(command.front(), error));
+  if (error != 0) return CannotStart(command.front(), error);
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd), leads_group));
-  if (!child->fd_.valid()) {
-    const int why = errno;
-    child->Terminate();
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("cannot watch {}: {}", command.front(), std::strerror(why)), {},
-                "needs Linux 5.3; start the program by itself and let its environment name the "
-                "socket");
-  }
-  return child;
+  const int why = errno;
+  auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd)));
+  if (child->fd_.valid()) return child;
+  child->Terminate();
+  return Fail(ErrorCode::kUnsupported,
+              fmt::format("cannot watch {}: {}", command.front(), std::strerror(why)), {},
+              "needs Linux 5.3; start the program by itself and let its environment name the "
+              "socket");
 }
 
-void ChildProcess::Send(int signal) const {
-  if (!ended_) ::kill(leads_group_ ? -pid_ : pid_, signal);
+void ChildProcess::Terminate() const {
+  if (!ended_) ::kill(pid_, SIGTERM);
 }
 
 Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string ending)> on_end) {
@@ -120,17 +100,9 @@ Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string en
   return {};
 }
 
-bool ChildProcess::has_ended() const {
-  pollfd watched = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
-  return ended_ || ::poll(&watched, 1, 0) > 0;
-}
-
 std::string ChildProcess::TakeEnding() {
   int status = 0;
-  pid_t waited = 0;
-  do {
-    waited = ::waitpid(pid_, &status, 0);
-  } while (waited < 0 && errno == EINTR);
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
   ended_ = true;
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
@@ -140,6 +112,37 @@ std::string ChildProcess::TakeEnding() {
   }
   if (WEXITSTATUS(status) != 0) return fmt::format("ended with status {}", WEXITSTATUS(status));
   return {};
+}
+
+Result<SignalWatch> SignalWatch::Create() {
+  sigset_t signals, before;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    // A signal that is ignored from the start stays ignored (nohup, a shell's background job).
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+      ::sigaddset(&signals, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before);
+  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd.valid()) {
+    const int error = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return Fail(ErrorCode::kIo, fmt::format("cannot wait for signals: {}", std::strerror(error)));
+  }
+  return SignalWatch(std::move(fd), before);
+}
+
+int SignalWatch::Take() {
+  signalfd_siginfo info = {};
+  return ::read(fd_.get(), &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo)
+                                                                : 0;
+}
+
+void SignalWatch::Restore() {
+  if (!fd_.valid()) return;
+  fd_.Reset();
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 }  // namespace ringscope

@@ -1,4 +1,4 @@
-#include "commands/record/frame_socket.h"
+#include "commands/record/socket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
