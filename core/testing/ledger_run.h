@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/compare/stream_step.h"
+#include "core/compare/stored_ops.h"
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_validator.h"
