@@ -22,8 +22,6 @@ namespace {
 
 using FirstTime = std::optional<uint64_t>;  // nanoseconds, of the session's first record
 
-std::string MomentText(const LogMoment& moment, FirstTime first_time_ns);
-
 std::string CommitText(const Commit& commit) {
   constexpr size_t kShown = 3;
   std::vector<std::string> parts;
@@ -89,14 +87,6 @@ std::string StateText(const SideState& state) {
                      Count(state.wraps, "time"));
 }
 
-std::string HeldChunkText(const HeldChunk& chunk) {
-  std::string text = fmt::format("#{} at {}: {} bytes", Raw(chunk.chunk), WithCommas(chunk.offset),
-                                 WithCommas(chunk.outer_size));
-  if (chunk.incomplete) text += ", incomplete";
-  if ((chunk.flags & kNeedsPatching) != 0) text += ", needs patching";
-  return text;
-}
-
 Json ChunkJson(const std::optional<ChunkName>& chunk) {
   return chunk ? Json(ToString(*chunk)) : Json();
 }
@@ -138,10 +128,6 @@ std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime fir
   return MomentText(view.moment, first_time_ns);
 }
 
-const PacketView& Seen(const PacketDifference& packet) {
-  return packet.sides.a.returned ? packet.sides.a : packet.sides.b;
-}
-
 /// Packets that differ in one way. For people, a side that alone has them comes first.
 Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& packets,
                   FirstTime first_time_ns) {
@@ -174,7 +160,7 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
                   is_known
                       ? Cell(MomentText(packet.written, first_time_ns), MomentJson(packet.written))
                       : Cell(""),
-                  WithCommas(Seen(packet).size), NameCell(ContentName(packet.content)),
+                  WithCommas(packet.seen().size), NameCell(ContentName(packet.content)),
                   ShortText(kind, packet.sides[left], first_time_ns),
                   ShortText(kind, packet.sides[Other(left)], first_time_ns),
                   DataCell(ViewJson(packet.sides.a)), DataCell(ViewJson(packet.sides.b))});
@@ -182,13 +168,9 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
   return table;
 }
 
-Json PacketJson(const PacketDifference& packet, FirstTime first_time_ns) {
-  return PacketTable(packet.kind, {packet}, first_time_ns).ToJson()[0];
-}
-
 std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) {
   std::string text = fmt::format("{}: {} bytes, {}", PlaceText(packet.place),
-                                 WithCommas(Seen(packet).size), ContentName(packet.content));
+                                 WithCommas(packet.seen().size), ContentName(packet.content));
   if (packet.written.record) text += ", written by " + MomentText(packet.written, first_time_ns);
   return text;
 }
@@ -196,11 +178,10 @@ std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) 
 void ReportPackets(Report& report, const LogDiff& result) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     const auto kind = static_cast<DifferenceKind>(i);
-    if (kind == DifferenceKind::kPatch || kind == DifferenceKind::kCounter) continue;
+    if (kind >= DifferenceKind::kPatch) continue;  // not of packets
     const std::vector<PacketDifference>& packets = result.Listed(kind);
-    const Table table = PacketTable(kind, packets, result.first_time_ns);
-    report.Data(Name(kind), table.ToJson());
-    report.Section(ListHeading(kind, result.counts[kind], packets.size(), "packet"), table, 2);
+    ReportList(report, kind, PacketTable(kind, packets, result.first_time_ns), result.counts[kind],
+               packets.size(), "packet");
   }
 }
 
@@ -226,29 +207,6 @@ Table JournalTable(const SideState& state, FirstTime first_time_ns) {
   return table;
 }
 
-void ReportHeldChunks(Report& report, const std::optional<ChunkName>& place,
-                      const SideState& state) {
-  Json json = Json::array();
-  std::vector<std::string> texts;
-  for (const HeldChunk& chunk : state.chunks) {
-    texts.push_back(HeldChunkText(chunk));
-    json.push_back({{"chunk", Raw(chunk.chunk)},
-                    {"offset", chunk.offset},
-                    {"bytes", chunk.outer_size},
-                    {"payload_bytes", chunk.payload_size},
-                    {"flags", chunk.flags},
-                    {"incomplete", chunk.incomplete},
-                    {"committed", MomentJson(chunk.committed)}});
-  }
-  report.Data("chunks", std::move(json));
-  if (!place) return;
-  const uint64_t more = state.sequence_chunks - texts.size();
-  if (more > 0) texts.push_back(fmt::format("and {} more", WithCommas(more)));
-  PrintField(report, "",
-             fmt::format("chunks of {}: {}", ToString(place->sequence),
-                         texts.empty() ? "none" : Joined(texts, "; ")));
-}
-
 void ReportState(Report& report, const Divergence& first, Side side, FirstTime first_time_ns) {
   const SideState& state = first.states[side];
   PrintField(report, fmt::format("{} before", Letter(side)), StateText(state));
@@ -256,9 +214,7 @@ void ReportState(Report& report, const Divergence& first, Side side, FirstTime f
                {"write_cursor", state.write_cursor},
                {"wraps", state.wraps},
                {"held_chunks", state.held_chunks},
-               {"held_bytes", state.held_bytes},
-               {"sequence_chunks", state.sequence_chunks}});
-  ReportHeldChunks(report, first.chunk, state);
+               {"held_bytes", state.held_bytes}});
   const Table journal = JournalTable(state, first_time_ns);
   report.Data("journal", journal.ToJson());
   const bool is_repeated = side == Side::kB && !journal.empty() &&
@@ -288,7 +244,8 @@ void ReportDivergence(Report& report, std::string_view key, const Divergence& fi
                  {"chunk", ChunkJson(first.chunk)}});
     report.Data("packet", Json());
     if (first.packet) {
-      report.Data("packet", PacketJson(*first.packet, first_time_ns));
+      report.Data("packet",
+                  PacketTable(first.packet->kind, {*first.packet}, first_time_ns).ToJson()[0]);
       PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
       for (const Side side : kSides)
         PrintField(report, std::string(1, Letter(side)),
@@ -370,24 +327,6 @@ void ReportService(Report& report, const Both<ServiceStats>& service, bool all) 
   report.Section("Counters of the service", table, 2);
 }
 
-void PrintVerdict(Report& report, const LogDiff& result) {
-  report.Paragraph(result.Same() ? std::string("A and B are the same.")
-                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
-  const bool same_sides =
-      std::all_of(result.buffers.begin(), result.buffers.end(), [](const BufferDiff& buffer) {
-        const SideBuffer& a = buffer.sides.a;
-        const SideBuffer& b = buffer.sides.b;
-        return a.engine == b.engine && a.size == b.size && a.policy == b.policy;
-      });
-  if (!result.same_reads) {
-    report.Paragraph(
-        "The sides are read at different moments, so moments and the order across sequences are "
-        "not compared.");
-  } else if (same_sides) {
-    report.Print("Both sides use the same engine and options: see --a and --b.\n");
-  }
-}
-
 /// When the sides were read, where that is not in the log: ", read at the end (assumed)".
 std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
   if (!reads.a.assumed && !reads.b.assumed) return "";
@@ -406,7 +345,12 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                        .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,
                        .more = AssumedReadsText(result.reads)});
   if (diff.clone) report.Data("clone", diff.clone->clone);
-  PrintVerdict(report, result);
+  report.Paragraph(result.Same() ? std::string("A and B are the same.")
+                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
+  if (!result.same_reads)
+    report.Paragraph(
+        "The sides are read at different moments, so moments and the order across sequences are "
+        "not compared.");
   PrintBuffers(report, result.buffers);
   report.Data({{"input", diff.path},
                {"session", diff.session},
@@ -424,13 +368,13 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   if (result.first_counter && shows_counter)
     ReportDivergence(report, "first_counter_divergence", *result.first_counter, first_time_ns);
   report.AddObject("packets", [&] { ReportPackets(report, result); });
-  if (result.first_across_order) {
+  if (result.first_order) {
     report.Heading("Order across sequences");
     report.Print(fmt::format("  {} of {} in a different order, first at {}\n",
-                             WithCommas(result.counts.across_order),
+                             WithCommas(result.counts[DifferenceKind::kOrder]),
                              Count(result.counts.matched, "packet"),
-                             MomentText(*result.first_across_order, first_time_ns)));
-    report.Data("first_other_order_across_sequences", MomentJson(*result.first_across_order));
+                             MomentText(result.first_order->moment, first_time_ns)));
+    report.Data("first_other_order_across_sequences", MomentJson(result.first_order->moment));
   }
   report.Data("buffers", Json::array());
   for (const BufferDiff& buffer : result.buffers) {
@@ -462,14 +406,17 @@ std::string Heading(DifferenceKind kind) {
       "With different loss bits",
       "With a different uid or pid",
       "Patch results",
-      "Counters"};
+      "Counters",
+      "In a different order across sequences"};
   return kHeadings[static_cast<size_t>(kind)];
 }
 
-std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun) {
-  return fmt::format(
-      "{}: {}{}", Heading(kind), Count(count, noun),
-      count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "");
+void ReportList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
+                size_t listed, const char* noun) {
+  report.Data(Name(kind), table.ToJson());
+  const std::string more =
+      count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "";
+  report.Section(fmt::format("{}: {}{}", Heading(kind), Count(count, noun), more), table, 2);
 }
 
 std::string OperationText(const Op& op) {

@@ -124,13 +124,11 @@ std::string CountsText(const DiffCounts& counts) {
       {DifferenceKind::kIdentity, "packet", " with a different uid or pid"},
       {DifferenceKind::kPatch, "patch result", ""},
       {DifferenceKind::kCounter, "counter", ""},
+      {DifferenceKind::kOrder, "packet", " in a different order across sequences"},
   }};
   std::vector<std::string> parts;
   for (const Part& part : kParts)
     if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
-  if (counts.across_order > 0)
-    parts.push_back(Count(counts.across_order, "packet") +
-                    " in a different order across sequences");
   return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -1,6 +1,8 @@
-#include "commands/compare/diff_results.h"
+// Comparisons of traces, by the content of their packets.
 
 #include <fmt/format.h>
+
+#include <cctype>
 
 #include "commands/compare/diff_view.h"
 #include "commands/replays/session_reads.h"
@@ -14,22 +16,9 @@
 namespace ringscope {
 namespace {
 
-Result<ReplayOutput> Read(const std::string& path, InputKind kind) {
+Result<ReplayOutput> Read(const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  return kind == InputKind::kEvents ? ReadEvents(std::move(source))
-                                    : ReadTraceResults(std::move(source));
-}
-
-/// The buffer of a group; people see it where there are several.
-Column BufferColumn(InputKind kind) {
-  return {"buffer", Align::kLeft, "buffer",
-          kind == InputKind::kEvents ? kInText | kInJson : kInJson};
-}
-
-Cell BufferCell(const OutputGroup& group) {
-  return {fmt::format("{}{}", group.buffer,
-                      group.clone == 0 ? "" : fmt::format(" (clone {})", group.clone)),
-          group.buffer};
+  return ReadTraceResults(std::move(source));
 }
 
 Cell SequenceCell(const SequenceDiff& sequence, Side side) {
@@ -41,19 +30,15 @@ Cell SequenceCell(const SequenceDiff& sequence, Side side) {
            {"packets", sequence.packets[side]}}};
 }
 
-void ReportSequences(Report& report, const OutputDiff& diff, InputKind kind) {
-  Table table({BufferColumn(kind),
-               DataColumn("clone"),
-               {"A", Align::kLeft, "a"},
+void ReportSequences(Report& report, const OutputDiff& diff) {
+  Table table({{"A", Align::kLeft, "a"},
                {"B", Align::kLeft, "b"},
                {"packets in A", Align::kRight},
                {"in B", Align::kRight},
                {"in both", Align::kRight},
                {"difference", Align::kLeft, "counts"}});
   for (const SequenceDiff& sequence : diff.sequences) {
-    table.AddRow({BufferCell(sequence.group),
-                  DataCell(sequence.group.clone),
-                  SequenceCell(sequence, Side::kA),
+    table.AddRow({SequenceCell(sequence, Side::kA),
                   SequenceCell(sequence, Side::kB),
                   WithCommas(sequence.packets.a),
                   WithCommas(sequence.packets.b),
@@ -79,16 +64,13 @@ Cell PacketCell(const OutputDifference& difference, Side side) {
        {"content", packet->content == 0 ? Json() : Json(ContentName(packet->content))}}};
 }
 
-Table PacketTable(const std::vector<OutputDifference>& packets, InputKind kind) {
-  const bool is_trace = kind == InputKind::kTrace;
+Table PacketTable(const std::vector<OutputDifference>& packets) {
   const bool has_bits = !packets.empty() && packets.front().kind == DifferenceKind::kLossBits;
   Table table({DataColumn("kind"),
-               BufferColumn(kind),
-               DataColumn("clone"),
                {"packet in A", Align::kLeft, "a"},
                {"in B", Align::kLeft, "b"},
                {"bytes", Align::kRight},
-               {"content", Align::kLeft, "", is_trace ? kInText : 0},
+               {"content", Align::kLeft, "", kInText},
                {"loss bits in A", Align::kLeft, "", has_bits ? kInText : 0},
                {"in B", Align::kLeft, "", has_bits ? kInText : 0}});
   for (const OutputDifference& packet : packets) {
@@ -96,35 +78,24 @@ Table PacketTable(const std::vector<OutputDifference>& packets, InputKind kind) 
     const auto bits = [&](Side side) {
       return has_bits ? LossBitsToString(packet.packet[side]->loss_bits) : std::string();
     };
-    table.AddRow({DataCell(Name(packet.kind)), BufferCell(packet.group),
-                  DataCell(packet.group.clone), PacketCell(packet, Side::kA),
+    table.AddRow({DataCell(Name(packet.kind)), PacketCell(packet, Side::kA),
                   PacketCell(packet, Side::kB), WithCommas(seen.size), ContentName(seen.content),
                   bits(Side::kA), bits(Side::kB)});
   }
   return table;
 }
 
-void ReportPackets(Report& report, const OutputDiff& diff, InputKind kind) {
+void ReportPackets(Report& report, const OutputDiff& diff) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     if (diff.listed[i].empty()) continue;
-    const auto difference = static_cast<DifferenceKind>(i);
-    const char* noun = difference == DifferenceKind::kIdentity ? "sequence" : "packet";
-    const Table table = PacketTable(diff.listed[i], kind);
-    report.Data(Name(difference), table.ToJson());
-    report.Section(ListHeading(difference, diff.counts[difference], diff.listed[i].size(), noun),
-                   table, 2);
+    const auto kind = static_cast<DifferenceKind>(i);
+    ReportList(report, kind, PacketTable(diff.listed[i]), diff.counts[kind], diff.listed[i].size(),
+               kind == DifferenceKind::kIdentity ? "sequence" : "packet");
   }
 }
 
-void ReportFirst(Report& report, const OutputDiff& diff, InputKind kind) {
-  report.Data("first_difference",
-              diff.first ? PacketTable({*diff.first}, kind).ToJson()[0] : Json());
-  report.Data("first_patch", diff.first_patch);
-  if (diff.first_patch) {
-    report.Print("\n");
-    report.Title("First patch",
-                 fmt::format("patch result {} differs", WithCommas(*diff.first_patch + 1)));
-  }
+void ReportFirst(Report& report, const OutputDiff& diff) {
+  report.Data("first_difference", diff.first ? PacketTable({*diff.first}).ToJson()[0] : Json());
   if (!diff.first) return;
   std::string where;
   for (const Side side : kSides) {
@@ -140,26 +111,27 @@ void ReportFirst(Report& report, const OutputDiff& diff, InputKind kind) {
   report.Title("First difference", fmt::format("{}: {}", what, where));
 }
 
-/// @param compares what is compared, for programs @param inputs the sides' files @param remark
-/// about side A, for people
-void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& args, InputKind kind,
-                      const char* compares, const Both<std::string>& inputs,
-                      const std::string& remark = {}) {
+/// @param compares names what is compared, for programs
+/// @param inputs the sides' files
+/// @param remark about side A, for people
+Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
+                const char* compares, const Both<std::string>& inputs,
+                const std::string& remark = {}) {
+  Report report(context.console, args.format == "jsonl" ? Report::kOneLine : args.format,
+                kDiffDocument);
   report.Data({{"compares", compares}, {"same", diff.Same()}});
   for (const Side side : kSides) {
-    const std::string& input = inputs[side];
     const uint64_t of_service = diff.service_packets[side];
     report.Paragraph(fmt::format(
-        "{}: {}: {}{}{}", Letter(side), Printable(input), side == Side::kA ? remark : "",
+        "{}: {}: {}{}{}", Letter(side), Printable(inputs[side]), side == Side::kA ? remark : "",
         Count(diff.packets[side], "packet"),
         of_service == 0
             ? ""
-            : fmt::format(", and {} of the service itself, which "
-                          "{} not compared",
+            : fmt::format(", and {} of the service itself, which {} not compared",
                           Count(of_service, "packet"), of_service == 1 ? "is" : "are")));
-    report.Data(
-        side == Side::kA ? "a" : "b",
-        {{"input", input}, {"packets", diff.packets[side]}, {"service_packets", of_service}});
+    report.Data(side == Side::kA ? "a" : "b", {{"input", inputs[side]},
+                                               {"packets", diff.packets[side]},
+                                               {"service_packets", of_service}});
   }
   report.Data(
       {{"counts", FieldsToJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
@@ -175,41 +147,41 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
             ? "they are the same"
             : fmt::format("those of {} differ", Count(diff.identities_ignored, "sequence"))));
   }
-  ReportFirst(report, diff, kind);
-  ReportSequences(report, diff, kind);
-  report.AddObject("packets", [&] { ReportPackets(report, diff, kind); });
+  ReportFirst(report, diff);
+  ReportSequences(report, diff);
+  report.AddObject("packets", [&] { ReportPackets(report, diff); });
   report.Data("buffers", Json::array());
-  for (const auto& [id, stats] : diff.stats) {
-    BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(id)}};
-    buffer.sides.a.stats = stats.a;
-    buffer.sides.b.stats = stats.b;
-    report.AddItem("buffers", [&, number = id] {
-      report.Data("buffer", number);
+  for (size_t i = 0; i < diff.stats.size(); ++i) {
+    BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(i)}};
+    buffer.sides.a.stats = diff.stats[i].a;
+    buffer.sides.b.stats = diff.stats[i].b;
+    report.AddItem("buffers", [&] {
+      report.Data("buffer", i);
       ReportCounters(report, buffer, args.all, std::nullopt);
     });
   }
+  return report;
 }
 
 }  // namespace
 
-Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.inputs[0], kind));
-  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.inputs[1], kind));
+Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.inputs[0]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.inputs[1]));
   auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
   if (!compared) {
     compared.error().where.path = args.inputs[1];
     compared.error().hint = fmt::format("compared with {}", args.inputs[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
-  Report report(context.console, args.format == "jsonl" ? std::string(Report::kOneLine) : args.format, kDiffDocument);
-  ReportResultDiff(report, *compared, args, kind, kind == InputKind::kEvents ? "events" : "traces",
-                   {args.inputs[0], args.inputs[1]});
+  Report report = ReportOf(context, args, *compared, "traces", {args.inputs[0], args.inputs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
 }
 
-Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::string>& logs,
-                                  const std::string& trace, Context& context) {
+Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
+  const std::vector<std::string> logs(args.inputs.begin(), args.inputs.end() - 1);
+  const std::string& trace = args.inputs.back();
   SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
   if (!any)
@@ -218,26 +190,24 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::s
   RS_ASSIGN_OR_RETURN(const TraceCheck check,
                       CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
   RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
-  Report report(context.console, args.format == "jsonl" ? std::string(Report::kOneLine) : args.format, kDiffDocument);
   const ReplayOutcome& outcome = check.outcome;
-  ReportResultDiff(report, check.diff, args, InputKind::kTrace, "replay_and_trace",
-                   {outcome.path, trace},
-                   fmt::format("session {}{}, read {}: ", outcome.session,
-                               outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
-                               ReadsText(outcome.reads)));
+  Report report =
+      ReportOf(context, args, check.diff, "replay_and_trace", {outcome.path, trace},
+               fmt::format("session {}{}, read {}: ", outcome.session,
+                           outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
+                           ReadsText(outcome.reads)));
   report.Data({{"session", outcome.session},
                {"reads", ReadsJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
-  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
-    report.Print("\n" + Wrap(notes, size_t{0}) + "\n");
-  if (check.has_recorder_identity) {
-    report.Print("\n" +
-                 Wrap("The trace has uid and pid of the process that recorded, as the service saw "
-                      "them; they are not compared with the producers' own.",
-                      size_t{0}) +
-                 "\n");
-  }
+  const auto print = [&](const std::string& text) {
+    if (!text.empty()) report.Print("\n" + Wrap(text, size_t{0}) + "\n");
+  };
+  print(ReadsNotes(outcome.reads));
+  if (check.has_recorder_identity)
+    print(
+        "The trace has uid and pid of the process that recorded, as the service saw them; they are "
+        "not compared with the producers' own.");
   RS_RETURN_IF_ERROR(report.Finish());
   return Worse(sessions.Finish(), check.Same() ? ExitCode::kClean : ExitCode::kNotice);
 }
