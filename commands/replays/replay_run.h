@@ -12,7 +12,7 @@
 #include "commands/replays/session_reader.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/reads/found_reads.h"
-#include "core/session/counted_replay.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 

@@ -143,7 +143,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     RS_RETURN_IF_ERROR(visit(report));
     const bool none_found =
         !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {
-          return found.point.has_value();
+          return found.misses.empty();
         });
     return none_found ? ExitCode::kNotice : ExitCode::kClean;
   });

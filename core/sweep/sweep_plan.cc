@@ -1,5 +1,3 @@
-#include "core/sweep/sweep_plan.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
+#include "core/sweep/sweep_report.h"
 
 namespace ringscope {
 namespace {
@@ -148,33 +147,32 @@ SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoi
   return config;
 }
 
-Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts) {
-  SweepPlan plan;
-  plan.settings = MakeSettings(choices, facts);
+Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
+                                           const SweepChoices& choices, const SessionFacts& facts) {
   RS_ASSIGN_OR_RETURN(const std::vector<SizeChoice> sizes, CombineSizes(choices));
   const bool scaled = !sizes.front().all;
-  const size_t points = plan.settings.size() * sizes.size() * (scaled ? std::size(kScales) : 1);
-  if (points > kMaxConfigurations) return tl::unexpected(TooMany(points));
+  const size_t count = settings.size() * sizes.size() * (scaled ? std::size(kScales) : 1);
+  if (count > kMaxConfigurations) return tl::unexpected(TooMany(count));
 
   const bool all_fixed =
       std::all_of(facts.buffers.begin(), facts.buffers.end(),
                   [&](const auto& buffer) { return sizes.front().buffers.contains(buffer.first); });
-  for (size_t i = 0; i < plan.settings.size(); ++i) {
-    const SweepConfig own = OwnConfig(plan.settings[i], i, choices);
+  std::vector<SweepPoint> points;
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const SweepConfig own = OwnConfig(settings[i], i, choices);
     for (const SizeChoice& choice : sizes) {
       if (scaled) {
         for (const double scale : kScales)
           if (!all_fixed || scale == 1)
-            plan.points.push_back(ScaledPoint(own, scale, facts, choice.buffers));
+            points.push_back(ScaledPoint(own, scale, facts, choice.buffers));
         continue;
       }
-      SweepPoint point{own};
+      SweepPoint& point = points.emplace_back(SweepPoint{own});
       point.size = point.options.session.all.size = choice.all;
       for (const auto& [id, size] : choice.buffers) point.options.session.buffers[id].size = size;
-      plan.points.push_back(std::move(point));
     }
   }
-  return plan;
+  return points;
 }
 
 }  // namespace ringscope
