@@ -23,7 +23,7 @@
 #include "commands/shell/text.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/gaps/gap_filter.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/ledger/ledger.h"
 #include "core/ledger/lost_packets.h"
 #include "formats/descriptors/described_kinds.h"
 

@@ -21,7 +21,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
-#include "commands/sizes/sweep_values.h"
 #include "core/log/added_buffers.h"
 
 namespace ringscope {

@@ -18,10 +18,10 @@
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/gaps/memory_looks.h"
+#include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
-#include "core/gaps/memory_looks.h"
 
 namespace ringscope::testing {
 

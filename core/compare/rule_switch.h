@@ -8,7 +8,7 @@
 
 #include "core/compare/log_diff.h"
 #include "core/engine/catalogue.h"
-#include "core/engine/v2_releases.h"
+#include "core/engine/v2_rules.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

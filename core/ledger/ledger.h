@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -183,6 +184,28 @@ class LedgerSink {
   /// alone nothing more is reported, until a chunk is committed under its id again. Not called at
   /// the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
+};
+
+/// Hands the ledger's entries to several sinks, in this order. They are not owned.
+class LedgerSinks : public LedgerSink {
+ public:
+  explicit LedgerSinks(std::vector<LedgerSink*> sinks) : sinks_(std::move(sinks)) {}
+
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkWritten(buffer, commit);
+  }
+  void OnPacketFate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnPacketFate(account);
+  }
+  void OnDuplicate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
+  }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);
+  }
+
+ private:
+  const std::vector<LedgerSink*> sinks_;
 };
 
 using FateCount = PacketCount;

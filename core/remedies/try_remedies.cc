@@ -13,29 +13,31 @@ namespace {
 
 constexpr uint64_t kNsPerMillisecond = 1'000'000;
 
-/// The outcome of a buffer of which no chunk was overwritten or discarded: what is missing is lost
-/// whatever the size, or waits. nullopt: only a ledger can tell.
-/// @param own what became of its packets in the replay as it was
-std::optional<TriedOutcome> OutcomeOfClean(const BufferOutcome& tried, const LedgerTotals& own) {
-  if (tried.lost_chunks > 0 || own[Fate::kUnexplained].packets > 0) return std::nullopt;
-  TriedOutcome outcome;
-  outcome.lost = own.lost().packets - own[Fate::kOverwritten].packets -
-                 own[Fate::kDiscarded].packets + own.refused.packets - own[Fate::kInvalid].packets +
-                 tried.invalid;
-  const uint64_t known = outcome.lost + tried.read.packets - tried.invalid + tried.unread.packets;
-  if (known > own.written.packets) return std::nullopt;
-  outcome.waiting = own.written.packets - known;
-  const bool is_explained =
-      tried.stuck_bytes > 0 || outcome.waiting == own[Fate::kIncomplete].packets;
-  return is_explained ? std::optional(outcome) : std::nullopt;
-}
-
 /// A buffer in a configuration that was replayed.
 struct TriedBuffer {
   TriedOutcome outcome;
-  bool is_exact = true;  // else it lost packets because it was full, and `outcome` is at least so
+  bool is_exact = true;  // else only whether `full` is 0
 };
 using TriedBuffers = std::map<BufferId, TriedBuffer>;
+
+/// The outcome of a buffer that lost no chunk: what is missing is lost whatever the size, or waits.
+/// nullopt: it may have lost some.
+/// @param own what became of its packets in the replay as it was
+std::optional<TriedBuffer> TriedWithoutLoss(const BufferOutcome& buffer, const LedgerTotals& own) {
+  if (buffer.lost_chunks + buffer.stats.abi_violations > 0) return std::nullopt;
+  TriedBuffer tried;
+  tried.outcome.lost = own.lost().packets - own[Fate::kOverwritten].packets -
+                       own[Fate::kDiscarded].packets + own.refused.packets -
+                       own[Fate::kInvalid].packets + buffer.invalid;
+  const uint64_t known =
+      tried.outcome.lost + buffer.read.packets - buffer.invalid + buffer.unread.packets;
+  tried.outcome.waiting = own.written.packets - std::min(own.written.packets, known);
+  // Else something is lost here otherwise than there, where it was overwritten first.
+  const uint64_t waited = own[Fate::kStalled].packets + own[Fate::kIncomplete].packets;
+  tried.is_exact = known <= own.written.packets && tried.outcome.waiting == waited &&
+                   own.own_fault.packets + own[Fate::kUnexplained].packets == 0;
+  return tried;
+}
 
 /// Replays configurations of one session.
 class RemedyReplays {
@@ -80,14 +82,14 @@ class RemedyReplays {
     const auto found = own_.totals.find(id);
     return found == own_.totals.end() ? nullptr : &found->second;
   }
-  /// @return whether the outcome of each buffer is known
+  /// @return whether each buffer lost no chunk
   bool Judge(const ReplayOutcome& outcome, TriedBuffers& tried) {
     bool is_known = true;
     for (const BufferOutcome& buffer : outcome.buffers) {
       const LedgerTotals* const own = FindOwn(buffer.id);
-      const auto clean = own == nullptr ? std::nullopt : OutcomeOfClean(buffer, *own);
+      const auto clean = own == nullptr ? std::nullopt : TriedWithoutLoss(buffer, *own);
       if (clean) {
-        tried[buffer.id] = {*clean, true};
+        tried[buffer.id] = *clean;
         most_kept_[buffer.id] = std::max(most_kept_[buffer.id], Kept(buffer));
       }
       is_known &= clean.has_value();

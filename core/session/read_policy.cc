@@ -154,13 +154,14 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
     if (!read.buffer) return ReadAll(pass_bytes_, Session::Reach::kOpen, read.session);
     for (bool more = true; more;) {
       ++passes_;
-      RS_ASSIGN_OR_RETURN(more, session_.ReadBufferPass(*read.buffer, *pass_bytes_));
+      RS_ASSIGN_OR_RETURN(
+          more, session_.ReadBuffer(*read.buffer, {{}, *pass_bytes_, /*as_in_trace=*/true}));
     }
     return {};
   }
   if (read.buffer) {
     ++passes_;
-    return session_.ReadBuffer(*read.buffer, read.max_packets, read.max_bytes);
+    return session_.ReadBuffer(*read.buffer, {read.max_packets, read.max_bytes}).map([](bool) {});
   }
   RS_ASSIGN_OR_RETURN(const bool at_limit, Pass(read.max_bytes, read.session));
   const size_t pass = used_.finished.size();

@@ -109,11 +109,14 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
   const bool only_ledgers = input_.clone.has_value() || input_.has_programs;
   const auto accounts = [&](const SweepConfig& config) {
-    const bool is_new = accounts_.try_emplace(config.setting).second;
-    return is_new || only_ledgers ? SweepAccounts::kLedger : SweepAccounts::kCounts;
+    const auto [largest, is_new] = largest_.try_emplace(config.setting);
+    const uint64_t bytes = BytesOf(config.options);
+    const bool is_largest = is_new || bytes > largest->second.bytes;
+    if (is_largest) largest->second = {bytes, nullptr};
+    return is_largest || only_ledgers ? SweepAccounts::kLedger : SweepAccounts::kCounts;
   };
   RS_RETURN_IF_ERROR(RunPasses(configs, all, accounts, [&](size_t i, SweepReplay& replay) {
-    std::shared_ptr<const SessionAccounts>& of_setting = accounts_[configs[i].setting];
+    auto& of_setting = largest_[configs[i].setting].accounts;
     if (of_setting == nullptr) of_setting = replay.accounts();
     for (const std::string& text : replay.warnings()) input_.warn(text);
     if (replay.accounts())

@@ -82,7 +82,12 @@ class Sweep {
   Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
 
   const SweepInput input_;
-  std::map<size_t, std::shared_ptr<const SessionAccounts>> accounts_;  // by setting
+  /// The accounts of the largest configuration of a setting.
+  struct Largest {
+    uint64_t bytes = 0;
+    std::shared_ptr<const SessionAccounts> accounts;
+  };
+  std::map<size_t, Largest> largest_;  // by setting
   ReplayOutcome outcome_;
 };
 
