@@ -76,12 +76,15 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
       return;
     default:
       sequence.otherwise += count;
+      sequence.is_order_free &= !account.in_fragments && account.fate != Fate::kCut;
   }
 }
 
 Status SessionAccounts::OnLogEnd(Session& session) {
-  for (const auto& [id, buffer] : session.buffers())
+  for (const auto& [id, buffer] : session.buffers()) {
     buffers_[id].chunks_discarded = buffer.engine->stats().chunks_discarded;
+    buffers_[id].chunks_overwritten = buffer.engine->stats().chunks_overwritten;
+  }
   return {};
 }
 
@@ -275,6 +278,8 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
       bool is_known = true;
     };
     SequenceMap<Waiting> waiting;
+    const bool loses_more = row.stats.chunks_overwritten + row.stats.chunks_discarded >
+                            of->chunks_overwritten + of->chunks_discarded;
     if (!accounts_) {
       std::ranges::sort(gathered.unread_chunks, {}, &ChunkName::Packed);
       gathered.unread_chunks.erase(
@@ -314,6 +319,7 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
                                         account.incomplete, PacketCount(waits)})
           full = Less(full, part);
         is_exact_ &= waits.is_known || full.packets == 0;
+        is_exact_ &= account.is_order_free || !loses_more;
         const bool all = row.policy == FillPolicy::kDiscard;
         discarded = all ? full
                         : PacketCount{std::min(full.packets, discarded.packets),

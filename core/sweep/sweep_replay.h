@@ -21,8 +21,9 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   struct Sequence {
     PacketCount written;
     PacketCount overwritten;
-    PacketCount discarded;  // by the buffer
-    PacketCount otherwise;  // lost, but not because a buffer was full; refused packets apart
+    PacketCount discarded;      // by the buffer
+    PacketCount otherwise;      // lost, but not because a buffer was full; refused packets apart
+    bool is_order_free = true;  // what overwrites their chunks first changes nothing about these
     PacketCount incomplete;
     PacketCount folded;
   };
@@ -31,6 +32,7 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     ChunkMap<uint64_t> committed_ns;  // of each chunk, when it was committed first
     ChunkMap<PacketCount> waiting;    // packets by their first chunk
     uint64_t chunks_discarded = 0;
+    uint64_t chunks_overwritten = 0;
   };
 
   SessionAccounts() : ledger_(*this) {}
