@@ -23,7 +23,7 @@
 #include "commands/shell/text.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/gaps/gap_filter.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/ledger/ledger.h"
 #include "core/ledger/lost_packets.h"
 #include "formats/descriptors/described_kinds.h"
 
@@ -236,7 +236,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
     if (tries_remedies)
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-          args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
+          args.choices, outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
     RS_RETURN_IF_ERROR(visit(selection, run.totals()));
     lost = selection.any_loss || selection.any_sign;

@@ -10,9 +10,9 @@
 
 #include "commands/replays/replay_options.h"
 #include "commands/replays/session_reader.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/ledger/ledger.h"
 #include "core/reads/found_reads.h"
-#include "core/session/counted_replay.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 

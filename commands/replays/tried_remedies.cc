@@ -65,14 +65,15 @@ void ListFields(Io& io, Remedy& remedy) {
 }
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const ReplayOutcome& outcome, RemediesTried which,
+                   const ReplayChoices& choices, const ReplayOutcome& outcome,
+                   const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
   RS_ASSIGN_OR_RETURN(const SweepInput input,
                       InputOf(muted.context(), selection, choices, outcome));
-  ReplayOptions own = choices;
-  own.moves_sequences = !choices.splits.empty();
+  OwnReplay own{.options = choices, .totals = totals};
+  own.options.moves_sequences = !choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
 }
 

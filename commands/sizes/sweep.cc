@@ -21,7 +21,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
-#include "commands/sizes/sweep_values.h"
 #include "core/log/added_buffers.h"
 
 namespace ringscope {
@@ -143,7 +142,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     RS_RETURN_IF_ERROR(visit(report));
     const bool none_found =
         !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {
-          return found.point.has_value();
+          return found.misses.empty();
         });
     return none_found ? ExitCode::kNotice : ExitCode::kClean;
   });

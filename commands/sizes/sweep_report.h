@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_SIZES_SWEEP_REPORT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/replays/session_reader.h"
@@ -30,6 +31,23 @@ Json SweepJson(const SweepReport& report);
 /// Rows of numbers; the first columns are the same for all tools that compare sizes.
 Table SweepCsv();
 void AddToCsv(const SweepReport& report, Table& rows);
+
+// How the values of a sweep's options are written. All errors are kUsage and name what is expected.
+
+/// "1M,2M,4M", "256k..64M" (each twice the one before), "256k..64Mx1.5" (1.5 times), and commas
+/// between any of them. Both ends of a range are always in it. Sizes between them that are no whole
+/// number of 4 KiB pages are rounded up to one. In front of all: `BUFFER=`.
+Result<SizeList> ParseSizeList(std::string_view text);
+
+Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text);
+
+Result<std::vector<NamedReads>> ParseReadsList(std::string_view text);
+
+/// Names of engines; that of a plug-in is its path.
+Result<std::vector<std::string>> ParseEngineList(std::string_view text);
+
+/// "keep=30s", "loss=0", "loss=0.1%"
+Result<SweepTarget> ParseTarget(std::string_view text);
 
 }  // namespace ringscope
 

@@ -201,13 +201,11 @@ void PrintFound(Report& out, const SweepReport& report) {
   if (report.targets.empty()) return;
   out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
   for (const FoundSize& found : report.found) {
-    const SweepSetting& setting = report.plan.settings[found.setting];
-    const auto any = std::ranges::find(report.plan.points, found.setting, &SweepPoint::setting);
-    const auto& rows =
-        report.rows[found.point ? *found.point
-                                : static_cast<size_t>(any - report.plan.points.begin())];
+    const SweepSetting& setting = report.settings[found.setting];
+    const auto any = std::ranges::find(report.points, found.setting, &SweepPoint::setting);
+    const auto& rows = found.misses.empty() ? found.rows : any->rows;
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
-    if (!found.point) {
+    if (!found.misses.empty()) {
       out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
       continue;
     }

@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/gaps/memory_looks.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
 

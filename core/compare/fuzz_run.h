@@ -12,7 +12,7 @@
 #include "core/compare/random_stream.h"
 #include "core/compare/stored_ops.h"
 #include "core/engine/catalogue.h"
-#include "core/engine/v2_releases.h"
+#include "core/engine/v2_rules.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

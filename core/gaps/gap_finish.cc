@@ -229,6 +229,7 @@ void GapFinder::Remedy(OpenGap& open) const {
     // Where a ring wraps it may leave nearly as much as its largest chunk unused.
     const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
     remedies.buffer_size = PagesUp(size);
+    remedies.held_size = open.needed;
   }
   if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
   if (!gap.culprits.empty()) {

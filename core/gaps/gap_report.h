@@ -114,6 +114,8 @@ constexpr bool ShowsLoss(GapSign sign) {
 struct GapRemedies {
   /// Bytes with which the buffer would have held the packets until they were read.
   std::optional<uint64_t> buffer_size;
+  /// Of these, what it would have held at once: no smaller ring does.
+  uint64_t held_size = 0;
   /// Reads at least this often would have been in time.
   std::optional<uint64_t> read_period_ns;
   /// Another sequence that wrote the greater part of what pushed the packets out: it could have a

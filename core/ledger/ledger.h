@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -185,6 +186,28 @@ class LedgerSink {
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
 };
 
+/// Hands the ledger's entries to several sinks, in this order. They are not owned.
+class LedgerSinks : public LedgerSink {
+ public:
+  explicit LedgerSinks(std::vector<LedgerSink*> sinks) : sinks_(std::move(sinks)) {}
+
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkWritten(buffer, commit);
+  }
+  void OnPacketFate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnPacketFate(account);
+  }
+  void OnDuplicate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
+  }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);
+  }
+
+ private:
+  const std::vector<LedgerSink*> sinks_;
+};
+
 using FateCount = PacketCount;
 
 /// Packets by fate.
@@ -207,6 +230,7 @@ struct LedgerTotals {
   FateCount written;  // counted as packets were found in the log
   FateCounts by_fate;
   FateCount own_fault;    // of these, lost to a bug of the buffer
+  FateCount refused;      // of these, discarded by the service
   FateCount duplicates;   // beside the fates
   uint64_t returned = 0;  // packets that read passes returned, however valid
 

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
 #define RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -50,7 +51,22 @@ class ChunkPacker {
   size_t Space() const { return kPayload - payload_.size(); }
 
   /// Appends what fits of the packet, and takes it off its front. @return whether some is left
-  bool AddFragment(Bytes& packet);
+  bool AddFragment(Bytes& packet) {
+    constexpr size_t kWideSize = 4;  // bytes of a fragment's size where it may be patched
+    const bool continues = continues_ && fragments_ == 0;  // such a fragment has a wide size
+    const size_t size = std::min(packet.size(), Space() - kWideSize);
+    if (!continues && size == packet.size() && size < 0x80) {
+      payload_.push_back(static_cast<char>(size));
+    } else {
+      for (size_t i = 0; i < kWideSize; ++i)
+        payload_.push_back(
+            static_cast<char>((size >> 7 * i & 0x7F) | (i + 1 < kWideSize ? 0x80 : 0)));
+    }
+    payload_ += wire::AsText(packet.first(size));
+    packet = packet.subspan(size);
+    ++fragments_;
+    return !packet.empty();
+  }
 
   template <typename Emit>
   void EmitChunk(bool is_continued, Emit& emit) {

@@ -40,7 +40,6 @@ struct TracePacket {
     kSystemInfo = 45,
     kTrigger = 46,
     kPackagesList = 47,
-    kPerfettoMetatrace = 49,
     kCompressedPackets = 50,
     kChromeMetadata = 51,
     kGpuCounterEvent = 52,
@@ -55,7 +54,6 @@ struct TracePacket {
     kUiState = 78,
     kTrustedPid = 79,
     kTranslationTable = 82,
-    kAndroidGameInterventionList = 83,
     kStatsdAtom = 84,
     kFirstPacketOnSequence = 87,
     kTraceUuid = 89,
@@ -69,7 +67,6 @@ struct TracePacket {
     kTraceProvenance = 124,
     kProtoVms = 125,
     kGpuInfo = 128,
-    kJournaldEvent = 132,
     kZstdCompressedPackets = 133,
     kForTesting = 900,
   };

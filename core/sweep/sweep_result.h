@@ -50,16 +50,6 @@ struct SweepRow : BufferOutcome {
   std::vector<SweepSequence> sequences;  // in order of first commit
   uint64_t lost = 0;                     // packets, to whatever
 
-  /// Takes a sequence's history into account.
-  void NoteHistory(const SweepSequence& of) {
-    if (shortest_sequence && of.history_ns >= shortest_history_ns) return;
-    shortest_history_ns = of.history_ns;
-    shortest_sequence = of.sequence;
-  }
-  /// Once all is counted.
-  void FinishHistory(uint64_t duration_ns) {
-    if (written.packets > 0 && full_packets() + folded.packets == 0) history_ns = duration_ns;
-  }
   /// Packets that the buffer lost because it was full, of those written to it: overwritten and
   /// discarded. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
@@ -74,14 +64,9 @@ struct SweepRow : BufferOutcome {
   uint64_t kept_packets() const {
     return read.packets - std::min(read.packets, invalid) + unread.packets;
   }
-  /// Packets that are missing, but not because the buffer was full.
-  uint64_t other_packets() const { return Without(full_packets()); }
   /// Packets that are neither kept nor lost: unfinished, or waiting in the buffer.
-  uint64_t waiting_packets() const { return Without(lost_packets()); }
-
- private:
-  uint64_t Without(uint64_t missing) const {
-    const uint64_t known = kept_packets() + folded.packets + missing + taken.packets;
+  uint64_t waiting_packets() const {
+    const uint64_t known = kept_packets() + folded.packets + lost_packets() + taken.packets;
     return written.packets > known ? written.packets - known : 0;
   }
 };
