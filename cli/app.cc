@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/plugin/guard.h"
-#include "commands/shell/help_text.h"
+#include "commands/shell/help.h"
 #include "commands/shell/registry.h"
 #include "commands/shell/text.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/imported_trace.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
@@ -92,7 +92,6 @@ Error NoTrace(std::string_view start, const std::string& path) {
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                                 std::optional<uint64_t> session,
                                 std::unique_ptr<ByteSource> opened) {
-  context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;

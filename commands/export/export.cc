@@ -42,7 +42,6 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
   }
-  context.console.PlanSteps(2);
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
@@ -64,7 +63,6 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     ++count;
     lost += sink.lost_packets();
   }
-  context.console.BeginStep();
   {
     Progress progress(context.console, "indexing " + Printable(args.output));
     progress.Show();

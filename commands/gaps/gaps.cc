@@ -12,8 +12,7 @@
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/packet_rows.h"
 #include "commands/gaps/shown_gaps.h"
-#include "commands/replays/log_words.h"
-#include "commands/replays/readers.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -246,14 +245,13 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
 
 Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
                               Context& context, const Descriptors& descriptors) {
-  if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv")
     out.Print(args.packets ? LostPacketRows::CsvTitles() : GapTable().CsvTitles());
   const auto visit = [&](const ShownGaps& selection,
-                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
+                         const std::map<BufferId, LedgerTotals>&) -> Status {
     if (args.format == "csv") {
       Table gaps = GapTable();
       AddGaps(selection, gaps);
@@ -265,8 +263,8 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
     } else {
       WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
     }
-    if (args.format == "jsonl") return {};
-    return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
+    if (args.format != "jsonl") ReportClones(out, selection.outcome);
+    return {};
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, logs, sessions, context, descriptors, visit);

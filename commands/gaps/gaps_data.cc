@@ -1,7 +1,6 @@
 #include "commands/gaps/gaps_data.h"
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/counter_words.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/program_words.h"

@@ -7,7 +7,6 @@
 
 #include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/counter_words.h"
 #include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"

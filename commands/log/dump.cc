@@ -1,24 +1,313 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "commands/log/dump_text.h"
-#include "commands/replays/log_words.h"
+#include "commands/log/session_events.h"
+#include "commands/replays/input_notes.h"
+#include "commands/replays/record_text.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "core/base/wire.h"
 #include "core/log/record_filter.h"
+#include "core/perfetto/commit_fragments.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
 namespace {
+
+constexpr size_t kBytesOnALine = 16;
+/// Different fields of a fragment that are named.
+constexpr size_t kFieldsNamed = 12;
+
+/// What follows a commit's chunks.
+struct ChunkDetail {
+  bool hex = false;        // their bytes
+  bool fragments = false;  // what their fragments are
+  bool decode = false;     // the packets that are whole in them, as text
+  bool any() const { return hex || fragments || decode; }
+};
+
+/// "timestamp, 2 x interned_data, track_event (continues)": the top-level fields that begin in a
+/// fragment.
+/// @param lacks_sizes patches will bring sizes of messages in it; what is there until then is
+/// chance, as writers do not clear it
+std::string FieldsText(Bytes message, bool is_whole, bool lacks_sizes,
+                       const Descriptors& descriptors) {
+  const auto name = [&](uint32_t number) {
+    const std::string known = descriptors.FieldName("TracePacket", number);
+    return known.empty() ? fmt::format("field {}", number) : known;
+  };
+  std::vector<std::pair<uint32_t, uint64_t>> counts;  // by field, in order
+  wire::FieldReader fields(message);
+  size_t read = 0;  // bytes
+  bool is_unknown = false;
+  while (!is_unknown) {
+    const auto field = fields.Next();
+    if (!field) break;
+    const auto known =
+        std::ranges::find(counts, field->number, &std::pair<uint32_t, uint64_t>::first);
+    if (known == counts.end())
+      counts.emplace_back(field->number, 1);
+    else
+      ++known->second;
+    read += field->whole.size();
+    is_unknown = lacks_sizes && field->type == wire::Type::kBytes;
+  }
+  std::vector<std::string> names;
+  for (const auto& [number, count] : counts)
+    if (names.size() < kFieldsNamed)
+      names.push_back(count == 1 ? name(number) : fmt::format("{} x {}", count, name(number)));
+  if (counts.size() > kFieldsNamed)
+    names.push_back(fmt::format("and {} more", counts.size() - kFieldsNamed));
+  if (is_unknown) {
+    names.emplace_back("and what its size, which may be patched, leaves");
+  } else if (!fields.ok() && is_whole) {
+    names.emplace_back("then malformed bytes");
+  } else if (!fields.ok()) {
+    const wire::Varint tag = wire::ReadVarint(message.subspan(read));
+    const uint64_t number = tag.size == 0 ? 0 : tag.value >> 3;
+    names.push_back(number == 0 || number > UINT32_MAX
+                        ? std::string("then a field that continues")
+                        : name(static_cast<uint32_t>(number)) + " (continues)");
+  }
+  return Joined(names);
+}
+
+/// What a fragment is part of, where that is not a whole packet.
+std::string_view FragmentNote(FragmentKind kind) {
+  if (kind == FragmentKind::kBegin) return "of a packet that continues in the next chunk";
+  if (kind == FragmentKind::kEnd) return "of a packet that began in a chunk before";
+  return "of a packet that began before and continues in the next chunk";
+}
+
+std::string BufferText(const std::optional<uint64_t>& buffer) {
+  return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
+}
+
+/// Writes records as lines for people: number, time (since the session's start: in seconds), kind
+/// and content. A commit has a line for each chunk, each patched chunk and a completed flush;
+/// messages that a record has as bytes follow it as text.
+class RecordText {
+ public:
+  /// Columns of number and time, in front of each line.
+  static constexpr size_t kMargin = 25;
+
+  /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, ChunkDetail detail,
+             TimeBase base)
+      : filter_(filter), descriptors_(descriptors), detail_(detail), clock_(base) {}
+
+  void StartSession() {
+    identities_.clear();
+    clock_ = SessionClock(clock_.base());
+  }
+  /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
+  void Observe(const Op& op) {
+    clock_.AddRecord(op);
+    if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
+      identities_[producer->producer] = {producer->uid, producer->pid};
+  }
+  const SessionClock& clock() const { return clock_; }
+  /// @return the lines, as they are until the next call
+  const std::vector<std::string>& Format(const Op& op, uint64_t number) {
+    lines_.clear();
+    std::string time = "-";
+    if (op.time_ns && clock_.base() != TimeBase::kSession) {
+      time = clock_.Text(*op.time_ns);
+    } else if (op.time_ns) {
+      const uint64_t start = filter_.start_ns().value_or(*op.time_ns);
+      const bool before = *op.time_ns < start;  // times need not be in order
+      const uint64_t ns = before ? start - *op.time_ns : *op.time_ns - start;
+      time = fmt::format("{}{}.{:09}", before ? "-" : "", ns / 1'000'000'000, ns % 1'000'000'000);
+    }
+    margin_ = fmt::format("{:>7}  {:>14}  ", number, time);
+    if (const auto* commit = std::get_if<Commit>(&op.body)) {
+      FormatCommit(*commit);
+    } else {
+      Line(OpKindName(op.body.index()), DescribeRecord(op.body) + DecodedSuffix(op.body));
+      Block(DecodedText(op.body));
+    }
+    return lines_;
+  }
+
+ private:
+  /// What a number of the record means, after its line.
+  static std::string DecodedSuffix(const OpBody& body) {
+    const auto* const flush = std::get_if<FlushRequested>(&body);
+    const std::string reason = flush == nullptr ? "" : FlushReasonText(flush->flags);
+    return reason.empty() ? reason : fmt::format(" ({})", reason);
+  }
+  /// The message that the record has as bytes.
+  std::string DecodedText(const OpBody& body) const {
+    if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
+      return descriptors_.Text("TraceConfig", wire::AsBytes(config->config));
+    if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
+      return descriptors_.Text("DataSourceConfig", wire::AsBytes(source->config));
+    if (const auto* const clone = std::get_if<CloneRequested>(&body))
+      return descriptors_.Text("CloneSessionRequest", wire::AsBytes(clone->request));
+    return {};
+  }
+
+  /// Adds what a chunk has in it, as `detail` asks for.
+  void AddContent(ProducerId producer, const ChunkToMove& chunk) {
+    if (!chunk.data) return;
+    if (detail_.hex) AddHex(*chunk.data);
+    if (!detail_.fragments && !detail_.decode) return;
+    const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
+    if (!commit) return;
+    ReadWrittenChunk(*commit, written_);
+    if (detail_.fragments) AddFragments(*commit);
+    if (detail_.decode) AddPackets(*commit);
+  }
+
+  /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
+  void AddPackets(const ChunkCommit& commit) {
+    for (size_t i = 0; i < written_.fragments.size(); ++i) {
+      const WrittenFragment& fragment = written_.fragments[i];
+      const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+      if (!body) break;
+      if (fragment.kind != FragmentKind::kWhole) {
+        Block(fmt::format("# fragment {}: {} {}\n", i, Count(fragment.size, "byte"),
+                          FragmentNote(fragment.kind)));
+        continue;
+      }
+      Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
+      margin_ += "  ";
+      Block(descriptors_.Text("TracePacket", *body));
+      margin_.resize(margin_.size() - 2);
+      Block("}\n");
+    }
+  }
+
+  /// Adds the lines of a text below the record's.
+  void Block(std::string_view text) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      lines_.push_back(fmt::format("{}  {}", margin_, text.substr(0, end)));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  /// Adds a line; only a record's first line has number and time.
+  void Line(std::string_view kind, const std::string& what) {
+    lines_.push_back(fmt::format("{}{:<12} {}", margin_, kind, what));
+    margin_.assign(margin_.size(), ' ');
+  }
+  void AddHex(Bytes bytes) {
+    for (size_t offset = 0; offset < bytes.size(); offset += kBytesOnALine) {
+      const Bytes row = bytes.subspan(offset, std::min(kBytesOnALine, bytes.size() - offset));
+      std::string hex, characters;
+      for (size_t i = 0; i < row.size(); ++i) {
+        hex += fmt::format("{}{:02x}", i == kBytesOnALine / 2 ? "  " : i == 0 ? "" : " ", row[i]);
+        characters += row[i] >= 0x20 && row[i] < 0x7F ? static_cast<char>(row[i]) : '.';
+      }
+      Block(fmt::format("{:04x}  {:<{}}  {}", offset, hex, 3 * kBytesOnALine, characters));
+    }
+  }
+  /// Adds the fragments of a chunk, one to a line: offset (as patches count it, from the payload's
+  /// first byte), size, what it is of its packet, and the fields that begin in it. After them, what
+  /// the chunk has after its last fragment.
+  void AddFragments(const ChunkCommit& commit) {
+    for (size_t i = 0; i < written_.fragments.size(); ++i) {
+      const WrittenFragment& fragment = written_.fragments[i];
+      const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+      if (!body) break;
+      const bool is_whole = fragment.kind == FragmentKind::kWhole;
+      std::string text =
+          fmt::format("fragment {} at {}: {}{}", i, fragment.offset, Count(fragment.size, "byte"),
+                      !is_whole            ? fmt::format(" {}", FragmentNote(fragment.kind))
+                      : fragment.size == 0 ? ", empty"
+                                           : ", a whole packet");
+      if (fragment.size > 0 && (is_whole || fragment.kind == FragmentKind::kBegin))
+        text += ": " + FieldsText(*body, is_whole,
+                                  !is_whole && (commit.flags & kNeedsPatching) != 0, descriptors_);
+      Block(text);
+    }
+    if (written_.end == ChunkEnd::kAborted)
+      Block(fmt::format("at {}: the marker of a packet that its writer aborted", written_.bytes));
+    else if (written_.end == ChunkEnd::kBroken)
+      Block(fmt::format("at {}: {} that are not a fragment", written_.bytes,
+                        Count(written_.broken_bytes, "byte")));
+    else if (written_.unfinished_bytes > 0)
+      Block(fmt::format("at {}: {} of a fragment that may still grow", written_.bytes,
+                        Count(written_.unfinished_bytes, "byte")));
+  }
+  /// What concerns a commit as a whole, after its first line.
+  std::string CommitSuffix(const Commit& commit) {
+    std::string text;
+    if (commit.origin != Origin::kImported) text += fmt::format(" [{}]", Name(commit.origin));
+    const auto known = identities_.find(commit.producer);
+    const Identity* const identity = known == identities_.end() ? nullptr : &known->second;
+    if (commit.uid && (identity == nullptr || identity->uid != *commit.uid))
+      text += fmt::format(" uid {}", *commit.uid);
+    if (commit.pid && (identity == nullptr || identity->pid != *commit.pid))
+      text += fmt::format(" pid {}", *commit.pid);
+    if (commit.part > 0 || !commit.last)
+      text += fmt::format(" (part {} of request {}{})", commit.part, commit.number,
+                          commit.last ? ", the last" : "");
+    return text;
+  }
+
+  void FormatCommit(const Commit& commit) {
+    const bool well_formed = parser_.Parse(commit.request);
+    std::string suffix = CommitSuffix(commit);
+    const auto line = [&](const char* kind, const std::string& what) {
+      Line(kind, what + suffix);
+      suffix.clear();
+    };
+    for (const ChunkToMove& chunk : parser_.chunks()) {
+      if (!filter_.KeepsChunk(commit.producer, chunk)) continue;
+      const auto header = chunk.header();
+      const std::string name =
+          header
+              ? fmt::format("{} chunk {}", ToString(SequenceKey{commit.producer, header->writer}),
+                            Raw(header->chunk))
+              : fmt::format("producer {}", Raw(commit.producer));
+      // Without its bytes the chunk is described by its place.
+      const std::string place =
+          chunk.page && chunk.data
+              ? fmt::format(", page {} index {}", *chunk.page, chunk.index.value_or(0))
+              : "";
+      line("commit", fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
+                                 DescribeChunk(chunk), place));
+      AddContent(commit.producer, chunk);
+    }
+    for (const ChunkToPatch& patch : parser_.patches()) {
+      if (!filter_.KeepsPatch(commit.producer, patch)) continue;
+      line("patch", fmt::format("{}:{} chunk {} in {}: {}", Raw(commit.producer),
+                                patch.writer.value_or(0), patch.chunk.value_or(0),
+                                BufferText(patch.target_buffer), DescribePatches(patch)));
+    }
+    if (parser_.flush_request_id())
+      line("commit", fmt::format("producer {}: completes flush {}", Raw(commit.producer),
+                                 *parser_.flush_request_id()));
+    if (!well_formed) {
+      line("commit", fmt::format("producer {}: malformed request of {}", Raw(commit.producer),
+                                 Count(commit.request.size(), "byte")));
+    } else if (lines_.empty()) {
+      line("commit", fmt::format("producer {}: empty request", Raw(commit.producer)));
+    }
+  }
+
+  const RecordFilter& filter_;
+  const Descriptors& descriptors_;
+  const ChunkDetail detail_;
+  SessionClock clock_;
+  WrittenChunk written_;  // scratch
+  CommitRequestParser parser_;
+  std::map<ProducerId, Identity> identities_;  // of the session's producers
+  std::string margin_;                         // number and time of the current record
+  std::vector<std::string> lines_;
+};
 
 struct DumpArgs {
   std::string log;

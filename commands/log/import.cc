@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "commands/replays/damage_report.h"
-#include "commands/replays/imported_trace.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/session_reader.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
@@ -96,8 +96,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   };
   uint64_t count = 0;
   if (!more) RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
-  while (more) {
-    ++count;
+  for (; more; ++count) {
     bool first = true;
     std::unique_ptr<InsertedReads> with_reads;
     if (found) with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
@@ -105,15 +104,13 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
     while (true) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
       if (!op) break;
-      if (first && !std::holds_alternative<LogHeader>(op->body))
+      if (std::exchange(first, false) && !std::holds_alternative<LogHeader>(op->body))
         RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
-      first = false;
       RS_RETURN_IF_ERROR(append(*op));
     }
     if (found) {
       RS_RETURN_IF_ERROR(append({std::nullopt, Note{NoteOnReads(args, *found)}}));
       RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-      break;
     }
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/imported_trace.h"
+#include "commands/replays/input_notes.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -32,12 +32,9 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   std::optional<LogInfo> info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
-    std::unique_ptr<ByteSource> source;
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenParts(context, parts, args.log));
     if (parts.paths.size() == 1) {
-      RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
       RS_ASSIGN_OR_RETURN(source, AsLog(context, parts.paths.front(), std::move(source)));
-    } else {
-      RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, args.log));
     }
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
@@ -63,19 +60,18 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
 }  // namespace
 
 Command InfoCommand() {
-  return {
-      "info",
-      "Logs",
-      "Summarize a log: sessions, buffers, producers, sequences",
-      "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
-      "happened in order (tracing sessions, data sources, flushes, triggers, clones), data "
-      "sources and producers without data, how fast producers acknowledge flushes, each "
-      "sequence with its packets, bytes and rates, the number of records of each kind, and "
-      "whether the log is complete. A commit log is answered from its index at once; a log "
-      "without an index is read to its end, with the same results.",
-      {{"ringscope info session.tblog", "What does this log contain?"},
-       {"ringscope info --format json session.tblog", "The same for a script"}},
-      Bind(SetUp, RunInfo)};
+  return {"info",
+          "Logs",
+          "Summarize a log: sessions, buffers, producers, sequences",
+          "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
+          "happened in order (tracing sessions, data sources, flushes, triggers, clones), data "
+          "sources and producers without data, how fast producers acknowledge flushes, each "
+          "sequence with its packets, bytes and rates, the number of records of each kind, and "
+          "whether the log is complete. A commit log is answered from its index at once; a log "
+          "without an index is read to its end, with the same results.",
+          {{"ringscope info session.tblog", "What does this log contain?"},
+           {"ringscope info --format json session.tblog", "The same for a script"}},
+          Bind(SetUp, RunInfo)};
 }
 
 }  // namespace ringscope

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "commands/log/session_events.h"
-#include "commands/replays/damage_report.h"
-#include "commands/replays/log_words.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/verdict_words.h"
+#include "commands/shell/input.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -20,6 +20,34 @@ uint64_t Duration(const SessionSummary& session) {
   return session.first_time_ns && session.last_time_ns
              ? *session.last_time_ns - *session.first_time_ns
              : 0;
+}
+
+/// "7 to 9", "7", "from 7", "3, position unknown", "unknown"
+std::string RecordsText(const Damage& damage) {
+  if (damage.records && *damage.records == 0) return "none";
+  if (!damage.first_record)
+    return damage.records ? fmt::format("{}, position unknown", WithCommas(*damage.records))
+                          : "unknown";
+  const uint64_t first = *damage.first_record;
+  if (!damage.records) return fmt::format("from {}", first);
+  if (*damage.records == 1) return std::to_string(first);
+  return fmt::format("{} to {}", first, first + *damage.records - 1);
+}
+
+/// Damaged places: offset, bytes, records, what.
+Table DamageTable(const std::vector<Damage>& damage) {
+  Table table({{"offset", Align::kRight, "offset"},
+               {"bytes", Align::kRight, "bytes"},
+               DataColumn("first_record"),
+               {"records", Align::kLeft, "records"},
+               {"what", Align::kLeft, "what"}});
+  for (const Damage& place : damage)
+    table.AddRow({NumberCell(place.offset),
+                  CountCell(place.bytes),
+                  DataCell(place.first_record),
+                  {RecordsText(place), place.records},
+                  NameCell(place.what)});
+  return table;
 }
 
 /// The words for why a recording ended, by RecordingEnding.
@@ -111,12 +139,9 @@ void ReportBuffers(Report& report, const std::vector<BufferSetUp>& buffers) {
                {"size", Align::kRight, "size"},
                {"policy", Align::kLeft, "policy"},
                {"engine", Align::kLeft, "engine"}});
-  for (const BufferSetUp& buffer : buffers) {
-    table.AddRow({NumberCell(Raw(buffer.id)),
-                  BytesCell(buffer.size),
-                  NameCell(Name(buffer.policy)),
-                  {buffer.engine.empty() ? "-" : Printable(buffer.engine), buffer.engine}});
-  }
+  for (const BufferSetUp& buffer : buffers)
+    table.AddRow({NumberCell(Raw(buffer.id)), BytesCell(buffer.size), NameCell(Name(buffer.policy)),
+                  Cell(buffer.engine.empty() ? "-" : Printable(buffer.engine), buffer.engine)});
   report.Add("buffers", table, kInfoIndent);
 }
 
@@ -131,15 +156,10 @@ void ReportProducers(Report& report, const std::vector<ProducerConnected>& produ
   const auto bytes = [](const std::optional<uint64_t>& size) {
     return size ? BytesCell(*size) : Cell("-", Json());
   };
-  for (const ProducerConnected& producer : producers) {
-    table.AddRow({NumberCell(Raw(producer.producer)),
-                  NameCell(producer.name),
-                  {std::to_string(producer.uid), producer.uid},
-                  {std::to_string(producer.pid), producer.pid},
-                  NameCell(producer.sdk),
-                  bytes(producer.smb_size),
-                  bytes(producer.page_size)});
-  }
+  for (const ProducerConnected& producer : producers)
+    table.AddRow({NumberCell(Raw(producer.producer)), NameCell(producer.name),
+                  NumberCell(producer.uid), Cell(std::to_string(producer.pid), producer.pid),
+                  NameCell(producer.sdk), bytes(producer.smb_size), bytes(producer.page_size)});
   report.Add("producers", table, kInfoIndent);
 }
 
@@ -147,7 +167,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   std::map<ProducerId, std::string> names;
   for (const ProducerConnected& producer : session.producers)
     names[producer.producer] = producer.name;
-  const uint64_t duration = Duration(session);
+  const double seconds = static_cast<double>(Duration(session)) / 1e9;
   Table table({{"sequence", Align::kLeft, "sequence"},
                {"producer", Align::kLeft},
                {"buffer", Align::kRight, "buffer"},
@@ -161,16 +181,13 @@ void ReportSequences(Report& report, const SessionSummary& session) {
                DataColumn("last_time_ns")});
   for (const SequenceSummary& sequence : session.sequences) {
     const auto name = names.find(sequence.sequence.producer);
-    const double bytes = static_cast<double>(sequence.bytes);
-    const std::string byte_rate =
-        duration == 0
-            ? "-"
-            : HumanSize(static_cast<uint64_t>(bytes * 1e9 / static_cast<double>(duration)));
+    const auto rate = static_cast<double>(sequence.bytes) / seconds;
     table.AddRow(
         {NameCell(ToString(sequence.sequence)), name == names.end() ? "-" : Printable(name->second),
          NumberCell(Raw(sequence.buffer)), CountCell(sequence.commits), CountCell(sequence.chunks),
          CountCell(sequence.patches), CountCell(sequence.packets), BytesCell(sequence.bytes),
-         byte_rate, DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
+         seconds > 0 ? HumanSize(static_cast<uint64_t>(rate)) : "-",
+         DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
   }
   report.Add("sequences", table, kInfoIndent);
   if (!table.empty())
@@ -214,6 +231,20 @@ static_assert(kFormatWords.size() == kEnumNames<LogFormat>.size());
 
 }  // namespace
 
+void PrintDamage(Report& report, const LogInfo& info) {
+  if (info.damage.empty()) return;
+  report.Print(DamageTable(info.damage), 2);
+  if (info.damage_count > info.damage.size())
+    report.Print(
+        fmt::format("  ...and {} more\n", Count(info.damage_count - info.damage.size(), "place")));
+}
+
+Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,
+                                              const std::string& path) {
+  return parts.paths.size() == 1 ? OpenInput(context, parts.paths.front())
+                                 : OpenJoined(parts.paths, path);
+}
+
 std::string ExtentText(const LogInfo& info) {
   uint64_t records = 0;
   for (const SessionSummary& session : info.sessions) records += session.records;
@@ -255,10 +286,12 @@ bool StartIsMissing(const LogInfo& info) {
                              [](const SessionSummary& session) { return session.header.part > 0; });
 }
 
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace) {
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
+                std::optional<uint64_t> only, ImportedTrace trace) {
   if (trace == ImportedTrace::kNone) {
-    report.Title(Printable(path), fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
+    report.Title(
+        Printable(path),
+        fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
     report.Paragraph(IntegrityText(info));
   } else {
     report.Title(Printable(path), "a trace, read as a log of its packets: " + ExtentText(info));

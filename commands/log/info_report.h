@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "commands/shell/context.h"
 #include "commands/view/report.h"
 #include "formats/inputs/imported_traces.h"
 #include "formats/inputs/log_check.h"
@@ -12,23 +13,30 @@
 
 namespace ringscope {
 
-/// What a log holds. @param only a session's number, from 1; absent: all
-/// @param path that was asked for; @param parts the files that `info` is of
+/// Reports what a log holds.
+/// @param path that was asked for @param parts the files that `info` is of
+/// @param only a session's number, from 1; absent: all
 /// @param trace whether it is a trace, imported as a log
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                  const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace);
-/// What a log is as a whole, as data: format, extent, damage.
-void AddLogData(Report& report, const std::string& path, const LogInfo& info);
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
+                std::optional<uint64_t> only, ImportedTrace trace);
 
-/// Of a log that was not closed: how far it goes, and whether it is being recorded.
-std::string IncompleteText(const std::string& path, const LogInfo& info);
-/// Whether it is a copy of a log that was not closed.
-bool IsCutOff(const LogInfo& info);
-/// Whether a session begins with another part than the first.
-bool StartIsMissing(const LogInfo& info);
+// What info and verify share.
 
+/// Opens the parts of a log as one input. @param path that was asked for
+Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,
+                                              const std::string& path);
 /// "2 sessions, 4,732 records, 1.2 MiB in 9 frames (9.9 MiB raw)"
 std::string ExtentText(const LogInfo& info);
+/// For a log that was not closed: how far it goes, and that it is being recorded, if so.
+std::string IncompleteText(const std::string& path, const LogInfo& info);
+/// Returns true for a copy of a log that was not closed.
+bool IsCutOff(const LogInfo& info);
+/// Returns true if a session begins with another part than the first.
+bool StartIsMissing(const LogInfo& info);
+/// Adds format, extent and damage to the document.
+void AddLogData(Report& report, const std::string& path, const LogInfo& info);
+/// Prints the damaged places, and how many are not listed.
+void PrintDamage(Report& report, const LogInfo& info);
 
 }  // namespace ringscope
 

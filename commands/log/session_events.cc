@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "commands/log/story_words.h"
 #include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/base/wire.h"
+#include "core/log/session_story.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/io/hex.h"
@@ -73,6 +74,16 @@ void ListFields(Io& io, FlushAccount& flush) {
   io.UnlessEmpty("time_ns", flush.time_ns);
 }
 
+template <typename Io>
+void ListFields(Io& io, SourceFinding& finding) {
+  io("problem", finding.problem);
+  io.UnlessEmpty("session", finding.session);
+  io.Derived("source", Printable(finding.source));
+  io.UnlessEmpty("producer", finding.producer);
+  if (!finding.producer_name.empty()) io.Derived("producer_name", Printable(finding.producer_name));
+  io.UnlessEmpty("buffer", finding.buffer);
+}
+
 namespace {
 
 constexpr size_t kEventsIndent = 2;
@@ -80,14 +91,33 @@ constexpr size_t kEventsIndent = 2;
 constexpr uint64_t kShownAlike = 6;
 /// Data sources of a config or a producer that are named.
 constexpr size_t kSourcesNamed = 8;
+/// Data sources and producers without data that are listed.
+constexpr size_t kFindingsShown = 12;
 
-/// The words for the events of a kind. In braces: what the event has.
-struct EventWords {
+/// Texts by FlushReason and FlushInitiator.
+constexpr std::array kReasonTexts = {"", "periodic", "before the stop", "for a clone", "asked for"};
+constexpr std::array kInitiatorTexts = {"", "by the service", "by the perfetto command",
+                                        "by a consumer"};
+static_assert(kReasonTexts.size() == kEnumNames<FlushReason>.size());
+static_assert(kInitiatorTexts.size() == kEnumNames<FlushInitiator>.size());
+
+/// Texts by SourceProblem. In braces: what the finding has.
+constexpr std::array kProblemTexts = {
+    "data source '{source}' of the config: no producer in this log has it",
+    "data source '{source}' of the config: {producer} has it, but was not asked for it (see the "
+    "config's producer filters)",
+    "{producer}: the config asks for none of its data sources ({source})",
+    "data source '{source}' of {producer} was started, and wrote nothing to buffer {buffer}",
+};
+static_assert(kProblemTexts.size() == kEnumNames<SourceProblem>.size());
+
+/// The text for the events of a kind. In braces: what the event has.
+struct EventText {
   size_t kind;
   const char* text;
   bool is_frequent = true;  // counted, if there are many
 };
-constexpr EventWords kEventWords[] = {
+constexpr EventText kEventTexts[] = {
     {OpKindOf<SessionStarted>(), "{which}{named} is enabled{config}", false},
     {OpKindOf<SessionEnded>(), "{which} ends: its buffers are freed", false},
     {OpKindOf<TraceConfigRecord>(), "trace config{config}", false},
@@ -112,8 +142,8 @@ constexpr EventWords kEventWords[] = {
     {OpKindOf<ServiceChanged>(), "the tracing service {runs}"},
 };
 
-/// The words for a change of a session, by SessionChange.
-constexpr std::array kChangeWords = {
+/// Texts for the changes of a session, by SessionChange.
+constexpr std::array kChangeTexts = {
     "the service refuses {which}{more}",
     "{which} starts",
     "the service reports that all data sources of {which} have started",
@@ -127,7 +157,7 @@ constexpr std::array kChangeWords = {
     "the service reports to the consumer that the flush failed",
     "the service writes {which} into a file{more}",
 };
-static_assert(kChangeWords.size() == kEnumNames<SessionChange>.size());
+static_assert(kChangeTexts.size() == kEnumNames<SessionChange>.size());
 
 std::string InQuotes(const std::string& name) { return fmt::format("'{}'", Printable(name)); }
 
@@ -148,30 +178,33 @@ std::string ConfigText(const LifeEvent& config) {
   for (const ConfiguredSource& source : facts.sources) names.push_back(InQuotes(source.name));
   text += names.empty() ? ", no data sources" : ", data sources " + JoinSome(std::move(names));
   if (const uint64_t ms = facts.duration_ms.value_or(0); ms > 0)
-    text += fmt::format("; for {}", LatencyText(ms * 1'000'000));
+    text += fmt::format("; for {}", HumanDuration(ms * 1'000'000));
   if (facts.write_into_file) text += "; written into a file";
   return text;
 }
 
+/// Prints a session's events in order.
 class EventLines {
  public:
-  EventLines(const SessionSummary& session, const SessionStory& story) : session_(session) {
+  EventLines(Report& report, const SessionSummary& session, const SessionStory& story)
+      : report_(report), session_(session) {
     for (const FlushAccount& flush : story.flushes) flushes_[flush.flush] = &flush;
-    std::set<uint64_t> sessions;
     for (const LifeEvent& event : session.life) {
-      if (event.Is<SessionStarted>()) sessions.insert(event.session.value_or(0));
+      if (event.Is<SessionStarted>()) started_.insert(event.session);
       if (event.Is<TraceConfigRecord>()) configs_[event.session] = &event;
       ends_ |= event.Is<SessionEnded>();
-      has_more_ |= !event.Is<BufferSetUp>() && !event.Is<BufferFreed>();
     }
-    is_numbered_ = sessions.size() > 1;
   }
 
-  std::vector<EventLine> Describe() {
-    if (!has_more_) return {};
+  void Print() {
+    // Buffers alone are listed elsewhere.
+    if (std::ranges::all_of(session_.life, [](const LifeEvent& event) {
+          return event.Is<BufferSetUp>() || event.Is<BufferFreed>();
+        }))
+      return;
+    report_.Print(fmt::format("\n  {}\n", report_.Bold("   seconds  what happened")));
     for (at_ = 0; at_ < session_.life.size(); ++at_) AddEvent(session_.life[at_]);
     EndGroups();
-    return std::move(lines_);
   }
 
  private:
@@ -183,6 +216,7 @@ class EventLines {
     std::optional<uint64_t> last_ns;
   };
 
+  /// Since the session's first record: "1.250"; "-": not known.
   std::string SecondsText(std::optional<uint64_t> time_ns) const {
     if (!time_ns || !session_.first_time_ns) return "-";
     const uint64_t start = *session_.first_time_ns;
@@ -190,10 +224,12 @@ class EventLines {
     const uint64_t ms = ((before ? start - *time_ns : *time_ns - start) + 500'000) / 1'000'000;
     return fmt::format("{}{}.{:03}", before && ms > 0 ? "-" : "", ms / 1000, ms % 1000);
   }
-
+  void PrintLine(const std::string& seconds, const std::string& text) {
+    report_.Print(Wrap(text, fmt::format("  {:>10}  ", seconds)) + "\n");
+  }
   void Add(std::optional<uint64_t> time_ns, const std::string& text) {
     EndGroups();
-    lines_.push_back({SecondsText(time_ns), text});
+    PrintLine(SecondsText(time_ns), text);
   }
   void AddAlike(std::optional<uint64_t> time_ns, const std::string& text, const std::string& group,
                 uint64_t shown) {
@@ -202,20 +238,15 @@ class EventLines {
     alike.last_ns = time_ns;
     if (++alike.count > shown) return;
     alike.last_shown = text;
-    lines_.push_back({SecondsText(time_ns), text});
+    PrintLine(SecondsText(time_ns), text);
   }
   void EndGroups() {
     for (const auto& [name, group] : groups_)
       if (group.count > group.shown)
-        lines_.push_back({"", fmt::format("and {} more like \"{}\", until {}",
-                                          WithCommas(group.count - group.shown), group.last_shown,
-                                          SecondsText(group.last_ns))});
+        PrintLine("", fmt::format("and {} more like \"{}\", until {}",
+                                  WithCommas(group.count - group.shown), group.last_shown,
+                                  SecondsText(group.last_ns)));
     groups_.clear();
-  }
-
-  std::string NameOf(ProducerId producer) const {
-    const auto name = names_.find(producer);
-    return ProducerText(producer, name == names_.end() ? std::string() : name->second);
   }
 
   /// Takes the registrations that directly follow a producer's connection.
@@ -232,51 +263,39 @@ class EventLines {
 
   void AddEvent(const LifeEvent& event) {
     if (event.flush) return AddFlush(*event.flush);
-    if (event.Is<BufferFreed>() && ends_) return;
-    const char* text = nullptr;
-    bool is_frequent = false;
-    if (event.change) text = kChangeWords[static_cast<size_t>(*event.change)];
-    for (const EventWords& words : kEventWords) {
-      if (words.kind != event.kind) continue;
-      text = words.text;
-      is_frequent = words.is_frequent;
-    }
-    if (text == nullptr) return;
+    if (event.Is<BufferFreed>() && ends_) return;  // with the session
+    if (event.Is<TraceConfigRecord>() && started_.contains(event.session)) return;
+    const auto* const known = std::ranges::find(kEventTexts, event.kind, &EventText::kind);
+    const bool is_known = known != std::end(kEventTexts);
+    if (!is_known && !event.change) return;
+    const char* const text =
+        is_known ? known->text : kChangeTexts[static_cast<size_t>(*event.change)];
     const std::string sources = event.Is<ProducerConnected>() ? TakeSources(event) : "";
     const ProducerId producer = event.producer.value_or(ProducerId{});
     std::string& source = sources_[{producer, event.instance.value_or(0)}];
     if (event.Is<DataSourceSetUp>()) source = event.name;
     const std::string& name = event.instance ? source : event.name;
     const auto config = configs_.find(event.session);
-    // The config is stated with its session.
-    if (event.Is<TraceConfigRecord>()) {
-      if (std::ranges::any_of(session_.life, [&](const LifeEvent& other) {
-            return other.Is<SessionStarted>() && other.session == event.session;
-          }))
-        return;
-    }
-    const std::string detail = Printable(event.detail);
+    const std::string detail = event.Is<TraceConfigRecord>() ? "" : Printable(event.detail);
+    const std::string more = detail.empty() ? "" : ": " + detail;
+    const unsigned buffer = event.buffer ? Raw(*event.buffer) : 0;
     const std::string line = fmt::format(
-        fmt::runtime(text), fmt::arg("who", NameOf(producer)),
-        fmt::arg("which", is_numbered_ && event.session
+        fmt::runtime(text), fmt::arg("who", ProducerText(producer, names_[producer])),
+        fmt::arg("which", started_.size() > 1 && event.session
                               ? fmt::format("tracing session {}", *event.session)
                               : "the tracing session"),
         fmt::arg("named", name.empty() ? "" : " " + InQuotes(name)),
         fmt::arg("name", Printable(event.name)), fmt::arg("sources", sources),
         fmt::arg("config", config == configs_.end() ? "" : ConfigText(*config->second)),
-        fmt::arg("buffer", event.buffer ? Raw(*event.buffer) : 0),
-        fmt::arg("size", HumanSize(event.size)),
-        fmt::arg("detail", event.Is<TraceConfigRecord>() ? "" : detail),
-        fmt::arg("more", detail.empty() ? "" : ": " + detail),
+        fmt::arg("buffer", buffer), fmt::arg("size", HumanSize(event.size)),
+        fmt::arg("detail", detail), fmt::arg("more", more),
         fmt::arg("clone", event.clone.value_or(0)),
         fmt::arg("done", event.flag ? "stopped" : "started"),
-        fmt::arg("copy", fmt::format(fmt::runtime(event.flag ? "buffer {}; an empty one replaces it"
-                                                             : "a copy of buffer {}"),
-                                     event.buffer ? Raw(*event.buffer) : 0)),
+        fmt::arg("copy", event.flag ? fmt::format("buffer {}; an empty one replaces it", buffer)
+                                    : fmt::format("a copy of buffer {}", buffer)),
         fmt::arg("runs", event.flag ? "is running" : "has ended"),
-        fmt::arg("ends",
-                 event.flag ? "is complete" : "fails" + (detail.empty() ? "" : ": " + detail)));
-    if (is_frequent)
+        fmt::arg("ends", event.flag ? "is complete" : "fails" + more));
+    if (is_known && known->is_frequent)
       AddAlike(event.time_ns, line, text, event.Is<StateClearRequested>() ? 1 : kShownAlike);
     else
       Add(event.time_ns, line);
@@ -288,39 +307,40 @@ class EventLines {
     const FlushAccount& flush = *found->second;
     flushes_.erase(found);
     const std::string reason = FlushReasonText(flush.flags);
-    const std::string what = reason.empty() ? "flush" : fmt::format("flush ({})", reason);
+    const std::string in_brackets = reason.empty() ? "" : fmt::format(" ({})", reason);
     const FlushAccount::Answer* slowest = nullptr;
     std::vector<std::string> missing;
     for (const FlushAccount::Answer& answer : flush.answers) {
-      if (!answer.acknowledged) missing.push_back(NameOf(answer.producer));
+      if (!answer.acknowledged)
+        missing.push_back(ProducerText(answer.producer, names_[answer.producer]));
       if (answer.latency_ns() &&
           (slowest == nullptr || *answer.latency_ns() >= *slowest->latency_ns()))
         slowest = &answer;
     }
-    const std::string last = slowest == nullptr ? ""
-                                                : fmt::format(", the last after {} by {}",
-                                                              LatencyText(*slowest->latency_ns()),
-                                                              NameOf(slowest->producer));
+    const std::string last =
+        slowest == nullptr
+            ? ""
+            : fmt::format(", the last after {} by {}", HumanDuration(*slowest->latency_ns()),
+                          ProducerText(slowest->producer, names_[slowest->producer]));
     if (flush.outcome == FlushOutcome::kSucceeded)
-      return AddAlike(flush.time_ns, what + ": acknowledged" + last, what, 1);
-    Add(flush.time_ns,
-        fmt::format("flush {}{} fails: {}", id, reason.empty() ? "" : fmt::format(" ({})", reason),
-                    !missing.empty()     ? "not acknowledged by " + Joined(missing)
-                    : slowest != nullptr ? "acknowledged too late" + last
-                                         : "it timed out"));
+      return AddAlike(flush.time_ns, "flush" + in_brackets + ": acknowledged" + last,
+                      "flush" + in_brackets, 1);
+    Add(flush.time_ns, fmt::format("flush {}{} fails: {}", id, in_brackets,
+                                   !missing.empty()     ? "not acknowledged by " + Joined(missing)
+                                   : slowest != nullptr ? "acknowledged too late" + last
+                                                        : "it timed out"));
   }
 
+  Report& report_;
   const SessionSummary& session_;
   std::map<uint64_t, const FlushAccount*> flushes_;              // that have no line yet
   std::map<std::optional<uint64_t>, const LifeEvent*> configs_;  // the last of each session
+  std::set<std::optional<uint64_t>> started_;                    // tracing sessions
   std::map<ProducerId, std::string> names_;
   std::map<std::pair<ProducerId, uint64_t>, std::string> sources_;  // by instance
-  bool is_numbered_ = false;  // there are several tracing sessions
-  bool ends_ = false;         // the end of a session is recorded: it frees the buffers
-  bool has_more_ = false;     // than buffers
+  bool ends_ = false;  // the end of a session is recorded: it frees the buffers
   size_t at_ = 0;
   std::map<std::string, Group> groups_;
-  std::vector<EventLine> lines_;
 };
 
 void ReportConfigs(Report& report, const SessionSummary& session) {
@@ -329,13 +349,35 @@ void ReportConfigs(Report& report, const SessionSummary& session) {
     if (!event.Is<TraceConfigRecord>()) continue;
     std::string hex;
     AppendHex(hex, wire::AsBytes(event.detail));
-    Json config = {
-        {"bytes", hex},
-        {"text", Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(event.detail))}};
+    Json& config = configs.emplace_back(
+        Json{{"bytes", hex},
+             {"text", Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(event.detail))}});
     if (event.session) config["session"] = *event.session;
-    configs.push_back(std::move(config));
   }
   report.Data("configs", std::move(configs));
+}
+
+/// Data sources and producers without data.
+void ReportIdleSources(Report& report, const std::vector<SourceFinding>& findings) {
+  report.Data("idle_sources", FieldsToJson(findings));
+  if (findings.empty()) return;
+  report.Heading("Data sources and producers without data", kEventsIndent);
+  const std::string margin(kEventsIndent + 2, ' ');
+  for (size_t i = 0; i < std::min(findings.size(), kFindingsShown); ++i) {
+    const SourceFinding& finding = findings[i];
+    report.Print(
+        Wrap(fmt::format(fmt::runtime(kProblemTexts[static_cast<size_t>(finding.problem)]),
+                         fmt::arg("source", Printable(finding.source)),
+                         fmt::arg("producer", finding.producer ? ProducerText(*finding.producer,
+                                                                              finding.producer_name)
+                                                               : std::string()),
+                         fmt::arg("buffer", finding.buffer ? Raw(*finding.buffer) : 0)),
+             margin, /*hanging=*/2) +
+        "\n");
+  }
+  if (findings.size() > kFindingsShown)
+    report.Print(
+        fmt::format("{}and {} more\n", margin, WithCommas(findings.size() - kFindingsShown)));
 }
 
 void ReportFlushLatency(Report& report, const SessionStory& story) {
@@ -349,22 +391,27 @@ void ReportFlushLatency(Report& report, const SessionStory& story) {
                {"slowest", Align::kRight, "max_ns"},
                {"flush", Align::kRight, "max_flush"}});
   for (const ProducerFlushes& producer : story.producers) {
-    const auto latency = [&](uint64_t ns) {
-      return producer.timed == 0 ? Cell("-", Json()) : Cell(LatencyText(ns), ns);
+    const auto if_timed = [&](Cell cell) {
+      return producer.timed == 0 ? Cell("-", Json()) : std::move(cell);
     };
     table.AddRow({ProducerText(producer.producer, producer.name), DataCell(Raw(producer.producer)),
                   DataCell(Printable(producer.name)), CountCell(producer.asked),
                   CountCell(producer.acknowledged), CountCell(producer.missed()),
-                  latency(producer.mean_ns()), latency(producer.max_ns),
-                  producer.timed == 0 ? Cell("-", Json()) : NumberCell(producer.max_flush)});
+                  if_timed(DurationCell(producer.mean_ns())),
+                  if_timed(DurationCell(producer.max_ns)),
+                  if_timed(NumberCell(producer.max_flush))});
   }
   report.Add("flush_latency", table, kEventsIndent);
 }
 
 }  // namespace
 
-std::vector<EventLine> DescribeEvents(const SessionSummary& session, const SessionStory& story) {
-  return EventLines(session, story).Describe();
+std::string FlushReasonText(uint64_t flags) {
+  std::vector<std::string> texts;
+  for (const char* const text : {kReasonTexts[static_cast<size_t>(ReasonOf(flags))],
+                                 kInitiatorTexts[static_cast<size_t>(InitiatorOf(flags))]})
+    if (*text != '\0') texts.emplace_back(text);
+  return Joined(texts);
 }
 
 void ReportEvents(Report& report, const SessionSummary& session) {
@@ -373,13 +420,8 @@ void ReportEvents(Report& report, const SessionSummary& session) {
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));
   report.Data("data_sources", FieldsToJson(story.instances));
-  ReportFindings(report, story.findings, kEventsIndent);
-  const std::vector<EventLine> lines = DescribeEvents(session, story);
-  if (!lines.empty()) {
-    report.Print(fmt::format("\n  {}\n", report.Bold("   seconds  what happened")));
-    for (const EventLine& line : lines)
-      report.Print(Wrap(line.text, fmt::format("  {:>10}  ", line.seconds)) + "\n");
-  }
+  ReportIdleSources(report, story.findings);
+  if (report.is_text()) EventLines(report, session, story).Print();
   report.Data("flushes", FieldsToJson(story.flushes));
   ReportFlushLatency(report, story);
 }

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/damage_report.h"
-#include "commands/replays/log_words.h"
+#include "commands/replays/input_notes.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -44,13 +43,12 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   AddLogData(report, path, info);
   PrintDamage(report, info);
   report.Data("unsound_requests", info.unsound_requests);
-  if (info.unsound_requests > 0) {
-    report.Print(fmt::format(
-        "  {} malformed as the producer sent {}: no service would accept {}, but this is not "
-        "damage.\n",
-        Count(info.unsound_requests, "request") + (info.unsound_requests == 1 ? " is" : " are"),
-        info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
-  }
+  if (const uint64_t unsound = info.unsound_requests; unsound > 0)
+    report.Print(
+        fmt::format("  {0} {1} malformed as the producer sent {2}: no service would accept {2}, "
+                    "but this is not "
+                    "damage.\n",
+                    Count(unsound, "request"), Is(unsound), unsound == 1 ? "it" : "them"));
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
                          " 'ringscope verify --repair OUT' writes a copy that is closed.",
@@ -97,12 +95,7 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
   std::optional<LogInfo> original;
   {
     Progress progress(console, fmt::format("repairing {}", Printable(log)));
-    std::unique_ptr<ByteSource> source;
-    if (parts.paths.size() == 1) {
-      RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
-    } else {
-      RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, log));
-    }
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenParts(context, parts, log));
     RS_ASSIGN_OR_RETURN(
         original, RepairLog(std::move(source), *file,
                             [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));

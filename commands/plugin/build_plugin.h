@@ -6,11 +6,11 @@
 
 #include "core/base/result.h"
 
-namespace ringscope::adapter {
+namespace ringscope {
 
 struct PluginBuildOptions {
   std::string perfetto;  // a checkout
-  std::string out;       // its build folder; empty: looked for
+  std::string out;       // a build folder with generated headers; empty: looked for
   std::string commit;    // of git, in place of what is checked out; empty: none
   std::string buffer;    // "v1" or "v2" alone; empty: both, as far as there are both
   std::string compiler;  // and what precedes its arguments: "ccache g++"
@@ -19,7 +19,7 @@ struct PluginBuildOptions {
 };
 
 struct BuiltPlugin {
-  std::string from;                // what was compiled or linked: "its archive"
+  size_t sources = 0;              // of Perfetto that were compiled
   std::vector<std::string> notes;  // what the user should know
 };
 
@@ -27,6 +27,6 @@ struct BuiltPlugin {
 /// @param to the file to write
 Result<BuiltPlugin> BuildPlugin(const PluginBuildOptions& options, const std::string& to);
 
-}  // namespace ringscope::adapter
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_PLUGIN_BUILD_PLUGIN_H_

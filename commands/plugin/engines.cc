@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/plugin/plugin.h"
@@ -103,65 +104,38 @@ Status ReportPlugins(Report& report, const std::string& path) {
 
 constexpr size_t kLabelWidth = 14;
 
-/// An engine among its neighbours. V1 has none: it exists in parallel with all releases of V2.
-struct Neighbourhood {
-  const EngineInfo* engine = nullptr;
-  const EngineInfo* before = nullptr;  // nullptr: none
-  const EngineInfo* after = nullptr;
-};
-
 bool IsV2(const EngineInfo& engine) { return engine.name.starts_with("v2@"); }
-
-Neighbourhood Around(const std::string& name) {
-  const std::span<const EngineInfo> engines = Engines();
-  const auto found = std::find_if(engines.begin(), engines.end(),
-                                  [&](const EngineInfo& engine) { return engine.name == name; });
-  Neighbourhood around{.engine = &*found};
-  if (!IsV2(*found)) return around;
-  if (found != engines.begin() && IsV2(found[-1])) around.before = &found[-1];
-  if (found + 1 != engines.end()) around.after = &found[1];
-  return around;
-}
-
-std::vector<std::string> CounterNames(const ReleaseNote& note) {
-  std::vector<std::string> names;
-  for (uint64_t BufferStats::*const counter : note.counters)
-    names.emplace_back(CounterName(counter));
-  return names;
-}
 
 /// "  v2@54:     Text ..." with the text as a column.
 std::string Labelled(const std::string& label, std::string_view text) {
   return Wrap(text, fmt::format("{:<{}}", fmt::format("  {}:", label), kLabelWidth)) + "\n";
 }
 
-/// One side of a difference: how it is called for people, and its key.
-struct Half {
-  std::string name;
-  const char* key;
-};
-
-/// The differences that an engine introduced, as the array `key`.
+/// Reports the differences that an engine introduced, as the array `key`. Both sides have a name
+/// for people, and a key.
 void ReportNotes(Report& report, std::string_view key, const std::string& engine,
-                 const Half& before, const Half& since) {
+                 const std::pair<std::string, const char*>& before,
+                 const std::pair<std::string, const char*>& since) {
   report.Data(key, Json::array());
   for (const ReleaseNote* note : NotesOf(engine)) {
-    const std::vector<std::string> counters = CounterNames(*note);
+    std::vector<std::string> counters;
+    for (uint64_t BufferStats::*const counter : note->counters)
+      counters.emplace_back(CounterName(counter));
     report.Heading(note->title, 2);
-    report.Print(Labelled(before.name, note->before) + Labelled(since.name, note->since) +
+    report.Print(Labelled(before.first, note->before) + Labelled(since.first, note->since) +
                  Labelled("in a trace", note->symptom) +
                  Labelled("counters", counters.empty() ? "none" : Joined(counters)));
     report.AddItem(key, [&] {
       report.Data({{"title", note->title},
-                   {before.key, note->before},
-                   {since.key, note->since},
+                   {before.second, note->before},
+                   {since.second, note->since},
                    {"symptom", note->symptom},
                    {"counters", counters}});
     });
   }
 }
 
-/// The changes from one release to the next, as the object `key`.
+/// Reports the changes from one release to the next, as the object `key`.
 /// @param other of the two, which the key names
 void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
                 const EngineInfo& newer, const EngineInfo& other) {
@@ -172,29 +146,30 @@ void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
   });
 }
 
-/// How an engine differs from its neighbours.
+/// Explains how an engine differs from its neighbours. V1 has none: it exists in parallel with all
+/// releases of V2.
 Result<ExitCode> ExplainEngine(const std::string& name, const std::string& format,
                                Console& console) {
-  const Neighbourhood around = Around(name);
-  const EngineInfo& engine = *around.engine;
+  const std::span<const EngineInfo> engines = Engines();
+  const auto found = std::ranges::find(engines, name, &EngineInfo::name);
+  const EngineInfo& engine = *found;
   Report report(console, format, "engine_explanation");
   ReportEngine(report, engine);
   if (!IsV2(engine)) {
     report.Heading("What sets V1 apart from V2");
     ReportNotes(report, "against_v2", name, {"V2", "v2"}, {"V1", "v1"});
   } else {
-    if (around.before != nullptr) {
-      ReportStep(report, "predecessor", *around.before, engine, *around.before);
+    if (found != engines.begin() && IsV2(found[-1])) {
+      ReportStep(report, "predecessor", found[-1], engine, found[-1]);
     } else {
       report.Data("predecessor", Json());
-      report.Print("\n" +
-                   Wrap("It is the first release of V2: 'ringscope engines --explain v1' "
-                        "explains how V2 differs from V1.",
-                        0) +
-                   "\n");
+      report.Paragraph(
+          "\nIt is the first release of V2: 'ringscope engines --explain v1' explains how V2 "
+          "differs "
+          "from V1.");
     }
-    if (around.after != nullptr) {
-      ReportStep(report, "successor", engine, *around.after, *around.after);
+    if (found + 1 != engines.end()) {
+      ReportStep(report, "successor", engine, found[1], found[1]);
     } else {
       report.Data("successor", Json());
       report.Print("\nThere is no later one.\n");

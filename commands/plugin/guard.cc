@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,137 +60,55 @@ CallSlot* OwnSlot() {
   return index < kMostThreads ? &guard_memory->slots[index] : nullptr;
 }
 
-/// A child process that runs a body, and the watch over it.
-class GuardedChild {
+/// Watches the limits of a guarded child.
+class LimitWatch {
  public:
-  GuardedChild(const PluginLimits& limits, const std::vector<std::string>& plugins)
-      : limits_(limits), plugins_(plugins) {}
-  ~GuardedChild() {
-    for (const int fd : {end_[0], end_[1], signals_})
-      if (fd >= 0) ::close(fd);
-    if (memory_ != nullptr) ::munmap(memory_, sizeof(GuardMemory));
-  }
-  GuardedChild(const GuardedChild&) = delete;
-  GuardedChild& operator=(const GuardedChild&) = delete;
+  LimitWatch(const PluginLimits& limits, const GuardMemory& memory, pid_t child)
+      : limits_(limits), memory_(memory), child_(child) {}
 
-  Result<int> Run(const std::function<int()>& body) {
-    void* const memory = ::mmap(nullptr, sizeof(GuardMemory), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || ::pipe2(end_, O_CLOEXEC) != 0) return StartError();
-    memory_ = new (memory) GuardMemory{};
-    sigset_t forwarded, before;
-    sigemptyset(&forwarded);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&forwarded, signal);
-    ::sigprocmask(SIG_BLOCK, &forwarded, &before);
-    signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-      ::sigprocmask(SIG_SETMASK, &before, nullptr);
-      guard_memory = memory_;
-      guarded_plugins = &plugins_;
-      ::_exit(body());
-    }
-    if (child_ > 0) {
-      ::close(std::exchange(end_[1], -1));
-      WatchUntilEnd();
-    }
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    return child_ > 0 ? Outcome() : StartError();
-  }
-
- private:
-  static tl::unexpected<Error> StartError() {
-    return SystemError("cannot start a process for a plug-in", errno, {});
-  }
-
-  /// Returns when the child has ended: `end_` has a writer as long as the child lives.
-  void WatchUntilEnd() {
-    pollfd fds[] = {{end_[0], POLLIN, 0}, {signals_, POLLIN, 0}};
-    while (true) {
-      ::poll(fds, 2, kPollMs);
-      if (fds[0].revents != 0) break;
-      signalfd_siginfo info;
-      if (fds[1].revents != 0 && ::read(signals_, &info, sizeof(info)) == sizeof(info))
-        ::kill(child_, static_cast<int>(info.ssi_signo));
-      if (limit_.empty()) CheckLimits();
-    }
-    while (::waitpid(child_, &status_, 0) < 0 && errno == EINTR) continue;
-  }
-
-  void CheckLimits() {
+  /// @return what the child exceeds; empty: nothing
+  std::string Exceeded() {
     const Clock::time_point now = Clock::now();
     for (size_t i = 0; i < kMostThreads; ++i) {
-      const uint64_t calls = memory_->slots[i].calls;
+      const uint64_t calls = memory_.slots[i].calls;
       if (calls != seen_[i].calls) seen_[i] = {calls, now};
-      if (calls % 2 == 1 && now - seen_[i].since >= std::chrono::nanoseconds(limits_.time_ns)) {
-        End(fmt::format("it did not return within {} s (RINGSCOPE_PLUGIN_TIME)",
-                        static_cast<double>(limits_.time_ns) / 1e9));
-      }
+      if (calls % 2 == 1 && now - seen_[i].since >= std::chrono::nanoseconds(limits_.time_ns))
+        return fmt::format("it did not return within {} s (RINGSCOPE_PLUGIN_TIME)",
+                           static_cast<double>(limits_.time_ns) / 1e9);
     }
     std::ifstream file(fmt::format("/proc/{}/statm", child_));
     uint64_t total = 0, resident = 0;
     file >> total >> resident;
-    if (resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) > limits_.memory) {
-      End(fmt::format("it used more than {} of memory (RINGSCOPE_PLUGIN_MEMORY)",
-                      HumanSize(limits_.memory)));
-    }
+    if (resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) <= limits_.memory) return {};
+    return fmt::format("it used more than {} of memory (RINGSCOPE_PLUGIN_MEMORY)",
+                       HumanSize(limits_.memory));
   }
 
-  void End(std::string limit) {
-    limit_ = std::move(limit);
-    ::kill(child_, SIGKILL);
-  }
-
-  Result<int> Outcome() {
-    const std::string calls = CallsUnderWay();
-    const bool has_exited = WIFEXITED(status_);
-    if (has_exited && calls.empty()) return WEXITSTATUS(status_);
-    RemovePendingFiles();
-    const int signal = has_exited ? 0 : WTERMSIG(status_);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {  // asked for, not a crash
-      ::raise(signal);
-      return static_cast<int>(ExitCode::kFailed);
-    }
-    const std::string how =
-        !limit_.empty() ? "the plug-in was ended, as " + limit_
-        : has_exited
-            ? fmt::format("the plug-in ended the process with status {}", WEXITSTATUS(status_))
-            : fmt::format("the plug-in was ended by signal {} ({})", signal, ::strsignal(signal));
-    return Fail(
-        ErrorCode::kDied, how + calls, {.path = plugins_[plugin_]},
-        "correct the plug-in; with RINGSCOPE_PLUGIN_TIME=0 it has no guard, for a debugger");
-  }
-
-  /// Returns ", in 'commit' at record 17", or nothing where no call is under way.
-  std::string CallsUnderWay() {
-    std::string text;
-    for (const CallSlot& slot : memory_->slots) {
-      if (slot.calls % 2 == 0) continue;
-      plugin_ = slot.plugin;
-      text += fmt::format("{} in '{}'", text.empty() ? "," : " or", slot.function.load());
-      if (slot.record > 0) text += fmt::format(" at record {}", slot.record - 1);
-      if (slot.work[0] != '\0') text += fmt::format(" of {}", slot.work.data());
-    }
-    return text;
-  }
-
+ private:
   struct Seen {
     uint64_t calls = 0;
     Clock::time_point since;
   };
 
   const PluginLimits& limits_;
-  const std::vector<std::string>& plugins_;
-  GuardMemory* memory_ = nullptr;
-  int end_[2] = {-1, -1};
-  int signals_ = -1;
-  pid_t child_ = -1;
-  int status_ = 0;
-  std::string limit_;  // that it exceeded
+  const GuardMemory& memory_;
+  const pid_t child_;
   std::array<Seen, kMostThreads> seen_{};
-  size_t plugin_ = 0;  // index of the one that is named
 };
+
+/// Returns ", in 'commit' at record 17", or nothing where no call is under way.
+/// @param plugin gets the index of the one that was called
+std::string CallsUnderWay(const GuardMemory& memory, size_t& plugin) {
+  std::string text;
+  for (const CallSlot& slot : memory.slots) {
+    if (slot.calls % 2 == 0) continue;
+    plugin = slot.plugin;
+    text += fmt::format("{} in '{}'", text.empty() ? "," : " or", slot.function.load());
+    if (slot.record > 0) text += fmt::format(" at record {}", slot.record - 1);
+    if (slot.work[0] != '\0') text += fmt::format(" of {}", slot.work.data());
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -233,7 +150,42 @@ std::vector<std::string> PluginsOf(const CLI::App& app) {
 
 Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string>& plugins,
                        const std::function<int()>& body) {
-  return GuardedChild(limits, plugins).Run(body);
+  void* const shared = ::mmap(nullptr, sizeof(GuardMemory), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int end[2] = {-1, -1};  // has a writer as long as the child lives
+  const pid_t child = shared == MAP_FAILED || ::pipe2(end, O_CLOEXEC) != 0 ? -1 : ::fork();
+  if (child < 0) return SystemError("cannot start a process for a plug-in", errno, {});
+  GuardMemory& memory = *static_cast<GuardMemory*>(shared);  // all zero
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    guard_memory = &memory;
+    guarded_plugins = &plugins;
+    ::_exit(body());
+  }
+  ::close(end[1]);
+  LimitWatch watch(limits, memory, child);
+  std::string limit;
+  pollfd alive = {end[0], POLLIN, 0};
+  while (::poll(&alive, 1, kPollMs) <= 0) {
+    if (limit.empty()) limit = watch.Exceeded();
+    if (!limit.empty()) ::kill(child, SIGKILL);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  ::close(end[0]);
+  size_t plugin = 0;
+  const std::string calls = CallsUnderWay(memory, plugin);
+  ::munmap(shared, sizeof(GuardMemory));
+  if (WIFEXITED(status) && calls.empty()) return WEXITSTATUS(status);
+  RemovePendingFiles();
+  const std::string how =
+      !limit.empty() ? "the plug-in was ended, as " + limit
+      : WIFEXITED(status)
+          ? fmt::format("the plug-in ended the process with status {}", WEXITSTATUS(status))
+          : fmt::format("the plug-in was ended by signal {} ({})", WTERMSIG(status),
+                        ::strsignal(WTERMSIG(status)));
+  return Fail(ErrorCode::kDied, how + calls, {.path = plugins[plugin]},
+              "correct the plug-in; with RINGSCOPE_PLUGIN_TIME=0 it has no guard, for a debugger");
 }
 
 PluginCall::PluginCall(std::string_view plugin, const char* function, const LogMoment* now) {

@@ -25,17 +25,15 @@ struct PluginLimits {
 /// Plug-ins that the options of a command name, each once.
 std::vector<std::string> PluginsOf(const CLI::App& app);
 
-/// Runs `body` in a child process, so that a plug-in that crashes, hangs or takes all memory cannot
-/// take this process down. The child has this process' streams. No thread may run here yet.
-/// Files that the child left half-written are removed.
+/// Runs `body` in a child process, which a plug-in may crash, hang, or fill with memory. No thread
+/// may run here yet. Files that the child left half-written are removed.
 /// @param plugins used by the body
 /// @return what the body returned, an exit status. kDied if the child was ended: names the plug-in,
 /// its function and the record of the calls under way
 Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string>& plugins,
                        const std::function<int()>& body);
 
-/// A call of a plug-in's function, for as long as this lives: what the error of a guarded run
-/// names.
+/// A call of a plug-in's function, for the error of a guarded run, for as long as this lives.
 class PluginCall {
  public:
   /// @param plugin as the command line has it

@@ -22,7 +22,7 @@ struct PluginName {
   std::string plugin;  // empty: the first
 };
 
-/// What a plug-in says about itself, checked.
+/// A plug-in's report about itself, checked.
 struct PluginFacts {
   /// What --engine calls it: the file, with the plug-in's name unless it is the first.
   std::string path;
@@ -43,8 +43,7 @@ class Plugin {
   Plugin& operator=(const Plugin&) = delete;
 
   /// Loads a shared object and checks what it reports about itself. This runs code of the plug-in.
-  /// Errors name the file, what was found and what was expected: kIo if it cannot be opened,
-  /// kUnsupported if it is no plug-in for this build.
+  /// kIo: it cannot be opened; kUnsupported: it is no plug-in for this build
   /// @param text as PluginName has it
   static Result<std::shared_ptr<const Plugin>> Load(const std::string& text);
   /// All plug-ins of a shared object, or the one that `text` names.
@@ -71,15 +70,14 @@ class Plugin {
   ringscope_plugin functions_;
 };
 
-/// Whether `--engine` means a plug-in by this: it has a '/', or a .so at its end or before a ':'.
+/// Returns true for plug-ins among engines: with a '/', or .so at the end or before a ':'.
 bool IsPluginPath(std::string_view engine);
 
-/// Whether `--engine` can mean anything by this: a path, or a name of the catalogue. Does not look
-/// at the file.
+/// Fails if an engine is neither a path nor a name of the catalogue. Does not open the file.
 Status CheckEngineName(std::string_view engine);
 
-/// A plug-in as one of the engines. It checks what the plug-in returns: an impossible packet, or a
-/// failure that the plug-in reports, becomes the engine's failure().
+/// A plug-in as one of the engines. An impossible packet, or a failure that the plug-in reports,
+/// becomes the engine's failure().
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin);
 
 /// A lookup that knows the catalogue and loads plug-ins, each once; for use on any thread.

@@ -20,7 +20,7 @@ constexpr OutputKind kPluginOutput = {"a plug-in"};
 
 struct PluginArgs {
   std::string action;
-  adapter::PluginBuildOptions build;
+  PluginBuildOptions build;
   std::string output;
   bool force = false;
   std::string format;
@@ -31,8 +31,9 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   InGroup(app, kInputGroup);
   AddText(app, "--perfetto", args.build.perfetto, "DIR", "Perfetto checkout, v53 or later",
           Need::kRequired);
-  AddText(app, "--out", args.build.out, "DIR",
-          "Its GN build folder (default: the newest below out in the checkout)");
+  AddText(
+      app, "--out", args.build.out, "DIR",
+      "A GN build folder with generated headers (default: the newest below out in the checkout)");
   AddText(app, "--commit", args.build.commit, "COMMIT",
           "Build this commit of the checkout, in a temporary worktree");
   InGroup(app, "Build");
@@ -58,13 +59,12 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                             args.output),
                 {}, fmt::format("for example '{}.so'", args.output));
   }
-  adapter::PluginBuildOptions options = args.build;
+  PluginBuildOptions options = args.build;
   if (options.compiler.empty()) options.compiler = DefaultCompiler();
   options.at_once = context.threads > 0 ? context.threads : std::thread::hardware_concurrency();
   RS_ASSIGN_OR_RETURN(PendingFile file,
                       PendingFile::At(args.output, kPluginOutput, ReplaceBy(args.force)));
-  RS_ASSIGN_OR_RETURN(const adapter::BuiltPlugin built,
-                      adapter::BuildPlugin(options, file.temporary()));
+  RS_ASSIGN_OR_RETURN(const BuiltPlugin built, BuildPlugin(options, file.temporary()));
   // With AddressSanitizer only a program that has its library can load it.
   std::vector<std::string> names;
   std::string version;
@@ -77,15 +77,16 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
 
   const std::string engine =
       args.output.find('/') == std::string::npos ? "./" + args.output : args.output;
+  const std::string from = Count(built.sources, "source");
   Report report(context.console, args.format, "plugin_build");
   report.Data({{"output", args.output},
-               {"from", built.from},
+               {"from", from},
                {"plugins", names},
                {"version", version},
                {"notes", built.notes}});
   const std::string what = names.empty() ? "" : fmt::format(", with {}", Joined(names));
   report.Print(Wrap(fmt::format("Built {}{}{}, from {}.", args.output, what,
-                                version.empty() ? "" : fmt::format(" of {}", version), built.from),
+                                version.empty() ? "" : fmt::format(" of {}", version), from),
                     0) +
                "\n");
   for (const std::string& note : built.notes) context.console.Warn(note);
@@ -109,20 +110,21 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
 }  // namespace
 
 Command PluginCommand() {
-  return {"plugin",
-          "Replay",
-          "Make a plug-in of a Perfetto checkout's own buffers",
-          "Compiles Perfetto's own trace buffers, of any release from v53 on, of main or of a "
-          "commit, as a plug-in: an engine for replay, diff, gaps and all other commands. The "
-          "checkout is not changed. What a GN build folder has compiled is linked; where it has "
-          "generated headers alone, the sources that the buffers need are compiled.",
-          {{"ringscope plugin build --perfetto ~/perfetto -o mine.so",
-            "Make a plug-in of what is checked out"},
-           {"ringscope diff --a v2@58 --b ./mine.so session.tblog", "Does it do the same as v58?"},
-           {"ringscope plugin build --perfetto ~/perfetto --commit HEAD~3 -o old.so",
-            "Make one of an earlier commit"}},
-          Bind(SetUpPlugin, RunPlugin),
-          {.notice = nullptr}};
+  return {
+      "plugin",
+      "Replay",
+      "Make a plug-in of a Perfetto checkout's own buffers",
+      "Compiles Perfetto's own trace buffers, of any release from v53 on, of main or of a "
+      "commit, as a plug-in: an engine for replay, diff, gaps and all other commands. The "
+      "checkout is not changed. The sources that the buffers need are compiled, with the headers "
+      "that a GN build folder has generated.",
+      {{"ringscope plugin build --perfetto ~/perfetto -o mine.so",
+        "Make a plug-in of what is checked out"},
+       {"ringscope diff --a v2@58 --b ./mine.so session.tblog", "Does it do the same as v58?"},
+       {"ringscope plugin build --perfetto ~/perfetto --commit HEAD~3 -o old.so",
+        "Make one of an earlier commit"}},
+      Bind(SetUpPlugin, RunPlugin),
+      {.notice = nullptr}};
 }
 
 }  // namespace ringscope

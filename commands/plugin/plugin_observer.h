@@ -8,20 +8,20 @@
 
 namespace ringscope {
 
-/// What a plug-in's buffer was given so far: its reports and packets must fit to it.
+/// The input of a plug-in's buffer so far: its reports and packets must fit to it.
 struct PluginInput {
   const ChunkCommit* under_way = nullptr;  // the commit that the buffer handles now
   uint64_t commits = 0;                    // all of them
   uint64_t owed_bytes = 0;                 // committed and not returned
 
-  /// Whether a packet is possible here: its chunks follow each other, and were all committed.
+  /// Returns true if a packet's chunks follow each other, and were all committed.
   bool CanHold(const PacketPlace& place) const {
     return Distance(place.first_chunk, place.last_chunk) < commits;
   }
 };
 
-/// Passes on to an EngineObserver what a plug-in reports. Reports that cannot be true, such as one
-/// without its chunk or a discard outside a commit, are left out, and the first is kept.
+/// Passes a plug-in's reports on to an EngineObserver. Leaves out reports that cannot be true, such
+/// as a discard outside a commit, and keeps the first of these.
 class PluginObserver {
  public:
   /// @param observer, input: not owned

@@ -1,39 +1,50 @@
 #include "commands/plugin/programs.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "formats/io/descriptor_io.h"
 
-namespace ringscope::adapter {
+namespace ringscope {
 namespace {
 
-constexpr size_t kMostOutput = size_t{1} << 20;
-constexpr size_t kLinesShown = 30;
+constexpr int kNotStarted = 127;  // as shells report it
+
+[[noreturn]] void Execute(const Programs::Words& command, const std::string& folder, int output) {
+  ::setpgid(0, 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const bool has_input = std::freopen("/dev/null", "r", stdin) != nullptr;
+  if (has_input && (folder.empty() || ::chdir(folder.c_str()) == 0))
+    ::execvp(arguments.front(), arguments.data());
+  ::dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments.front(), std::strerror(errno));
+  ::_exit(kNotStarted);
+}
 
 /// The first lines of what a program printed.
 std::string FirstLines(const std::string& output) {
-  size_t end = 0;
-  for (size_t line = 0; line < kLinesShown && end < output.size(); ++line)
-    end = std::min(output.find('\n', end), output.size() - 1) + 1;
-  std::string text = output.substr(0, end);
-  while (text.ends_with('\n')) text.pop_back();
-  const auto more =
-      std::count(output.begin() + static_cast<std::ptrdiff_t>(end), output.end(), '\n');
-  return more > 0 ? fmt::format("{}\n... and {} more lines", text, more) : text;
+  constexpr size_t kLinesShown = 30;
+  std::istringstream lines(output);
+  std::string text;
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    if (count < kLinesShown) text += "\n" + line;
+  return count <= kLinesShown ? text
+                              : fmt::format("{}\n... and {} more lines", text, count - kLinesShown);
 }
 
 }  // namespace
@@ -41,87 +52,56 @@ std::string FirstLines(const std::string& output) {
 /// A program that runs, as the leader of a group of its own.
 struct Programs::Running {
   std::string name;
+  std::unique_ptr<FILE, int (*)(FILE*)> output;
   pid_t pid = -1;
-  int output_fd = -1;
-  std::string output;
-  std::optional<int> status;  // as waitpid has it; nullopt while it runs
+  int status = 0;  // once it has ended, as waitpid has it
 
-  static Result<Running> Start(const Command& command, const std::string& folder) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return SystemError("cannot make a pipe", errno, {});
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
-    ::sigemptyset(&none);
-    ::sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
-      ::sigaddset(&defaults, signal);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    Running running{.name = command.front(), .output_fd = ends[0]};
-    const int error = ::posix_spawnp(&running.pid, arguments.front(), &actions, &attributes,
-                                     arguments.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    if (error == 0) return running;
-    ::close(ends[0]);
-    return SystemError(fmt::format("cannot start {}", command.front()), error, {},
-                       "install it, or make PATH name its folder");
-  }
-
-  /// Takes in what is there; waits for the program's end once that was all.
-  void Read() {
-    char part[4096];
-    while (true) {
-      const ssize_t got = ::read(output_fd, part, sizeof(part));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && errno == EAGAIN) return;
-      if (got <= 0) break;
-      output.append(part, std::min(static_cast<size_t>(got), kMostOutput - output.size()));
+  static Result<Running> Start(const Words& command, const std::string& folder,
+                               const sigset_t& signals) {
+    Running running{command.front(), {std::tmpfile(), std::fclose}};
+    if (running.output) running.pid = ::fork();
+    if (running.pid == 0) {
+      ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+      Execute(command, folder, ::fileno(running.output.get()));
     }
-    ::close(output_fd);
-    int end = 0;
-    while (::waitpid(pid, &end, 0) < 0 && errno == EINTR) continue;
-    status = end;
+    if (running.pid > 0) {
+      ::setpgid(running.pid, running.pid);  // here, too: it may be signalled at once
+      return running;
+    }
+    return SystemError(fmt::format("cannot start {}", command.front()), errno, {});
   }
 
-  Status Outcome() const {
-    if (*status == 0) return {};
-    const std::string how = WIFEXITED(*status)
-                                ? fmt::format("ended with status {}", WEXITSTATUS(*status))
-                                : fmt::format("was ended by signal {} ({})", WTERMSIG(*status),
-                                              ::strsignal(WTERMSIG(*status)));
-    return Fail(ErrorCode::kIo, fmt::format("{} {}{}", name, how,
-                                            output.empty() ? "" : ":\n" + FirstLines(output)));
+  bool HasEnded(int options = WNOHANG) { return ::waitpid(pid, &status, options) == pid; }
+
+  std::string Output() const {
+    std::string text;
+    std::rewind(output.get());
+    char part[4096];
+    while (const size_t size = std::fread(part, 1, sizeof(part), output.get()))
+      text.append(part, size);
+    return text;
+  }
+
+  Status Outcome(const std::string& printed) const {
+    if (status == 0) return {};
+    const std::string how = WIFEXITED(status)
+                                ? fmt::format("ended with status {}", WEXITSTATUS(status))
+                                : fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                                              ::strsignal(WTERMSIG(status)));
+    return Fail(ErrorCode::kIo, fmt::format("{} {}{}{}", name, how, printed.empty() ? "" : ":",
+                                            FirstLines(printed)));
   }
 };
 
 Programs::Programs() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
-  signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  ::sigemptyset(&watched_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&watched_, signal);
+  ::pthread_sigmask(SIG_BLOCK, &watched_, &before_);
 }
 
 Programs::~Programs() {
-  signalfd_siginfo info;
-  while (::read(signals_, &info, sizeof(info)) == sizeof(info)) continue;
-  ::close(signals_);
+  constexpr timespec kNoWait = {};
+  while (::sigtimedwait(&watched_, nullptr, &kNoWait) > 0) continue;
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -134,59 +114,46 @@ bool Programs::IsThere(const std::string& program) {
   return false;
 }
 
-Status Programs::Interruption() const {
-  if (signal_ == 0) return {};
-  return Fail(ErrorCode::kIo, fmt::format("ended by signal {}; nothing was written", signal_));
-}
-
-void Programs::Wait(std::vector<Running>& running, bool to_clean_up) {
-  std::vector<pollfd> fds = {{to_clean_up ? -1 : signals_, POLLIN, 0}};
-  for (const Running& one : running) fds.push_back({one.output_fd, POLLIN, 0});
-  ::poll(fds.data(), fds.size(), running.empty() ? 0 : -1);
-  signalfd_siginfo info;
-  while (!to_clean_up && ::read(signals_, &info, sizeof(info)) == sizeof(info)) {
-    // A second signal does not wait for the programs' own clean-up.
-    for (const Running& one : running) ::kill(-one.pid, signal_ == 0 ? SIGTERM : SIGKILL);
-    signal_ = static_cast<int>(info.ssi_signo);
-  }
-  for (size_t i = 0; i < running.size(); ++i)
-    if (fds[i + 1].revents != 0) running[i].Read();
-}
-
-Result<std::string> Programs::Run(const std::vector<Command>& commands, size_t at_once,
+Result<std::string> Programs::Run(const std::vector<Words>& commands, size_t at_once,
                                   const std::string& folder) {
   std::vector<Running> running;
   std::string output;
   Status first;
-  for (size_t next = 0;;) {
-    Wait(running, false);
-    if (first) first = Interruption();
-    for (const Running& one : running) {
-      if (!one.status) continue;
-      output += one.output;
-      if (first) first = one.Outcome();
-    }
-    std::erase_if(running, [](const Running& one) { return one.status.has_value(); });
-    if (!first)
-      for (const Running& one : running) ::kill(-one.pid, SIGTERM);
-    while (first && next < commands.size() && running.size() < std::max<size_t>(at_once, 1)) {
-      auto started = Running::Start(commands[next++], folder);
+  const auto interrupt = [&](int signal) {
+    // A second signal does not wait for the programs' own clean-up.
+    for (const Running& one : running) ::kill(-one.pid, signal_ == 0 ? SIGTERM : SIGKILL);
+    signal_ = signal;
+    first = Fail(ErrorCode::kIo, fmt::format("ended by signal {}; nothing was written", signal));
+  };
+  if (signal_ != 0) interrupt(signal_);
+  for (size_t next = 0; !running.empty() || (first && next < commands.size());) {
+    if (first && next < commands.size() && running.size() < std::max<size_t>(at_once, 1)) {
+      auto started = Running::Start(commands[next++], folder, before_);
       if (started)
         running.push_back(std::move(*started));
       else
         first = tl::unexpected(std::move(started).error());
+      continue;
     }
-    if (!running.empty()) continue;
-    RS_RETURN_IF_ERROR(first);
-    return output;
+    if (const int signal = ::sigwaitinfo(&watched_, nullptr); signal > 0 && signal != SIGCHLD)
+      interrupt(signal);
+    std::erase_if(running, [&](Running& one) {
+      if (!one.HasEnded()) return false;
+      const std::string printed = one.Output();
+      output += printed;
+      if (first) first = one.Outcome(printed);
+      return true;
+    });
+    if (!first && signal_ == 0)
+      for (const Running& one : running) ::kill(-one.pid, SIGTERM);
   }
+  RS_RETURN_IF_ERROR(first);
+  return output;
 }
 
-void Programs::RunAnyway(const Command& command) {
-  auto started = Running::Start(command, {});
-  if (!started) return;
-  std::vector<Running> running = {std::move(*started)};
-  while (!running[0].status) Wait(running, true);
+void Programs::RunAnyway(const Words& command) {
+  auto started = Running::Start(command, {}, before_);
+  if (started) started->HasEnded(0);
 }
 
-}  // namespace ringscope::adapter
+}  // namespace ringscope

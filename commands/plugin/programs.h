@@ -1,22 +1,20 @@
 #ifndef RINGSCOPE_COMMANDS_PLUGIN_PROGRAMS_H_
 #define RINGSCOPE_COMMANDS_PLUGIN_PROGRAMS_H_
 
-#include <signal.h>
-
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
 
-namespace ringscope::adapter {
+namespace ringscope {
 
-/// Runs compilers and other programs to their end, without a shell, with their output collected.
-/// As long as this lives, SIGINT, SIGTERM and SIGHUP end the programs that run, and with them Run,
-/// so that its caller can clean up.
+/// Runs compilers and other programs, without a shell. As long as this lives, SIGINT, SIGTERM and
+/// SIGHUP end the programs that run, and with them Run, so that its caller can clean up.
 class Programs {
  public:
   /// A program, looked for in PATH, and its arguments.
-  using Command = std::vector<std::string>;
+  using Words = std::vector<std::string>;
 
   Programs();
   ~Programs();
@@ -25,27 +23,22 @@ class Programs {
 
   static bool IsThere(const std::string& program);
 
-  /// Runs all, at most so many at once. Fails with the first that does not end with status 0 or
-  /// cannot be started, with what it printed, or if a signal arrived.
+  /// Runs all, at most so many at once. Fails with the output of the first that does not end with
+  /// status 0, or if a signal arrived.
   /// @param folder to run in; empty: the current one
   /// @return what they printed, on both streams
-  Result<std::string> Run(const std::vector<Command>& commands, size_t at_once = 1,
+  Result<std::string> Run(const std::vector<Words>& commands, size_t at_once = 1,
                           const std::string& folder = {});
   /// Runs one, also after a signal: to clean up.
-  void RunAnyway(const Command& command);
+  void RunAnyway(const Words& command);
 
  private:
   struct Running;
 
-  /// Waits for output, an end or a signal.
-  void Wait(std::vector<Running>& running, bool to_clean_up);
-  Status Interruption() const;
-
-  sigset_t before_;
-  int signals_ = -1;
+  sigset_t watched_, before_;
   int signal_ = 0;  // that arrived
 };
 
-}  // namespace ringscope::adapter
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_PLUGIN_PROGRAMS_H_

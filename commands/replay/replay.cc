@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/muted_context.h"
-#include "commands/replays/readers.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -45,8 +43,8 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddSplitOption(app, args.choices.splits);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
-          "Write the trace that the service would have written (.pftrace); - for standard "
-          "output. The clones of the session become files beside it: FILE.clone-1.pftrace");
+          "Write the trace that the service would have written (.pftrace); - for standard output. "
+          "Of a session with clones, --clone chooses one");
   AddText(app, "--lost", args.lost, kFileType,
           "Write the packets that the buffers lost, each with its fate, as a separate trace "
           "(.pftrace)");
@@ -144,15 +142,18 @@ void ReportLostTrace(Report& report, const ReplayArgs& args, const LostTrace::Co
   });
 }
 
+/// What a replay gives beside its files.
+struct SessionReplay {
+  ReplayOutcome outcome;
+  std::optional<FoundReads> found;            // with --reads like=
+  std::map<BufferId, LedgerTotals> accounts;  // if there is a summary
+};
+
 /// Replays the reader's current session into the files.
 /// @param lost_counts get what went into the file of lost packets
-/// @param found gets what was found with --reads like=
-/// @param accounts get what became of the packets, by buffer, if there is a summary
-Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
+Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
-                                 std::optional<LostTrace::Counts>& lost_counts,
-                                 std::optional<FoundReads>& found,
-                                 std::map<BufferId, LedgerTotals>& accounts) {
+                                 std::optional<LostTrace::Counts>& lost_counts) {
   ReplayChoices choices = args.choices;
   choices.plain_streams_as_recorded = files.events != nullptr;
   ReplayRun run(context, sessions, choices);
@@ -173,50 +174,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     RS_RETURN_IF_ERROR(lost->Finish());
     lost_counts = lost->counts();
   }
-  accounts = run.totals();
-  found = run.found();
-  return outcome;
-}
-
-/// The name of a clone's trace: "out.clone-1.pftrace" beside "out.pftrace".
-std::string ClonePath(const std::string& output, uint64_t clone) {
-  constexpr std::string_view kSuffix = ".pftrace";
-  const std::string number = fmt::format(".clone-{}", clone);
-  if (!output.ends_with(kSuffix)) return output + number;
-  return output.substr(0, output.size() - kSuffix.size()) + number + std::string(kSuffix);
-}
-
-using CloneTraces = std::vector<std::unique_ptr<OutputFile>>;
-
-/// Writes the traces of the session's clones, each from a replay of its own.
-Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& session,
-                                 Context& context) {
-  CloneTraces files;
-  if (args.output.empty() || !HasClones(session)) return files;
-  const std::string clones = Count(session.clones.size(), "clone");
-  const bool is_stdin = std::find(args.logs.begin(), args.logs.end(), "-") != args.logs.end();
-  if (args.output == "-" || is_stdin) {
-    context.console.Warn(fmt::format("the session has {}, whose traces are not written: {}", clones,
-                                     is_stdin ? "standard input can be read only once; name the "
-                                                "log's file, or choose one with --clone"
-                                              : "choose one with --clone"));
-    return files;
-  }
-  MutedContext muted(context);
-  for (const CloneFacts& clone : session.clones) {
-    if (clone.failed) continue;
-    RS_ASSIGN_OR_RETURN(
-        files.emplace_back(),
-        CreateOutput(context, ClonePath(args.output, clone.clone), kTraceOutput, args.force));
-    SessionReader sessions(muted.context(), SelectClone(args.logs, session, clone), "replaying");
-    RS_RETURN_IF_ERROR(sessions.NextSession());
-    ReplayRun run(muted.context(), sessions, args.choices);
-    auto& trace = run.Add<TraceWriter>(*files.back(), clone.clone);
-    trace.AddTool();
-    RS_RETURN_IF_ERROR(run.ToEnd());
-    RS_RETURN_IF_ERROR(trace.Finish());
-  }
-  return files;
+  return SessionReplay{std::move(outcome), run.found(), run.totals()};
 }
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
@@ -228,17 +186,14 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
   std::optional<LostTrace::Counts> lost;
-  CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
     if (files.trace || files.lost) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a trace"));
-    std::optional<FoundReads> found;
-    std::map<BufferId, LedgerTotals> accounts;
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplayInto(files, args, sessions, context, lost, found, accounts));
+    RS_ASSIGN_OR_RETURN(const SessionReplay replay,
+                        ReplayInto(files, args, sessions, context, lost));
+    const auto& [outcome, found, accounts] = replay;
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-    RS_ASSIGN_OR_RETURN(clones, ReplayClones(args, outcome, context));
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
     if (!HasSummary(args)) return code;
     ReportReplay(report, outcome, accounts);
@@ -247,8 +202,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
       report.Print(
           "\nWhat was lost is not counted while a trace is written: see 'ringscope gaps'.\n");
     if (found) ReportFoundReads(report, *found, sessions.first_record());
-    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices,
-                                     accounts.empty() ? nullptr : &accounts));
+    ReportClones(report, outcome);
     return code;
   };
   // Where an output takes standard output, warnings have to do.
@@ -256,7 +210,6 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
                                                             : ForEachSession(sessions, task));
   if (HasSummary(args)) RS_RETURN_IF_ERROR(report.Finish());
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
-  for (const auto& clone : clones) RS_RETURN_IF_ERROR(CommitOutput(clone, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
   if (lost) {
     RS_RETURN_IF_ERROR(

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <vector>
 
-#include "commands/replay/buffer_table.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
@@ -14,67 +16,142 @@
 namespace ringscope {
 namespace {
 
-/// What the service kept from the buffers, or from the trace.
-std::string RefusalsText(const ServiceStats& service) {
-  std::vector<std::string> refused;
-  const auto add = [&](uint64_t count, const char* noun) {
-    if (count > 0)
-      refused.push_back(count == 1 || std::string_view(noun) != "patch"
-                            ? Count(count, noun)
-                            : WithCommas(count) + " patches");
+using Buffer = const BufferOutcome&;
+using Value = std::function<uint64_t(Buffer)>;
+enum class As : uint8_t { kCount, kBytes, kFlag };
+enum class Shown : uint8_t { kAlways, kIfAny, kNever };  // as text
+
+/// A fact about each buffer of a replay, stated once: as text a row with a column for each buffer,
+/// in the document a member of each buffer's object.
+struct BufferRow {
+  std::string group, title;
+  std::string key;  // like "written.chunks"; empty: only in text
+  Value value;
+  As as = As::kCount;
+  Shown shown = Shown::kAlways;
+  Value whole = {};  // of which the text has the share
+};
+using BufferRows = std::vector<BufferRow>;
+
+Cell CellOf(const BufferRow& row, Buffer buffer) {
+  const uint64_t value = row.value(buffer);
+  if (row.as == As::kFlag) return DataCell(value != 0);
+  Cell cell = row.as == As::kBytes ? BytesCell(value) : CountCell(value);
+  if (row.whole && value > 0) cell.text += fmt::format(" ({})", Percent(value, row.whole(buffer)));
+  return cell;
+}
+
+Value Stat(uint64_t BufferStats::*field) {
+  return [field](Buffer buffer) { return buffer.stats.*field; };
+}
+Value Program(uint64_t VmRuns::*field) {
+  return [field](Buffer buffer) { return buffer.programs().*field; };
+}
+
+/// Adds the array "buffers"; as text a few buffers at a time so that lines stay short.
+void ReportBuffers(Report& report, const ReplayOutcome& outcome, const BufferRows& rows) {
+  Json objects = Json::array();
+  for (Buffer buffer : outcome.buffers) {
+    Json object = {{"buffer", Raw(buffer.id)},
+                   {"index", buffer.index},
+                   {"engine", buffer.engine},
+                   {"size", buffer.size},
+                   {"policy", Name(buffer.policy)}};
+    for (const BufferRow& row : rows)
+      if (!row.key.empty()) object[KeyPath(row.key)] = CellOf(row, buffer).value;
+    objects.push_back(std::move(object));
+  }
+  report.Data("buffers", std::move(objects));
+  const auto is_shown = [&](const BufferRow& row) {
+    if (row.shown != Shown::kIfAny) return row.shown == Shown::kAlways;
+    return std::ranges::any_of(outcome.buffers, [&](Buffer b) { return row.value(b) > 0; });
   };
-  add(service.chunks_discarded, "chunk");
-  add(service.patches_discarded, "patch");
-  add(service.invalid_packets, "packet");
-  if (refused.empty()) return "";
-  return fmt::format("\nThe service itself refused {}.\n", Joined(refused));
+  constexpr size_t kBuffersPerTable = 5;
+  for (size_t first = 0; first < outcome.buffers.size(); first += kBuffersPerTable) {
+    const std::span<const BufferOutcome> buffers =
+        std::span(outcome.buffers)
+            .subspan(first, std::min(kBuffersPerTable, outcome.buffers.size() - first));
+    std::vector<Column> columns = {{""}, {""}};
+    std::vector<Cell> engines = {"engine", ""}, sizes = {"size", ""}, policies = {"policy", ""};
+    for (Buffer buffer : buffers) {
+      columns.push_back({fmt::format("buffer {}", Raw(buffer.id)), Align::kRight});
+      // Of a plug-in's path the file.
+      engines.emplace_back(Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1)));
+      sizes.push_back(BytesCell(buffer.size));
+      policies.emplace_back(
+          fmt::format("{}{}", Name(buffer.policy), buffer.freed ? ", freed" : ""));
+    }
+    Table table(std::move(columns));
+    for (std::vector<Cell>* const cells : {&engines, &sizes, &policies}) table.AddRow(*cells);
+    for (const BufferRow& row : rows) {
+      if (!is_shown(row)) continue;
+      std::vector<Cell> cells = {row.group, row.title};
+      for (Buffer buffer : buffers) cells.push_back(CellOf(row, buffer));
+      table.AddRow(std::move(cells));
+    }
+    report.Section("", table);
+  }
+}
+
+/// Adds rows of the losses that a buffer's packets report, with one for each loss bit.
+/// @param key of the sum, and `bits` before those of the loss bits: "data_loss."
+void AddLossRows(BufferRows& rows, const std::string& key, const std::string& bits,
+                 const std::string& unusable) {
+  rows.push_back(
+      {"loss flags", "packets", key, [](Buffer b) { return b.losses.sequence_packet_loss; }});
+  for (size_t i = 0; i < kLossBitNames.size(); ++i) {
+    const std::string name = kLossBitNames[i].name;
+    rows.push_back({"", name, bits + name, [i](Buffer b) { return b.losses.by_bit[i]; }, As::kCount,
+                    Shown::kIfAny});
+  }
+  rows.push_back({"unusable", "sequences", unusable,
+                  [](Buffer b) { return b.losses.incremental_sequences_dropped; }, As::kCount,
+                  Shown::kIfAny});
 }
 
 /// Rows of what became of the packets that were written: they add up.
-void AddAccountRows(std::vector<BufferRow>& rows,
-                    const std::map<BufferId, LedgerTotals>& accounts) {
-  using Buffer = const BufferOutcome&;
-  if (accounts.empty()) {
-    rows.push_back(
-        CountRow("packets", "read", "packets.read", [](Buffer b) { return b.read.packets; }));
-    return;
-  }
-  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> BufferRow::Value {
+BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
+  if (accounts.empty())
+    return {{"packets", "read", "packets.read", [](Buffer b) { return b.read.packets; }}};
+  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> Value {
     return [&accounts, part](Buffer b) -> uint64_t {
       const auto found = accounts.find(b.id);
       return found == accounts.end() ? 0 : part(found->second).packets;
     };
   };
   using Totals = const LedgerTotals&;
-  const auto any = BufferRow::kIfAny;
-  const auto written = of([](Totals t) { return t.written; });
-  for (BufferRow& row : std::vector<BufferRow>{
-           CountRow("packets", "written", "packets.written", written),
-           CountRow("", "read", "packets.read", of([](Totals t) { return t[Fate::kRead]; })),
-           ShareRow("", "lost", "packets.lost", of([](Totals t) { return t.lost(); }), written),
-           CountRow("", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }),
-                    any),
-           CountRow("", "left", "packets.left", of([](Totals t) { return t.left(); })),
-           CountRow("", "elsewhere", "packets.elsewhere",
-                    of([](Totals t) { return t.elsewhere(); }), any),
-           CountRow("", "read twice", "packets.duplicates",
-                    of([](Totals t) { return t.duplicates; }), any),
-           // What was folded after the states were written is lost.
-           CountRow(
-               "programs", "folded", "programs.folded",
-               [](Buffer b) { return b.programs().folded; }, any),
-           CountRow(
-               "", "in the trace", "programs.in_trace",
-               [](Buffer b) { return b.programs().in_trace; }, any),
-           CountRow(
-               "", "errors", "programs.errors", [](Buffer b) { return b.programs().errors; }, any),
-           CountRow(
-               "", "aborted", "programs.aborted", [](Buffer b) { return b.programs().aborted; },
-               any),
-           CountRow(
-               "", "at limit", "programs.at_limit", [](Buffer b) { return b.programs().at_limit; },
-               any)})
-    rows.push_back(std::move(row));
+  const Value written = of([](Totals t) { return t.written; });
+  const auto any = Shown::kIfAny;
+  const auto count = As::kCount;
+  return {
+      {"packets", "written", "packets.written", written},
+      {"", "read", "packets.read", of([](Totals t) { return t[Fate::kRead]; })},
+      {"", "lost", "packets.lost", of([](Totals t) { return t.lost(); }), count, Shown::kAlways,
+       written},
+      {"", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }), count, any},
+      {"", "left", "packets.left", of([](Totals t) { return t.left(); })},
+      {"", "elsewhere", "packets.elsewhere", of([](Totals t) { return t.elsewhere(); }), count,
+       any},
+      {"", "read twice", "packets.duplicates", of([](Totals t) { return t.duplicates; }), count,
+       any},
+      // What was folded after the states were written is lost.
+      {"programs", "folded", "programs.folded", Program(&VmRuns::folded), count, any},
+      {"", "in the trace", "programs.in_trace", Program(&VmRuns::in_trace), count, any},
+      {"", "errors", "programs.errors", Program(&VmRuns::errors), count, any},
+      {"", "aborted", "programs.aborted", Program(&VmRuns::aborted), count, any},
+      {"", "at limit", "programs.at_limit", Program(&VmRuns::at_limit), count, any},
+  };
+}
+
+/// What the service kept from the buffers, or from the trace.
+std::string RefusalsText(const ServiceStats& service) {
+  std::vector<std::string> refused;
+  if (service.chunks_discarded > 0) refused.push_back(Count(service.chunks_discarded, "chunk"));
+  if (const uint64_t patches = service.patches_discarded; patches > 0)
+    refused.push_back(patches == 1 ? "1 patch" : WithCommas(patches) + " patches");
+  if (service.invalid_packets > 0) refused.push_back(Count(service.invalid_packets, "packet"));
+  if (refused.empty()) return "";
+  return fmt::format("\nThe service itself refused {}.\n", Joined(refused));
 }
 
 void ReportService(Report& report, const ServiceStats& service) {
@@ -135,48 +212,42 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
                {"recorder_gaps", outcome.recorder_gaps},
                {"duration_ns", outcome.duration_ns()}});
   AddInexact(report, outcome.verdicts);
-  using Buffer = const BufferOutcome&;
-  const auto any = BufferRow::kIfAny;
-  std::vector<BufferRow> rows = IdentityRows();
-  rows.push_back({"", "", "freed", [](Buffer b) { return DataCell(b.freed); }, BufferRow::kNever});
-  AddAccountRows(rows, accounts);
-  for (BufferRow& row : std::vector<BufferRow>{
-           CountRow("written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)),
-           BytesRow("", "bytes", "written.bytes", Stat(&BufferStats::bytes_written)),
-           CountRow(
-               "", "", "read.packets", [](Buffer b) { return b.read.packets; }, BufferRow::kNever),
-           BytesRow("read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }),
-           CountRow(
-               "", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
-               any),
-           ShareRow("overwritten", "chunks", "overwritten.chunks",
-                    Stat(&BufferStats::chunks_overwritten), Stat(&BufferStats::chunks_written)),
-           BytesRow("", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten)),
-           ShareRow("discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded),
-                    [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }),
-           ShareRow("patches", "failed", "", Stat(&BufferStats::patches_failed),
-                    [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; })})
-    rows.push_back(std::move(row));
+  const auto bytes = As::kBytes;
+  const auto any = Shown::kIfAny;
+  BufferRows rows = {
+      {"", "", "freed", [](Buffer b) { return b.freed ? 1 : 0; }, As::kFlag, Shown::kNever}};
+  const auto add = [&rows](const BufferRows& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add(AccountRows(accounts));
+  add({{"written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "written.bytes", Stat(&BufferStats::bytes_written), bytes},
+       {"", "", "read.packets", [](Buffer b) { return b.read.packets; }, As::kCount, Shown::kNever},
+       {"read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }, bytes},
+       {"", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
+        As::kCount, any},
+       {"overwritten", "chunks", "overwritten.chunks", Stat(&BufferStats::chunks_overwritten),
+        As::kCount, Shown::kAlways, Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten), bytes},
+       {"discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded), As::kCount,
+        Shown::kAlways, [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }},
+       {"patches", "failed", "", Stat(&BufferStats::patches_failed), As::kCount, Shown::kAlways,
+        [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; }}});
   AddLossRows(rows, "loss_flags.packets", "loss_flags.by_cause.",
               "loss_flags.incremental_sequences_dropped");
-  for (BufferRow& row : std::vector<BufferRow>{
-           CountRow(
-               "still unread", "packets", "unread.packets",
-               [](Buffer b) { return b.unread.packets; }, any),
-           BytesRow(
-               "", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, any),
-           BytesRow(
-               "incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; },
-               any)})
-    rows.push_back(std::move(row));
+  add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
+        As::kCount, any},
+       {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
+       {"incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
+        any}});
   ReportBuffers(report, outcome, rows);
   if (report.is_text()) report.Print(RefusalsText(outcome.service));
 }
 
 void ReportStats(Report& report, const ReplayOutcome& outcome) {
-  std::vector<BufferRow> rows = IdentityRows();
+  BufferRows rows;
   for (const StatField& field : kStatFields)
-    rows.push_back(CountRow(field.name, "", std::string("stats.") + field.name, Stat(field.value)));
+    rows.push_back({field.name, "", std::string("stats.") + field.name, Stat(field.value)});
   AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
   ReportBuffers(report, outcome, rows);
   ReportService(report, outcome.service);

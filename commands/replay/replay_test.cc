@@ -125,7 +125,7 @@ TEST(Replay, IncompleteRecording_IsSaid) {
   const std::string log = std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n";
   const Ran piped = RunReplay({"-", "-o", "-"}, log);
   EXPECT_THAT(piped.out, ::testing::Not(HasSubstr("Not exact")));
-  EXPECT_THAT(piped.err, HasSubstr("the recording is not complete: it has 1 gap"));
+  EXPECT_THAT(piped.err, HasSubstr("the recording is not exact: the recording has 1 gap"));
 }
 
 // Recorded without the consumer: the log does not have its buffers.

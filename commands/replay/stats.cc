@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/counter_words.h"
-#include "commands/replays/readers.h"
+#include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -141,12 +140,10 @@ void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
   report.Data("not_counted",
               {{"chunks_overwritten", overwritten}, {"chunks_discarded", discarded}});
   if (overwritten + discarded == 0) return;
-  report.Print("\n" +
-               Wrap(fmt::format("Not counted as losses here: {} overwritten before they were read, "
-                                "and {} discarded. 'ringscope gaps' counts their packets.",
-                                Count(overwritten, "chunk"), WithCommas(discarded)),
-                    size_t{0}) +
-               "\n");
+  report.Paragraph(
+      fmt::format("\nNot counted as losses here: {} overwritten before they were read, and {} "
+                  "discarded. 'ringscope gaps' counts their packets.",
+                  Count(overwritten, "chunk"), WithCommas(discarded)));
 }
 
 /// Of a log that is made of a trace: whose counters these are not.
@@ -161,66 +158,49 @@ bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
   return true;
 }
 
-/// Replays the session that `sessions` is at, and lists what made a counter count.
-Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context& context,
-                         Report& report) {
-  ReplayRun run(context, sessions, args.choices);
-  auto& trace = run.Add<CounterTrace>(SIZE_MAX);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  trace.Finish();
-  const Table rows = RowsOf(trace, *args.explain, outcome);
-  bool lost_before = false;
-  if (args.format == "csv") {
-    report.Print(rows.CsvRows());
-  } else {
-    ReportReplayTitle(report, outcome);
-    report.Data(
-        {{"input", outcome.path}, {"session", outcome.session}, {"counter", args.explain->name}});
-    AddInexact(report, outcome.verdicts);
-    report.Data("counts", rows.ToJson());
-    report.Section(args.explain->name, rows);
-    if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
-    lost_before = ReportLostBefore(report, outcome);
-  }
-  return rows.empty() && !lost_before ? ExitCode::kClean : ExitCode::kNotice;
-}
-
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";
   if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
   const auto task = [&]() -> Result<ExitCode> {
-    if (args.explain) return Explain(args, sessions, context, report);
     ReplayRun run(context, sessions, args.choices);
-    if (!args.data_loss) run.KeepHistograms();
+    CounterTrace* const trace = args.explain ? &run.Add<CounterTrace>(SIZE_MAX) : nullptr;
+    const bool finds = args.explain || args.data_loss;
+    if (!finds) run.KeepHistograms();
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-    const Table rows = RowsOf(outcome, args.data_loss);
-    bool lost_before = false;
+    if (trace != nullptr) trace->Finish();
+    const Table rows =
+        trace != nullptr ? RowsOf(*trace, *args.explain, outcome) : RowsOf(outcome, args.data_loss);
+    bool any = finds && !rows.empty();
     if (is_csv) {
       report.Print(rows.CsvRows());
-    } else {
-      ReportReplayTitle(report, outcome);
-      report.Data({{"input", outcome.path},
-                   {"session", outcome.session},
-                   {"reads", ReadsJson(outcome.reads)}});
-      AddInexact(report, outcome.verdicts);
-      if (!args.data_loss) {
-        ReportStats(report, outcome);
-        ReportLostBefore(report, outcome);
-        RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
-        return ExitCode::kClean;
-      }
+      return any ? ExitCode::kNotice : ExitCode::kClean;
+    }
+    ReportReplayTitle(report, outcome);
+    report.Data({{"input", outcome.path}, {"session", outcome.session}});
+    if (args.explain)
+      report.Data("counter", args.explain->name);
+    else
+      report.Data("reads", ReadsJson(outcome.reads));
+    AddInexact(report, outcome.verdicts);
+    if (args.explain) {
+      report.Data("counts", rows.ToJson());
+      report.Section(args.explain->name, rows);
+      if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
+    } else if (args.data_loss) {
       report.Data("data_loss", rows.ToJson());
       report.Section("", rows);
       if (rows.empty())
         report.Print(
             "No counter shows a data loss. 'ringscope gaps' finds losses that none counts.\n");
       ReportNotCounted(report, outcome);
-      lost_before = ReportLostBefore(report, outcome);
-      RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
+    } else {
+      ReportStats(report, outcome);
     }
-    return args.data_loss && (!rows.empty() || lost_before) ? ExitCode::kNotice : ExitCode::kClean;
+    any |= ReportLostBefore(report, outcome) && finds;
+    if (!args.explain) ReportClones(report, outcome);
+    return any ? ExitCode::kNotice : ExitCode::kClean;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
   RS_RETURN_IF_ERROR(report.Finish());
@@ -238,8 +218,7 @@ Command StatsCommand() {
       "writers. With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
       "the trace config, from 0. With --explain: the record, the chunk and the reason of each "
-      "count "
-      "of one of these.",
+      "count of one of these.",
       {{"ringscope stats session.tblog", "All counters, buffers side by side"},
        {"ringscope stats --data-loss session.tblog", "Did this session lose anything, and why?"},
        {"ringscope stats --explain abi_violations session.tblog",
@@ -248,8 +227,7 @@ Command StatsCommand() {
         "Would a larger buffer have helped?"}},
       Bind(SetUp, RunStats),
       {.notice = "Done, and --data-loss or --explain found a loss; or the input was damaged and "
-                 "what could be "
-                 "read was used."}};
+                 "what could be read was used."}};
 }
 
 }  // namespace ringscope

@@ -61,16 +61,29 @@ struct SessionSums {
   }
 };
 
+/// Texts of the first items.
+/// @param further names the items that are too many: "further buffer"; nullptr: they are left out
+template <typename Items, typename Text>
+std::vector<std::string> TextsOf(const Items& items, const char* further, Text text) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) {
+    if (texts.size() == kNamed) {
+      if (further != nullptr) texts.push_back(Count(items.size() - kNamed, further));
+      break;
+    }
+    texts.push_back(text(item));
+  }
+  return texts;
+}
+
 /// "3.710 s; buffer 1: 256 KiB ring_buffer, v2@58; read as recorded"
 std::string SessionText(const ReplayOutcome& outcome) {
-  std::vector<std::string> parts = {HumanDuration(outcome.duration_ns())};
-  for (size_t i = 0; i < std::min(kNamed, outcome.buffers.size()); ++i) {
-    const BufferOutcome& buffer = outcome.buffers[i];
-    parts.push_back(fmt::format("buffer {}: {} {}, {}", Raw(buffer.id), HumanSize(buffer.size),
-                                Name(buffer.policy), buffer.engine));
-  }
-  if (outcome.buffers.size() > kNamed)
-    parts.push_back(Count(outcome.buffers.size() - kNamed, "further buffer"));
+  std::vector<std::string> parts =
+      TextsOf(outcome.buffers, "further buffer", [](const BufferOutcome& buffer) {
+        return fmt::format("buffer {}: {} {}, {}", Raw(buffer.id), HumanSize(buffer.size),
+                           Name(buffer.policy), buffer.engine);
+      });
+  parts.insert(parts.begin(), HumanDuration(outcome.duration_ns()));
   parts.push_back("read " + ReadsText(outcome.reads));
   return Joined(parts, "; ");
 }
@@ -121,10 +134,9 @@ std::string LostText(const SessionSums& sums, bool with_packets) {
 
 std::string WhyText(const SessionSums& sums) {
   if (sums.causes.size() == 1) return CauseText(sums.causes.front());
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, sums.causes.size()); ++i)
-    parts.push_back(
-        fmt::format("{} {}", WithCommas(sums.causes[i].count.packets), CauseText(sums.causes[i])));
+  std::vector<std::string> parts = TextsOf(sums.causes, nullptr, [](const CauseCount& cause) {
+    return fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause));
+  });
   if (sums.causes.size() > kNamed) parts.emplace_back("others for other causes");
   return Joined(parts, "; ");
 }
@@ -136,23 +148,19 @@ std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
   std::erase_if(losers, [](const SequenceGaps* each) { return each->lost().packets == 0; });
   std::ranges::stable_sort(losers, std::ranges::greater(),
                            [](const SequenceGaps* each) { return each->lost().packets; });
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, losers.size()); ++i)
-    parts.push_back(fmt::format("{} {}", ShareText(losers[i]->lost().packets, lost),
-                                NameText(notes, losers[i]->sequence)));
-  if (losers.size() > kNamed) parts.push_back(Count(losers.size() - kNamed, "further sequence"));
-  return Joined(parts);
+  return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
+    return fmt::format("{} {}", ShareText(each->lost().packets, lost),
+                       NameText(notes, each->sequence));
+  }));
 }
 
 /// For whose commits packets were overwritten.
 std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
   uint64_t all = 0;
   for (const EvictorCount& evictor : report.evictors) all += evictor.packets;
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, report.evictors.size()); ++i)
-    parts.push_back(fmt::format("{} {}", ShareText(report.evictors[i].packets, all),
-                                NameText(notes, report.evictors[i].sequence)));
-  return Joined(parts);
+  return Joined(TextsOf(report.evictors, nullptr, [&](const EvictorCount& evictor) {
+    return fmt::format("{} {}", ShareText(evictor.packets, all), NameText(notes, evictor.sequence));
+  }));
 }
 
 /// "··▂█████ share lost of what was written from 0 ns to 3.7 s"

@@ -49,14 +49,27 @@ constexpr std::array<const char*, kEnumNames<Cause>.size()> kCauseWords = {
     "lost: the engine does not report why",
 };
 
-const char* OwnFaultWords(const CauseCount& cause) {
+/// By CountReason; {found} and {counted} are numbers of fragments, {bits} loss bits.
+constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = {
+    "the buffer does not report why",
+    "has {found}, but its header counts {counted}",
+    "a fragment has an impossible size",
+    "larger than the buffer allows",
+    "its re-commit has fewer fragments or flags than before, or does not fit in its place",
+    "a patch arrived while the chunk was not in the buffer",
+    "a patch is for bytes outside it",
+    "its writer aborted a packet",
+    "a packet is flagged {bits}",
+    "no packet that needs incremental state can be used",
+    "a producer did not acknowledge the flush in time"};
+
+std::string OwnFaultWords(const CauseCount& cause) {
+  std::string words = "buffer bug: all fragments were in the buffer, complete and patched";
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
-    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader "
-           "attributed an earlier gap in the chunk ids to {them}";
-  if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
-    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader did "
-           "not accept the next chunk as {their} continuation";
-  return "buffer bug: all fragments were in the buffer, complete and patched";
+    words += ", but the reader attributed an earlier gap in the chunk ids to {them}";
+  else if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
+    words += ", but the reader did not accept the next chunk as {their} continuation";
+  return words;
 }
 
 }  // namespace
@@ -89,11 +102,11 @@ std::string CauseText(const CauseCount& cause) {
   const bool is_one = cause.count.packets == 1;
   const char* words = kCauseWords.at(static_cast<size_t>(cause.cause));
   if (words == nullptr) words = "lost, the cause is unknown";
-  std::string text = fmt::format(fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : words),
-                                 fmt::arg("they", is_one ? "it" : "they"),
-                                 fmt::arg("they_were", is_one ? "it was" : "they were"),
-                                 fmt::arg("their", is_one ? "its" : "their"),
-                                 fmt::arg("them", is_one ? "it" : "them"));
+  std::string text = fmt::format(
+      fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : std::string(words)),
+      fmt::arg("they", is_one ? "it" : "they"),
+      fmt::arg("they_were", is_one ? "it was" : "they were"),
+      fmt::arg("their", is_one ? "its" : "their"), fmt::arg("them", is_one ? "it" : "them"));
   if (cause.own_fault) return text;
   if (cause.cause == Cause::kUnknown && cause.fate == Fate::kDiscarded)
     return "discarded: the engine does not report why";
@@ -106,6 +119,32 @@ std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
   if (!moment.record) return "before the first record";
   if (!moment.time_ns) return fmt::format("record {}", *moment.record);
   return fmt::format("record {} ({})", *moment.record, TimeText(notes, moment.time_ns));
+}
+
+std::string ReasonText(const CounterRise& rise) {
+  return fmt::format(fmt::runtime(kCountTexts.at(static_cast<size_t>(rise.reason))),
+                     fmt::arg("found", Count(rise.found, "fragment")),
+                     fmt::arg("counted", rise.fragments),
+                     fmt::arg("bits", LossBitsToString(rise.loss_bits)));
+}
+
+std::string WhoText(const CounterRise& rise) {
+  if (!rise.sequence) return "-";
+  const std::string sequence = ToString(*rise.sequence);
+  return rise.chunk ? fmt::format("{}#{}", sequence, Raw(*rise.chunk)) : sequence;
+}
+
+Json RiseJson(const CounterRise& rise) {
+  return {{"counter", Name(rise.counter)},
+          {"count", rise.amount},
+          {"reason", Name(rise.reason)},
+          {"buffer", rise.buffer ? Json(Raw(*rise.buffer)) : Json()},
+          {"sequence", rise.sequence ? Json(ToString(*rise.sequence)) : Json()},
+          {"chunk", rise.chunk ? Json(Raw(*rise.chunk)) : Json()},
+          {"record", rise.at.record},
+          {"time_ns", rise.at.time_ns},
+          {"loss_bits", rise.loss_bits},
+          {"text", ReasonText(rise)}};
 }
 
 }  // namespace ringscope

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "commands/view/json.h"
 #include "core/base/text.h"
+#include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
 #include "core/session/session_notes.h"
 
@@ -29,14 +31,21 @@ std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& t
 /// "0.707 s to 1.543 s", or one time.
 std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
                      const std::optional<uint64_t>& to, const char* between = " to ");
-/// The same; where times are not known: "record 3 to record 5".
+/// "0.707 s to 1.543 s"; where times are not known: "record 3 to record 5".
 std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
 
 /// "record 12 (1.837 s)"
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 
-/// What happened to packets: "overwritten before they were read"; "... it was ..." of one.
+/// "overwritten before they were read"; of one packet: "... before it was read".
 std::string CauseText(const CauseCount& cause);
+
+/// Why a counter went up: "it has 2 fragments, but its header counts 3". Of the chunk, the packet
+/// or the sequence that the rise names.
+std::string ReasonText(const CounterRise& rise);
+/// "2:5#7", as far as it is known; "-": not.
+std::string WhoText(const CounterRise& rise);
+Json RiseJson(const CounterRise& rise);
 
 }  // namespace ringscope
 

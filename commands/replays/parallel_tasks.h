@@ -1,10 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_PARALLEL_TASKS_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_PARALLEL_TASKS_H_
 
-#include <condition_variable>
-#include <cstdint>
+#include <algorithm>
+#include <atomic>
 #include <functional>
-#include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -13,35 +13,24 @@
 
 namespace ringscope {
 
-/// Runs tasks on the caller's thread and on others, which wait between runs. Where the system
-/// starts fewer threads than wanted, there are fewer.
-class ParallelTasks {
- public:
-  explicit ParallelTasks(size_t threads);
-  ~ParallelTasks();
-  ParallelTasks(const ParallelTasks&) = delete;
-  ParallelTasks& operator=(const ParallelTasks&) = delete;
-
-  /// Calls task(0) .. task(count - 1), and returns after the last one has ended.
-  void Run(size_t count, const std::function<void(size_t)>& task);
-
- private:
-  void Work();
-  /// Runs tasks until none is left to begin.
-  void TakeTasks(std::unique_lock<std::mutex>& lock);
-
-  std::mutex mutex_;
-  std::condition_variable begun_, ended_;
-  const std::function<void(size_t)>* task_ = nullptr;
-  size_t next_ = 0;   // task to begin
-  size_t count_ = 0;  // of the run
-  size_t done_ = 0;
-  bool stops_ = false;
-  std::vector<std::thread> threads_;
-};
-
-/// Runs tasks on as many threads as the context allows; without a limit, on all cores.
-TaskRunner TasksOnCores(const Context& context);
+/// Runs tasks on the caller's thread and on others: as many as the context allows; without a limit,
+/// on all cores. Where the system starts fewer threads than wanted, there are fewer.
+inline TaskRunner TasksOnCores(const Context& context) {
+  const size_t most = context.threads != 0 ? context.threads : std::thread::hardware_concurrency();
+  return [most](size_t count, const std::function<void(size_t)>& task) {
+    std::atomic<size_t> next = 0;
+    const auto run = [&] {
+      for (size_t i = next++; i < count; i = next++) task(i);
+    };
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < std::min(most, count)) others.emplace_back(run);
+    } catch (const std::system_error&) {
+      // What follows is done by fewer.
+    }
+    run();
+  };
+}
 
 }  // namespace ringscope
 

@@ -5,9 +5,18 @@
 #include <vector>
 
 #include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
 #include "core/base/text.h"
 
 namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, protovm::VmFailure& failure) {
+  io("result", failure.result, "reason", failure.reason, "instruction", failure.place);
+  io.Derived("text", std::string(Describe(failure.reason)), "packets", failure.count.packets);
+  io("first", failure.first);
+}
+
 namespace {
 
 using protovm::VmAccount;
@@ -37,50 +46,38 @@ std::vector<std::string> NotesOf(const VmAccount& vm, BufferId buffer) {
   return notes;
 }
 
-Json FailuresJson(const VmAccount& vm) {
-  Json failures = Json::array();
-  for (const VmFailure& failure : vm.failures)
-    failures.push_back({{"result", Name(failure.result)},
-                        {"reason", Name(failure.reason)},
-                        {"instruction", failure.place},
-                        {"text", Describe(failure.reason)},
-                        {"packets", failure.count.packets},
-                        {"first", MomentJson(failure.first)}});
-  return failures;
-}
-
 Table ProgramTable(const ReplayOutcome& outcome) {
+  const Align right = Align::kRight;
   Table table({{"program of", Align::kLeft, "data_source"},
-               {"buffer", Align::kRight, "buffer"},
-               {"folded", Align::kRight, "folded.packets"},
+               {"buffer", right, "buffer"},
+               {"folded", right, "folded.packets"},
                DataColumn("folded.bytes"),
-               {"in trace", Align::kRight, "in_trace.packets"},
+               {"in trace", right, "in_trace.packets"},
                DataColumn("in_trace.bytes"),
-               {"errors", Align::kRight, "errors"},
-               {"aborted", Align::kRight, "aborted"},
+               {"errors", right, "errors"},
+               {"aborted", right, "aborted"},
                DataColumn("at_limit.packets"),
                DataColumn("at_limit.elements"),
                DataColumn("at_limit.first"),
-               {"state", Align::kRight, "state_bytes"},
-               {"memory", Align::kRight, "memory"},
+               {"state", right, "state_bytes"},
+               {"memory", right, "memory"},
                DataColumn("peak_memory"),
-               {"limit", Align::kRight, "memory_limit"},
+               {"limit", right, "memory_limit"},
                DataColumn("program_bytes"),
                DataColumn("failures"),
                DataColumn("by_engine"),
                DataColumn("left_with_buffer")});
-  for (const BufferOutcome& buffer : outcome.buffers) {
+  for (const BufferOutcome& buffer : outcome.buffers)
     for (const VmAccount& vm : buffer.vms)
       table.AddRow({Cell(SourceText(vm), vm.data_source), NumberCell(Raw(buffer.id)),
                     CountCell(vm.folded.packets), DataCell(vm.folded.bytes),
                     CountCell(vm.in_trace.packets), DataCell(vm.in_trace.bytes),
                     CountCell(vm.errors), CountCell(vm.aborted), DataCell(vm.at_limit.packets),
-                    DataCell(vm.dropped_elements),
-                    DataCell(vm.limit_reached ? MomentJson(*vm.limit_reached) : Json()),
+                    DataCell(vm.dropped_elements), DataCell(FieldsToJson(vm.limit_reached)),
                     BytesCell(vm.state_bytes), BytesCell(vm.memory), DataCell(vm.peak_memory),
-                    BytesCell(vm.limit), DataCell(vm.program_bytes), DataCell(FailuresJson(vm)),
-                    DataCell(vm.by_engine), DataCell(vm.left)});
-  }
+                    BytesCell(vm.limit), DataCell(vm.program_bytes),
+                    DataCell(FieldsToJson(vm.failures)), DataCell(vm.by_engine),
+                    DataCell(vm.left)});
   return table;
 }
 
@@ -88,15 +85,14 @@ Table ProgramTable(const ReplayOutcome& outcome) {
 
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {
   VmRuns runs;
-  bool is_read = false;
   for (const BufferOutcome& buffer : outcome.buffers) {
     const VmRuns of_buffer = buffer.programs();
     runs.folded += of_buffer.folded;
     runs.in_trace += of_buffer.in_trace;
     runs.errors += of_buffer.errors;
     runs.aborted += of_buffer.aborted;
-    is_read |= of_buffer.in_trace > 0;
   }
+  const bool is_read = runs.in_trace > 0;
   if (runs.folded + runs.errors + runs.aborted == 0) return {};
   std::vector<std::string> parts;
   if (folded.packets > 0)

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "commands/view/json.h"
 #include "commands/view/report.h"
 #include "core/base/packet_count.h"
 #include "core/session/replay_outcome.h"
@@ -17,7 +16,7 @@ std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
 
 /// The programs of a session's buffers, one by one, with what went wrong where in them.
 void PrintPrograms(Report& out, const ReplayOutcome& outcome);
-/// The same for other programs: an array.
+/// An array of the programs.
 Json ProgramsJson(const ReplayOutcome& outcome);
 
 }  // namespace ringscope

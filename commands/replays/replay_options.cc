@@ -13,24 +13,27 @@
 namespace ringscope {
 namespace {
 
-Status RefuseSecond(bool is_second) {
-  if (!is_second) return {};
-  return Fail(ErrorCode::kUsage, "two values for the same buffer", {}, "leave one of them out");
+/// A plug-in is loaded where it is needed: its errors are not usage errors.
+Result<std::string> ParseEngine(std::string_view text) {
+  RS_RETURN_IF_ERROR(CheckEngineName(text));
+  return std::string(text);
 }
 
 }  // namespace
 
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names) {
-  const auto choice_of = [&choices](std::optional<BufferId> buffer) -> BufferChoice& {
-    return buffer ? choices.session.buffers[*buffer] : choices.session.all;
-  };
-  /// An option [BUFFER=]VALUE whose value `set` puts into a buffer's choice.
-  const auto add = [&app, choice_of](const std::string& name, const char* type,
-                                     const char* description,
-                                     Status (*set)(BufferChoice&, std::string_view)) {
-    const auto take = [=](const std::string& text) -> Status {
+  // An option [BUFFER=]VALUE, for a field of a buffer's choice.
+  const auto add = [&](const std::string& name, const char* type, const char* description,
+                       auto field, auto parse) {
+    const auto take = [&choices, field, parse](const std::string& text) -> Status {
       RS_ASSIGN_OR_RETURN(const auto split, SplitBufferValue(text));
-      return set(choice_of(split.buffer), split.value);
+      auto& value =
+          (split.buffer ? choices.session.buffers[*split.buffer] : choices.session.all).*field;
+      if (value)
+        return Fail(ErrorCode::kUsage, "two values for the same buffer", {},
+                    "leave one of them out");
+      RS_ASSIGN_OR_RETURN(value, parse(split.value));
+      return {};
     };
     AddTakenList(app, name, take, type, description);
   };
@@ -39,29 +42,15 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   add(names.engine, "[BUFFER=]ENGINE",
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
-      [](BufferChoice& choice, std::string_view text) -> Status {
-        RS_RETURN_IF_ERROR(RefuseSecond(choice.engine.has_value()));
-        // A plug-in is loaded where it is needed: its errors are not usage errors.
-        RS_RETURN_IF_ERROR(CheckEngineName(text));
-        choice.engine = std::string(text);
-        return {};
-      });
+      &BufferChoice::engine, ParseEngine);
   add(names.prefix + "size", "[BUFFER=]SIZE",
       "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); for a log without its "
       "buffers, it also sets up the buffer",
-      [](BufferChoice& choice, std::string_view text) -> Status {
-        RS_RETURN_IF_ERROR(RefuseSecond(choice.size.has_value()));
-        RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(text));
-        return {};
-      });
+      &BufferChoice::size, ParseBufferSize);
   add(names.prefix + "policy", "[BUFFER=]ring_buffer|discard",
       "What a full buffer does: overwrite the oldest data, or refuse new data (default: the "
       "log's)",
-      [](BufferChoice& choice, std::string_view text) -> Status {
-        RS_RETURN_IF_ERROR(RefuseSecond(choice.policy.has_value()));
-        RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
-        return {};
-      });
+      &BufferChoice::policy, ParsePolicy);
   AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, kReadsType,
             "When to read the buffers: where the log has read passes; once at the end; never; at "
             "multiples of a time like 5s and at the end; as the service reads a session that it "

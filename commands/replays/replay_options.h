@@ -17,9 +17,9 @@
 
 namespace ringscope {
 
-/// What a user chooses about a replay; the options of all commands that replay.
+/// The choices about a replay, of all commands that replay.
 struct ReplayChoices : ReplayOptions {
-  std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
+  std::vector<RetargetRule> splits;  // sequences in other buffers than in the log
   std::string config;  // with the buffers of a log that lacks them, as text; empty: none
   /// Names of fields in it, and in packets where a command writes these; empty: the built-in ones.
   std::string descriptor = {};
@@ -33,7 +33,7 @@ struct ReplayOptionNames {
   bool config = true;  // with --config and --descriptor, which are of the log, not of a side
 };
 
-/// What --config is for, in all commands that replay.
+/// The description of --config in all commands that replay.
 inline constexpr const char* kConfigOfUnrecorded =
     "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
     "recorded without the consumer";
@@ -41,7 +41,7 @@ inline constexpr const char* kConfigOfUnrecorded =
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
-/// What the choices have of buffers that the log may lack.
+/// The buffers that the log may lack, as chosen.
 Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices);
 /// The ids of buffers, as text: "0, 1".
 template <typename Buffer>
@@ -54,8 +54,7 @@ std::string IdsText(const std::vector<Buffer>& buffers) {
 void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);
 
-/// The clone that the reader of a session selects, with the buffers that `splits` makes; nullopt:
-/// none is selected.
+/// The clone that the reader of a session selects, if any, with the buffers that `splits` makes.
 std::optional<CloneView> CloneOf(const SessionReader& sessions,
                                  const std::vector<RetargetRule>& splits);
 

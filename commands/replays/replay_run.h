@@ -16,6 +16,31 @@
 
 namespace ringscope {
 
+/// Changes of a session's records for its replay: reads that were found, buffers that the log
+/// lacks, and sequences moved to other buffers.
+struct ReplayInput {
+  const ReplayChoices& choices;
+  std::optional<FoundReads> found = {};  // if --reads like= asks for them
+  UnrecordedBuffers unrecorded = {};
+
+  /// @param session that is replayed
+  Status Find(Context& context, const SessionSelection& session);
+  /// The records of that session with the changes.
+  /// @param session an OpSource that outlives this, or one to own
+  template <typename Session>
+  std::unique_ptr<RetargetSource> Records(Session&& session) const {
+    std::unique_ptr<OpSource> with_buffers;
+    if (found)
+      with_buffers = std::make_unique<AddedBuffers>(
+          std::make_unique<InsertedReads>(std::forward<Session>(session), found->reads),
+          unrecorded);
+    else
+      with_buffers = std::make_unique<AddedBuffers>(std::forward<Session>(session), unrecorded);
+    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits,
+                                            ReleasesIn(choices.session));
+  }
+};
+
 /// A replay of one session for a command: what follows it is added first, then it runs to its end.
 ///
 ///   ReplayRun run(context, sessions, args.choices);
@@ -30,8 +55,8 @@ class ReplayRun {
   ReplayRun(const ReplayRun&) = delete;
   ReplayRun& operator=(const ReplayRun&) = delete;
 
-  /// Makes a follower of the replay, which this owns. A ReplayListener gets the replay's calls, a
-  /// LedgerSink the ledger's entries, in the order in which they were added.
+  /// Makes a listener of the replay, or a sink of the ledger's entries, which this owns. They are
+  /// called in the order in which they were added.
   template <typename T, typename... Arguments>
   T& Add(Arguments&&... arguments) {
     const auto added = std::make_shared<T>(std::forward<Arguments>(arguments)...);
@@ -40,14 +65,13 @@ class ReplayRun {
     if constexpr (std::is_base_of_v<ReplayListener, T>) AddListener(*added);
     return *added;
   }
-  /// Adds a follower that the caller owns, until the end of the run.
+  /// Adds a listener that the caller owns, until the end of the run.
   void AddListener(ReplayListener& listener) { listeners_.push_back(&listener); }
   void AddSink(LedgerSink& sink) {
     sinks_.push_back(&sink);
     KeepAccounts();
   }
-  /// Has a ledger, even if it has no sink. It gets each call before the listeners, and a warning is
-  /// printed if its fates do not add up.
+  /// Has a ledger, called before the listeners. A warning is printed if its fates do not add up.
   void KeepAccounts() { keeps_accounts_ = true; }
   /// Fills ReplayOutcome::writers. Memory: O(sequences).
   void KeepHistograms() { keeps_histograms_ = true; }
@@ -58,7 +82,7 @@ class ReplayRun {
   /// Packets by fate, by buffer. Empty without a ledger.
   const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
   /// The reads that were found, if --reads like= asks for them.
-  const std::optional<FoundReads>& found() const { return found_; }
+  const std::optional<FoundReads>& found() const { return input_.found; }
 
  private:
   void Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits);
@@ -66,13 +90,13 @@ class ReplayRun {
   Context& context_;
   SessionReader& sessions_;
   const ReplayChoices choices_;
+  ReplayInput input_{choices_};
   std::vector<std::shared_ptr<void>> owned_;
   std::vector<ReplayListener*> listeners_;
   std::vector<LedgerSink*> sinks_;
   bool keeps_accounts_ = false;
   bool keeps_histograms_ = false;
   std::map<BufferId, LedgerTotals> totals_;
-  std::optional<FoundReads> found_;
 };
 
 }  // namespace ringscope

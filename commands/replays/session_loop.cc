@@ -29,7 +29,8 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
   const auto code = ForEachSession(sessions, [&]() -> Result<ExitCode> {
     if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
     RS_ASSIGN_OR_RETURN(const ExitCode ending, report.AddItem("sessions", task));
-    if (const std::string reasons = InexactSentence(sessions.Verdicts()); !reasons.empty())
+    if (const std::string reasons = InexactText(sessions.Verdicts(), /*with_gaps=*/true);
+        !reasons.empty())
       inexact.push_back(
           fmt::format("{}: session {}: {}", sessions.path(), sessions.session(), reasons));
     return ending;
@@ -56,6 +57,23 @@ void ReportTitle(Report& report, const SessionTitle& title) {
                   Count(title.records, "record"),
                   title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
                   title.more));
+}
+
+void ReportClones(Report& report, const ReplayOutcome& session) {
+  if (session.clone) return;
+  std::vector<std::string> numbers;
+  for (const CloneFacts& clone : session.clones) {
+    if (!clone.failed) numbers.push_back(std::to_string(clone.clone));
+    if (clone.failed)
+      report.Paragraph(fmt::format("\nClone {} was not made{}{}.", clone.clone,
+                                   clone.error.empty() ? "" : ": ", Printable(clone.error)));
+  }
+  if (numbers.empty()) return;
+  report.Data("clones", numbers);
+  report.Paragraph(
+      fmt::format("\nThis is what the session's own consumer has. The holder of {} {} may have "
+                  "other packets: see --clone.",
+                  numbers.size() == 1 ? "clone" : "clones", Joined(numbers)));
 }
 
 void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {

@@ -10,15 +10,15 @@
 
 namespace ringscope {
 
-/// Does something with the session that the reader is at.
+/// Handles the session that the reader is at.
 using SessionTask = std::function<Result<ExitCode>()>;
 
 /// Takes all sessions, one after the other.
 /// @return the worst ending; kNotice if an input was damaged
 Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task);
-/// The same for sessions that are reported: an object of the array "sessions" each, with an empty
-/// line between them as text. What had to be assumed of the input, in what the recordings are not
-/// exact, and what of the input is missing, is reported after them; for programs as "assumed" and
+/// Takes all sessions, each of which is reported: an object of the array "sessions", with an empty
+/// line between them as text. After them reports what had to be assumed of the input, in what the
+/// recordings are not exact, and what of the input is missing; for programs as "assumed" and
 /// "not_complete", and "inexact" of each session.
 Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task);
 
@@ -32,7 +32,10 @@ struct SessionTitle {
   std::string more = {};               // ", 2 reads"
 };
 void ReportTitle(Report& report, const SessionTitle& title);
-/// The title of a replay, and whether the session has no buffer.
+/// Reports the clones that the session has beside what is reported, if any.
+void ReportClones(Report& report, const ReplayOutcome& session);
+
+/// Reports the title of a replay, and that the session has no buffer, if so.
 void ReportReplayTitle(Report& report, const ReplayOutcome& outcome);
 
 }  // namespace ringscope

@@ -2,29 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "commands/replays/imported_trace.h"
-#include "commands/replays/log_words.h"
-#include "commands/shell/input.h"
+#include "commands/replays/input_notes.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 
 namespace ringscope {
-
-void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
-                  uint64_t count) {
-  constexpr size_t kShown = 10;
-  const size_t shown = std::min(kShown, damage.size());
-  for (size_t i = 0; i < shown; ++i)
-    console.Warn(fmt::format("{}: damaged {}", path, damage[i].ToString()));
-  if (count > shown) {
-    console.Warn(fmt::format("{}: damaged in {} more; 'ringscope verify' lists them", path,
-                             Count(count - shown, "place")));
-  }
-}
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
     : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
@@ -35,69 +20,54 @@ SessionReader::SessionReader(Context& context, SessionSelection selection, std::
 SessionReader::~SessionReader() = default;
 
 Result<bool> SessionReader::NextSession() {
-  const bool selects_clone = selection_.clone || selection_.view;
-  if (selects_clone && !clones_) RS_RETURN_IF_ERROR(FindClones());
+  if (!selection_.clone && !selection_.view) return NextOfAll();
+  if (session_ == 0 && !selection_.view && selection_.IsReadOnce()) {
+    RS_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read(context_));
+  }
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, NextOfAll());
-    if (!more || !selects_clone) return more;
-    const auto view = clones_->find(session_);
-    if (view == clones_->end()) continue;
-    view_ = view->second;
+    if (!more && !view_ && missing_clone_) return tl::unexpected<Error>(*missing_clone_);
+    if (!more) return false;
+    RS_ASSIGN_OR_RETURN(auto view, FindClone());
+    if (!view) continue;
+    view_ = std::move(view);
     at_clone_end_ = false;
     return true;
   }
 }
 
-/// Finds the sessions that have the selected clone.
-Status SessionReader::FindClones() {
-  std::map<uint64_t, CloneView>& views = clones_.emplace();
-  if (selection_.view) {
-    views.emplace(selection_.only.value_or(1), *selection_.view);
-    return {};
-  }
-  const std::vector<std::string>& paths = selection_.paths;
-  if (std::find(paths.begin(), paths.end(), "-") != paths.end()) {
-    RS_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read(context_));
-  }
-  SessionReader sessions(context_, {.paths = paths, .only = selection_.only, .quiet = true},
-                         "reading");
-  std::optional<Error> missing;
+/// Finds the selected clone in the session that it is at.
+Result<std::optional<CloneView>> SessionReader::FindClone() {
+  if (selection_.view) return selection_.view;
+  SessionReader again(context_, SessionAlone(), "reading");
+  RS_RETURN_IF_ERROR(again.NextSession());
+  CloneScan scan;
   while (true) {
-    RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
-    if (!more) break;
-    CloneScan scan;
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
-      if (!op) break;
-      scan.Add(*op);
-    }
-    auto view = ViewOfClone(scan.clones(), *selection_.clone);
-    if (view) {
-      views.emplace(sessions.session(), std::move(*view));
-    } else if (!missing || !scan.clones().empty()) {
-      missing = std::move(view).error();
-      missing->where.path = sessions.path();
-    }
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, again.Next());
+    if (!op) break;
+    scan.Add(*op);
   }
-  if (views.empty() && missing) return tl::unexpected<Error>(std::move(*missing));
-  return {};
+  auto view = ViewOfClone(scan.clones(), *selection_.clone);
+  if (view) return std::move(*view);
+  if (!missing_clone_ || !scan.clones().empty()) {
+    missing_clone_ = std::move(view).error();
+    missing_clone_->where.path = again.path();
+  }
+  return std::optional<CloneView>();
 }
 
 Result<bool> SessionReader::NextOfAll() {
   if (selection_.only && session_ >= *selection_.only) return false;
   do {
-    while (in_session_) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> skipped, NextOfSession());
-      if (!skipped) break;
-    }
+    while (in_session_) RS_RETURN_IF_ERROR(NextOfSession());
     if (!held_) {
       RS_ASSIGN_OR_RETURN(held_, Pull());
-      held_number_ = pulled_number_;
     }
     if (!held_) return NoFurtherSession();
-    first_record_ = held_number_;
+    held_->starts_session = false;
+    first_record_ = held_->number;
     ++session_;
-    const auto* const header = std::get_if<LogHeader>(&held_->body);
+    const auto* const header = std::get_if<LogHeader>(&held_->op.body);
     without_payload_ = header != nullptr && header->without_payload;
     verdicts_ = {};
     in_session_ = true;
@@ -106,18 +76,17 @@ Result<bool> SessionReader::NextOfAll() {
 }
 
 Result<bool> SessionReader::NoFurtherSession() {
-  if (!selection_.only) {
-    if (session_ > 0) return false;
-    if (is_damaged_)
-      return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
-                  "'ringscope verify' lists the damage");
-    context_.console.Warn(fmt::format("{}: there are no records", path_));
-    return false;
-  }
-  return Fail(
-      ErrorCode::kUsage,
-      fmt::format("no session {}: the input has {}", *selection_.only, Count(session_, "session")),
-      {selection_.paths.back(), {}, {}}, "see 'ringscope info'");
+  if (selection_.only)
+    return Fail(ErrorCode::kUsage,
+                fmt::format("no session {}: the input has {}", *selection_.only,
+                            Count(session_, "session")),
+                {selection_.paths.back(), {}, {}}, "see 'ringscope info'");
+  if (session_ > 0) return false;
+  if (is_damaged_)
+    return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
+                "'ringscope verify' lists the damage");
+  context_.console.Warn(fmt::format("{}: there are no records", path_));
+  return false;
 }
 
 Result<std::optional<Op>> SessionReader::Next() {
@@ -130,45 +99,32 @@ Result<std::optional<Op>> SessionReader::Next() {
 
 Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (!in_session_) return std::optional<Op>();
-  std::optional<Op> op;
-  if (held_) {
-    op.swap(held_);
-    record_number_ = held_number_;
-    verdicts_.Add(op->body);
-    return op;
+  if (!held_) {
+    RS_ASSIGN_OR_RETURN(held_, Pull());
+    in_session_ = held_ && !held_->starts_session;
+    if (!in_session_) return std::optional<Op>();
   }
-  RS_ASSIGN_OR_RETURN(op, Pull());
-  if (!op) {
-    in_session_ = false;
-  } else if (starts_session_) {
-    held_.swap(op);
-    held_number_ = pulled_number_;
-    in_session_ = false;
-    op.reset();
-  } else {
-    record_number_ = pulled_number_;
-    verdicts_.Add(op->body);
-  }
+  record_number_ = held_->number;
+  std::optional<Op> op = std::move(held_->op);
+  held_.reset();
+  verdicts_.Add(op->body);
   return op;
 }
 
 void SessionReader::FindParts() {
   LogParts parts = FindLogParts(selection_.paths);
   files_ = std::move(parts.paths);
-  problems_ = parts.problems;
-  if (selection_.quiet) return;
-  if (!parts.added.empty())
+  if (!selection_.quiet && !parts.added.empty())
     context_.console.Say(fmt::format("the recording's {} read too: {}",
                                      parts.added.size() == 1 ? "other part is" : "other parts are",
                                      Shortened(parts.added)));
-  for (const std::string& problem : parts.problems) context_.console.Warn(problem);
+  for (const std::string& problem : parts.problems) Warn(problem);
 }
 
 Status SessionReader::OpenNext() {
   path_ = (*files_)[next_file_++];
-  const bool is_opened = opened_ && path_ == selection_.paths.front();
   std::unique_ptr<ByteSource> source;
-  if (is_opened) {
+  if (opened_ && path_ == selection_.paths.front()) {
     source = std::move(opened_);
   } else {
     RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
@@ -184,44 +140,50 @@ Status SessionReader::OpenNext() {
     problems_.push_back(path_ + ": not all of the trace could be read");
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
   damage_.emplace("damage in the log");
-  if (!activity_.empty()) {
-    if (next_file_ == 1) context_.console.BeginStep();
+  if (!activity_.empty())
     progress_ = std::make_unique<Progress>(context_.console,
                                            fmt::format("{} {}", activity_, Printable(path_)));
-  }
   bounds_.StartFile();
   return {};
 }
 
-Result<std::optional<Op>> SessionReader::Pull() {
+/// The next record of all files.
+Result<std::optional<SessionReader::Pulled>> SessionReader::Pull() {
   if (!files_) FindParts();
   while (true) {
-    if (!queued_.empty()) return TakeQueued();
+    if (!queued_.empty()) {
+      std::optional<Pulled> next = std::move(queued_.front());
+      queued_.pop_front();
+      return next;
+    }
     if (!source_) {
-      if (next_file_ == files_->size()) return std::optional<Op>();
+      if (next_file_ == files_->size()) return std::optional<Pulled>();
       RS_RETURN_IF_ERROR(OpenNext());
     }
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
     if (damage_->Has(*source_)) {
       QueueDamage(std::move(op));
-      continue;
-    }
-    if (!op) {
+    } else if (!op) {
       CloseSource();
-      continue;
+    } else {
+      if (progress_) progress_->Update(source_->position(), source_->size().value_or(0));
+      if (std::optional<Pulled> record = Placed(std::move(*op))) return record;
     }
-    if (progress_) progress_->Update(source_->position(), source_->size().value_or(0));
-    const SessionBounds::Place place = bounds_.Add(*op, source_->record_number());
-    if (place == SessionBounds::Place::kRepeated) continue;
-    starts_session_ = place == SessionBounds::Place::kStart;
-    pulled_number_ = source_->record_number();
-    Note(*op);
-    return op;
   }
 }
 
-/// What was damaged is in front of `op`, the record after it, but behind a file's first record: no
-/// session is before that.
+/// The record that was read last, with its place; nullopt: it repeats one of the part before.
+std::optional<SessionReader::Pulled> SessionReader::Placed(Op op) {
+  Pulled record{std::move(op), source_->record_number()};
+  const SessionBounds::Place place = bounds_.Add(record.op, record.number);
+  if (place == SessionBounds::Place::kRepeated) return std::nullopt;
+  record.starts_session = place == SessionBounds::Place::kStart;
+  Note(record);
+  return record;
+}
+
+/// Damage is before `op`, the record after it, but after a file's first record: no session is
+/// before that.
 void SessionReader::QueueDamage(std::optional<Op> op) {
   std::vector<DamageGaps::Gap> gaps = damage_->Take(*source_);
   const bool is_first = bounds_.at_start();
@@ -229,15 +191,8 @@ void SessionReader::QueueDamage(std::optional<Op> op) {
   const uint64_t number = source_->record_number();
   const std::optional<uint64_t> from_ns = is_first ? std::nullopt : last_time_ns_;
   const std::optional<uint64_t> to_ns = op ? op->time_ns : std::nullopt;
-  std::optional<Queued> record;
-  if (op) {
-    const SessionBounds::Place place = bounds_.Add(*op, number);
-    starts_session_ = place == SessionBounds::Place::kStart;
-    if (place != SessionBounds::Place::kRepeated) {
-      Note(*op);
-      record = {std::move(*op), number, starts_session_};
-    }
-  }
+  std::optional<Pulled> record;
+  if (op) record = Placed(std::move(*op));
   if (is_first && record) queued_.push_back(*std::exchange(record, {}));
   for (DamageGaps::Gap& gap : gaps) {
     gap.gap.from_ns = from_ns;
@@ -247,33 +202,25 @@ void SessionReader::QueueDamage(std::optional<Op> op) {
   if (record) queued_.push_back(std::move(*record));
 }
 
-std::optional<Op> SessionReader::TakeQueued() {
-  Queued next = std::move(queued_.front());
-  queued_.pop_front();
-  starts_session_ = next.starts_session;
-  pulled_number_ = next.number;
-  return std::move(next.op);
-}
-
 /// Warns of what a record states about the log as a whole.
-void SessionReader::Note(const Op& op) {
+void SessionReader::Note(const Pulled& record) {
   constexpr uint64_t kOddNs = 1'000'000'000;
   constexpr size_t kMaxAssumptions = 16;  // of a log whose time goes back at every other record
-  if (op.time_ns && !starts_session_ && last_time_ns_ &&
-      *op.time_ns<*last_time_ns_&& * last_time_ns_ - *op.time_ns> kOddNs &&
-      assumptions_.size() < kMaxAssumptions)
+  const Op& op = record.op;
+  if (record.starts_session) {
+    first_time_ns_.reset();
+  } else if (const uint64_t last = last_time_ns_.value_or(0);
+             op.time_ns && last > kOddNs && *op.time_ns < last - kOddNs &&
+             assumptions_.size() < kMaxAssumptions) {
     assumptions_.push_back(
         fmt::format("{}: time goes back by {} at record {}, and all of it is taken as one session; "
-                    "if these are "
-                    "two logs, give each as a file of its own",
-                    path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
-  if (starts_session_) {
-    first_time_ns_.reset();
+                    "if these are two logs, give each as a file of its own",
+                    path_, HumanDuration(last - *op.time_ns), record.number));
   }
   if (op.time_ns) last_time_ns_ = op.time_ns;
   if (op.time_ns && !first_time_ns_) first_time_ns_ = op.time_ns;
   const auto* header = std::get_if<LogHeader>(&op.body);
-  if (header != nullptr && starts_session_ && header->part > 0)
+  if (header != nullptr && record.starts_session && header->part > 0)
     Warn(fmt::format("{}: {}", path_, StartMissingText(*header)));
   const auto* end = std::get_if<RecordingEnded>(&op.body);
   if (end != nullptr && end->ending == RecordingEnding::kCutOff)
@@ -285,22 +232,20 @@ void SessionReader::Warn(const std::string& problem) {
   if (!selection_.quiet) context_.console.Warn(problem);
 }
 
-/// From the first record of the session to the last one.
-std::optional<uint64_t> SessionReader::Duration() const {
-  if (!first_time_ns_) return std::nullopt;
-  return *last_time_ns_ - std::min(*first_time_ns_, *last_time_ns_);
-}
-
 void SessionReader::CloseSource() {
   if (!source_) return;
   progress_.reset();
-  if (!selection_.quiet)
-    WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
-  is_damaged_ |= source_->damage_count() > 0;
-  if (source_->damage_count() > 0)
-    problems_.push_back(fmt::format("{}: {} could not be read", path_,
-                                    Count(source_->damage_count(), "damaged place")));
-  if (!source_->closed()) Warn(fmt::format("{}: {}", path_, NotClosedText(path_, Duration())));
+  if (const uint64_t places = source_->damage_count(); places > 0) {
+    is_damaged_ = true;
+    if (!selection_.quiet) WarnOfDamage(context_.console, path_, source_->damage(), places);
+    problems_.push_back(
+        fmt::format("{}: {} could not be read", path_, Count(places, "damaged place")));
+  }
+  if (!source_->closed()) {
+    std::optional<uint64_t> duration;
+    if (first_time_ns_) duration = *last_time_ns_ - std::min(*first_time_ns_, *last_time_ns_);
+    Warn(fmt::format("{}: {}", path_, NotClosedText(path_, duration)));
+  }
   source_.reset();
 }
 

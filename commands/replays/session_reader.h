@@ -1,9 +1,9 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_SESSION_READER_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_SESSION_READER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,28 +21,24 @@
 
 namespace ringscope {
 
-/// What a command reads: the logs of its command line, one after the other, or only one of their
-/// sessions.
+/// The logs of a command line, or only one of their sessions.
 struct SessionSelection {
   std::vector<std::string> paths;
   std::optional<uint64_t> only;   // session number, from 1
   std::optional<uint64_t> clone;  // only sessions with this clone, each as far as the clone reaches
   bool quiet = false;             // no warnings of damage: another reader printed them
-  /// The same as `clone`, where it was looked for before; of `only`.
-  std::optional<CloneView> view = {};
+  std::optional<CloneView> view = {};  // the clone of `only`, where it is known
+
+  /// Returns true if standard input is among them, which can be read only once.
+  bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
 };
 
-/// The sessions of some logs, one after the other. A session starts with a log's first record and
-/// with each header of part 0 or of another uuid; the next part of the same uuid continues it.
-/// All parts of a recording are read, in their order, if one of them is named. Shows progress, and
-/// warns of damage that was skipped, of parts that are missing, and of logs that were not closed or
-/// begin in the middle of a recording. Where records could not be read, it returns a RecorderGap
-/// that says so in their place. If a clone is selected, the logs are read
-/// twice: first to find its buffers. Standard input is kept in a temporary file for that.
+/// The sessions of some logs, one after the other, with all parts of a recording. Shows progress,
+/// and warns of what is damaged or missing: a RecorderGap is in the place of records that could not
+/// be read. If a clone is selected, each session is read twice: first to find its buffers.
 class SessionReader : public OpSource {
  public:
-  /// @param activity for the progress line: "replaying"; it is a step of what the console's command
-  ///   does. Empty: no progress is shown
+  /// @param activity for the progress line: "replaying"; empty: no progress is shown
   SessionReader(Context& context, SessionSelection selection, std::string activity);
   ~SessionReader() override;
 
@@ -56,7 +52,7 @@ class SessionReader : public OpSource {
 
   /// The selected clone of this session; nullptr: none is selected.
   const CloneView* clone() const { return view_ ? &*view_ : nullptr; }
-  /// The session that it is at alone, so that its records can be opened once more.
+  /// Selects the session that it is at, to open its records once more.
   SessionSelection SessionAlone() const {
     return {.paths = selection_.paths, .only = session_, .quiet = true};
   }
@@ -64,19 +60,18 @@ class SessionReader : public OpSource {
   uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
-  /// What is in this session's packets is left out of its log.
+  /// The content of this session's packets is not in its log.
   bool without_payload() const { return without_payload_; }
   /// Number in its file of the record that Next returned last; of damage, its first lost record.
   uint64_t record_number() const { return record_number_; }
   /// File of that record.
   const std::string& path() const { return path_; }
 
-  /// What of the input is damaged or missing, as far as it was read: a sentence each, without a
-  /// full stop. All of it after Finish.
+  /// Damaged or missing parts of the input, as far as it was read: sentences without a full stop.
   const std::vector<std::string>& problems() const { return problems_; }
-  /// What had to be assumed of the input, in the same form.
+  /// Assumptions on the input, in the same form.
   const std::vector<std::string>& assumptions() const { return assumptions_; }
-  /// In what the recording of this session is not exact, by the records so far.
+  /// Inexact parts of this session's recording, by the records so far.
   std::vector<RecordingVerdict> Verdicts() const { return verdicts_.Verdicts(); }
   /// The caller reports Verdicts, so that nobody has to warn of them.
   void ReportsVerdicts() { reports_verdicts_ = true; }
@@ -88,19 +83,24 @@ class SessionReader : public OpSource {
   void Stop();
 
  private:
+  /// A record of the files, or damage between two of them.
+  struct Pulled {
+    Op op;
+    uint64_t number = 0;
+    bool starts_session = false;
+  };
+
   Result<bool> NextOfAll();
   Result<std::optional<Op>> NextOfSession();
-  Status FindClones();
-  /// The next record of all files; sets `starts_session_` and `pulled_number_`.
-  Result<std::optional<Op>> Pull();
+  Result<std::optional<CloneView>> FindClone();
+  Result<std::optional<Pulled>> Pull();
+  std::optional<Pulled> Placed(Op op);
   void QueueDamage(std::optional<Op> op);
-  std::optional<Op> TakeQueued();
   void FindParts();
   Status OpenNext();
-  void Note(const Op& op);
+  void Note(const Pulled& record);
   void Warn(const std::string& problem);
   void CloseSource();
-  std::optional<uint64_t> Duration() const;
   Result<bool> NoFurtherSession();
 
   Context& context_;
@@ -115,18 +115,9 @@ class SessionReader : public OpSource {
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;
 
-  struct Queued {
-    Op op;
-    uint64_t number = 0;
-    bool starts_session = false;
-  };
-  std::deque<Queued> queued_;         // damage, and the record that was read with it
+  std::deque<Pulled> queued_;         // damage, and the record that was read with it
   std::optional<DamageGaps> damage_;  // of the file
-
-  std::optional<Op> held_;  // first record of the next session, already pulled
-  uint64_t held_number_ = 0;
-  bool starts_session_ = false;  // what Pull returned last, and its number
-  uint64_t pulled_number_ = 0;
+  std::optional<Pulled> held_;        // the next record, already pulled
   bool in_session_ = false;
   SessionBounds bounds_;
   uint64_t session_ = 0;
@@ -141,8 +132,8 @@ class SessionReader : public OpSource {
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;
-  std::optional<std::map<uint64_t, CloneView>> clones_;  // by session; absent: not looked for yet
   std::optional<CloneView> view_;
+  std::optional<Error> missing_clone_;
   bool at_clone_end_ = false;
 };
 
@@ -157,10 +148,6 @@ Result<T> InFile(const std::string& path, Result<T> result) {
 /// @param activity for the progress line: "replaying"
 Result<std::unique_ptr<OpSource>> OpenSession(Context& context, SessionSelection selection,
                                               std::string activity);
-
-/// Warns of damage, of at most a screenful of it.
-void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
-                  uint64_t count);
 
 /// Fails if the current session's log was made without payloads.
 /// @param what needs them, as a sentence begins: "a trace"

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
 
 #include "commands/plugin/plugin.h"
 #include "commands/replays/muted_context.h"
@@ -16,10 +17,6 @@
 namespace ringscope {
 namespace {
 
-bool IsReadOnce(const SessionSelection& session) {
-  return std::find(session.paths.begin(), session.paths.end(), "-") != session.paths.end();
-}
-
 /// "500 ms", "5 s"
 std::string PeriodText(uint64_t ns) {
   constexpr uint64_t kMs = 1'000'000;
@@ -28,26 +25,22 @@ std::string PeriodText(uint64_t ns) {
   return fmt::format("{} ns", WithCommas(ns));
 }
 
-std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+/// Texts by UnexplainedPacket::Why.
+constexpr std::array kWhyTexts = {"the log has no such packet",
+                                  "the replay returns another packet in its place, or none",
+                                  "the replay returns it with another previous_packet_dropped",
+                                  "the trace ends before it, and the replay returns more"};
+static_assert(kWhyTexts.size() == kEnumNames<UnexplainedPacket::Why>.size());
 
-std::string WhyText(UnexplainedPacket::Why why) {
-  switch (why) {
-    case UnexplainedPacket::Why::kNotInLog:
-      return "the log has no such packet";
-    case UnexplainedPacket::Why::kNotReturned:
-      return "the replay returns another packet in its place, or none";
-    case UnexplainedPacket::Why::kLossBits:
-      return "the replay returns it with another previous_packet_dropped";
-    case UnexplainedPacket::Why::kTooMany:
-      return "the trace ends before it, and the replay returns more";
-  }
-  return "";
-}
+/// Texts by ReadsMode, with {} for the period.
+constexpr std::array kReadsTexts = {"as recorded", "as recorded", "at the end",
+                                    "by choice",   "every {}",    "every {} as for a file"};
+static_assert(kReadsTexts.size() == kEnumNames<ReadsMode>.size());
 
 }  // namespace
 
 LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
-  if (input == StandardInput::kReadOnce && IsReadOnce(session)) return {};
+  if (input == StandardInput::kReadOnce && session.IsReadOnce()) return {};
   // This reading is in the middle of another one that shows its progress.
   const auto muted = std::make_shared<MutedContext>(context);
   return std::make_shared<LogReads>(
@@ -56,7 +49,7 @@ LookAhead LookAheadIn(Context& context, const SessionSelection& session, Standar
 
 Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
                                     const std::string& trace) {
-  if (IsReadOnce(session) || trace == "-") {
+  if (session.IsReadOnce() || trace == "-") {
     return Fail(ErrorCode::kUsage,
                 "the reads of a trace cannot be found in standard input, which can be read once",
                 {}, "write it to a file, and name that");
@@ -82,25 +75,11 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
 }
 
 std::string ReadsText(const ReadsUsed& used) {
-  std::string text;
-  switch (used.mode) {
-    case ReadsMode::kAuto:
-    case ReadsMode::kRecorded:
-      text = used.like.empty() ? "as recorded" : "like " + Printable(FileNameOf(used.like));
-      break;
-    case ReadsMode::kEnd:
-      text = "at the end";
-      break;
-    case ReadsMode::kNone:
-      text = "by choice";
-      break;
-    case ReadsMode::kEvery:
-      text = fmt::format("every {}", PeriodText(used.period_ns));
-      break;
-    case ReadsMode::kStreamed:
-      text = fmt::format("every {} as for a file", PeriodText(used.period_ns));
-      break;
-  }
+  const bool is_like = used.mode == ReadsMode::kRecorded && !used.like.empty();
+  const std::string text =
+      is_like ? "like " + Printable(used.like.substr(used.like.rfind('/') + 1))
+              : fmt::format(fmt::runtime(kReadsTexts[static_cast<size_t>(used.mode)]),
+                            PeriodText(used.period_ns));
   return text + (used.assumed ? " (assumed)" : "");
 }
 
@@ -114,10 +93,8 @@ std::string ReadsName(const ReadsUsed& used) {
 }
 
 std::string ReadsNotes(const ReadsUsed& used) {
-  std::string notes;
-  const auto add = [&notes](const std::string& text) {
-    notes += (notes.empty() ? "" : " ") + text;
-  };
+  std::vector<std::string> notes;
+  const auto add = [&notes](std::string text) { notes.push_back(std::move(text)); };
   if (used.alignment_assumed)
     add("The log has no clock snapshot, so where the periods begin is assumed.");
   if (used.added_passes > 0)
@@ -143,7 +120,7 @@ std::string ReadsNotes(const ReadsUsed& used) {
     add(fmt::format("No choice of reads explains more than the first {} of {} of {}.",
                     WithCommas(used.like_explained), Count(used.like_packets, "packet"),
                     Printable(used.like)));
-  return notes;
+  return Joined(notes, " ");
 }
 
 Json ReadsJson(const ReadsUsed& used) {
@@ -189,37 +166,35 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
                  {"replays", found.replays},
                  {"has_stats", found.has_stats},
                  {"different_stats", found.different_stats}});
-    if (found.unexplained) {
-      const UnexplainedPacket& packet = *found.unexplained;
-      report.Data("unexplained", {{"packet", packet.packet},
-                                  {"sequence_id", packet.sequence_id},
-                                  {"read", packet.read + 1},
-                                  {"why", Name(packet.why)}});
-    }
+    if (const auto& packet = found.unexplained)
+      report.Data("unexplained", {{"packet", packet->packet},
+                                  {"sequence_id", packet->sequence_id},
+                                  {"read", packet->read + 1},
+                                  {"why", Name(packet->why)}});
     report.Add("reads", reads, 2);
   });
-  std::string text = found.unexplained
-                         ? fmt::format("{} of {} explained.", WithCommas(found.explained),
-                                       Count(found.packets, "packet"))
-                         : fmt::format("With these reads the replay equals the trace: {}.",
-                                       Count(found.packets, "packet"));
-  if (found.unexplained) {
-    text += fmt::format(
-        " The first that no choice of reads explains is packet {} of sequence {} in the trace, in "
-        "read {}: {}.",
-        WithCommas(found.unexplained->packet), found.unexplained->sequence_id,
-        found.unexplained->read + 1, WhyText(found.unexplained->why));
-  } else if (found.has_stats) {
-    text += found.different_stats.empty()
-                ? " The statistics at its end are equal, too."
-                : fmt::format(" These of the statistics at its end differ: {}.",
-                              Joined(found.different_stats));
+  std::string text;
+  if (const auto& packet = found.unexplained) {
+    text = fmt::format(
+        "{} of {} explained. The first that no choice of reads explains is packet {} of sequence "
+        "{} "
+        "in the trace, in read {}: {}.",
+        WithCommas(found.explained), Count(found.packets, "packet"), WithCommas(packet->packet),
+        packet->sequence_id, packet->read + 1, kWhyTexts[static_cast<size_t>(packet->why)]);
+  } else {
+    text = fmt::format("With these reads the replay equals the trace: {}.",
+                       Count(found.packets, "packet"));
+    if (!found.different_stats.empty())
+      text += fmt::format(" These of the statistics at its end differ: {}.",
+                          Joined(found.different_stats));
+    else if (found.has_stats)
+      text += " The statistics at its end are equal, too.";
   }
   if (!found.from_events)
     text +=
         " The trace lacks the service's events at the end of reads, so the reads were searched "
         "near the multiples of its period.";
-  report.Print("\n" + Wrap(text, 0) + "\n");
+  report.Paragraph("\n" + text);
 }
 
 }  // namespace ringscope

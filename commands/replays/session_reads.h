@@ -10,10 +10,10 @@
 
 namespace ringscope {
 
-/// Whether standard input can be read again, see SpooledInput.
+/// If standard input can be read again, see SpooledInput.
 enum class StandardInput : uint8_t { kReadOnce, kSpooled };
-/// What a replay of this session may have to know in advance. Its records are read once more where
-/// that is asked, which standard input may not allow: then it is not known.
+/// Looks ahead in a session for its replay: reads its records once more where a read policy asks,
+/// which standard input may not allow; then nothing is known.
 /// @param session selects one; `context` outlives the result
 LookAhead LookAheadIn(Context& context, const SessionSelection& session,
                       StandardInput input = StandardInput::kReadOnce);
@@ -26,11 +26,11 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
 
 /// When a replay read: "as recorded", "every 500 ms as for a file (assumed)".
 std::string ReadsText(const ReadsUsed& used);
-/// The same for a column: "recorded", "streamed (assumed)".
+/// For a column: "recorded", "streamed (assumed)".
 std::string ReadsName(const ReadsUsed& used);
 /// A read period in words, never longer than it is: "400 ms", "3 h 13 min".
 std::string PeriodInWords(uint64_t ns);
-/// What else is to be known about that, in sentences; empty: nothing.
+/// What was assumed of the reads, left out or added, in sentences; empty: nothing.
 std::string ReadsNotes(const ReadsUsed& used);
 Json ReadsJson(const ReadsUsed& used);
 

@@ -1,12 +1,14 @@
 #include "commands/replays/trace_check.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "commands/shell/text.h"
 #include "formats/inputs/result_reader.h"
 #include "formats/io/temporary_file.h"
 #include "formats/trace/perfetto_trace.h"
@@ -14,27 +16,51 @@
 namespace ringscope {
 namespace {
 
-/// Notes as whom the service saw the producers, where that differs.
-class SeenIdentities : public ReplayListener {
+/// Texts by DifferenceKind: a noun that is counted, and what follows it.
+constexpr std::array<std::pair<const char*, const char*>, kDifferenceKinds> kDifferenceTexts = {{
+    {"packet", " only in A"},
+    {"packet", " only in B"},
+    {"packet", " twice in A"},
+    {"packet", " twice in B"},
+    {"packet", " returned at a different moment"},
+    {"packet", " in a different order"},
+    {"packet", " with different content"},
+    {"packet", " with different loss bits"},
+    {"packet", " with a different uid or pid"},
+    {"patch result", ""},
+    {"counter", ""},
+    {"packet", " in a different order across sequences"},
+}};
+
+/// Gathers the service's sessions of a log, and as whom the service saw its producers.
+class ServiceView : public ReplayListener {
  public:
   void OnRecord(const Op& op, const LogMoment&) override {
+    if (const auto* const started = std::get_if<SessionStarted>(&op.body))
+      sessions.push_back(started->session);
     const auto* const producer = std::get_if<ProducerConnected>(&op.body);
     if (producer == nullptr) return;
-    Seen& seen = producers_.emplace_back();
-    seen.own = {producer->uid, producer->pid};
+    Seen& seen = producers_.emplace_back(Seen{{producer->uid, producer->pid}, {}});
     if (producer->seen_pid)
       seen.by_service = Identity{producer->seen_uid.value_or(producer->uid), *producer->seen_pid};
   }
 
   /// Gives the sequences of `replay` the identity that the service saw, where only this one is in
-  /// the trace. @return whether there are any
+  /// the trace. @return true if there are any
   bool Adopt(const ReplayOutput& trace, ReplayOutput& replay) const {
-    const std::optional<Identity> only = OnlyOneOf(trace);
+    const auto has = [&](const Identity& identity) {
+      return std::ranges::find(trace.sequences, identity, &OutputSequence::identity) !=
+             trace.sequences.end();
+    };
+    // Where the log lacks it: all producers came through one process, which is none of them.
+    std::optional<Identity> only;
+    if (!trace.sequences.empty()) only = trace.sequences.front().identity;
+    for (const OutputSequence& sequence : trace.sequences)
+      if (only && sequence.identity != *only) only.reset();
     bool any = false;
     for (const Seen& producer : producers_) {
-      // A log that does not have it: all producers came through one process, which is none of them.
       const std::optional<Identity> seen = producer.by_service ? producer.by_service : only;
-      if (!seen || Has(trace, producer.own) || !Has(trace, *seen)) continue;
+      if (!seen || has(producer.own) || !has(*seen)) continue;
       for (OutputSequence& sequence : replay.sequences)
         if (sequence.identity == producer.own) sequence.identity = *seen;
       any = true;
@@ -42,139 +68,65 @@ class SeenIdentities : public ReplayListener {
     return any;
   }
 
+  std::vector<uint64_t> sessions;
+
  private:
   struct Seen {
     Identity own;
-    std::optional<Identity> by_service;
+    std::optional<Identity> by_service;  // where it differs
   };
-
-  static bool Has(const ReplayOutput& trace, const Identity& identity) {
-    return std::ranges::any_of(trace.sequences, [&](const OutputSequence& sequence) {
-      return sequence.identity == identity;
-    });
-  }
-  static std::optional<Identity> OnlyOneOf(const ReplayOutput& trace) {
-    if (trace.sequences.empty()) return std::nullopt;
-    const Identity& first = trace.sequences.front().identity;
-    const bool all = std::ranges::all_of(trace.sequences, [&](const OutputSequence& sequence) {
-      return sequence.identity == first;
-    });
-    return all ? std::optional(first) : std::nullopt;
-  }
-
   std::vector<Seen> producers_;
 };
 
-/// The service's sessions of a log.
-class StartedSessions : public ReplayListener {
- public:
-  void OnRecord(const Op& op, const LogMoment&) override {
-    if (const auto* const started = std::get_if<SessionStarted>(&op.body))
-      numbers.push_back(started->session);
-  }
-
-  std::vector<uint64_t> numbers;
-};
-
-struct ReplayedTrace {
-  ReplayOutcome outcome;
-  ReplayOutput output;
-  std::vector<uint64_t> sessions;
-  std::optional<FoundReads> found = {};
-};
-
-/// Replays a log as far as a trace, and reads that.
-/// @param only of the service's sessions; absent: all
-Result<ReplayedTrace> ReplayToTrace(Context& context, SessionReader& sessions,
-                                    const ReplayChoices& choices, SeenIdentities& identities,
-                                    std::optional<uint64_t> only = {}) {
-  RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
-                      TemporaryFile::Create({.what = "the replayed trace"}));
-  ReplayRun run(context, sessions, choices);
-  auto& trace = run.Add<TraceWriter>(
-      *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone),
-      only);
-  run.AddListener(identities);
-  auto& started = run.Add<StartedSessions>();
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, run.ToEnd());
-  RS_RETURN_IF_ERROR(trace.Finish());
-  RS_ASSIGN_OR_RETURN(ReplayOutput output,
-                      ReadTraceResults(OpenTemporary(file, "the replayed trace")));
-  return ReplayedTrace{std::move(outcome), std::move(output), std::move(started.numbers),
-                       run.found()};
-}
-
-}  // namespace
-
-std::string CountsText(const DiffCounts& counts) {
-  struct Part {
-    DifferenceKind kind;
-    const char* noun;
-    const char* what;
-  };
-  constexpr std::array<Part, kDifferenceKinds> kParts = {{
-      {DifferenceKind::kOnlyInA, "packet", " only in A"},
-      {DifferenceKind::kOnlyInB, "packet", " only in B"},
-      {DifferenceKind::kDuplicateInA, "packet", " twice in A"},
-      {DifferenceKind::kDuplicateInB, "packet", " twice in B"},
-      {DifferenceKind::kMoved, "packet", " returned at a different moment"},
-      {DifferenceKind::kReordered, "packet", " in a different order"},
-      {DifferenceKind::kContent, "packet", " with different content"},
-      {DifferenceKind::kLossBits, "packet", " with different loss bits"},
-      {DifferenceKind::kIdentity, "packet", " with a different uid or pid"},
-      {DifferenceKind::kPatch, "patch result", ""},
-      {DifferenceKind::kCounter, "counter", ""},
-      {DifferenceKind::kOrder, "packet", " in a different order across sequences"},
-  }};
-  std::vector<std::string> parts;
-  for (const Part& part : kParts)
-    if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
-  return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-namespace {
-
-/// What is compared: a log as a reader of sessions is at it.
+/// A log, as a reader of sessions is at it, and the trace to compare it with.
 struct CheckedLog {
   Context& context;
   const SessionSelection alone;
-  const ReplayChoices& choices;
   const std::string& trace;
   const ReplayOutput& written;  // what the trace has
   const size_t listed;
 };
 
-Result<TraceCheck> Compare(const CheckedLog& log, ReplayedTrace replayed,
-                           const SeenIdentities& identities) {
-  TraceCheck check{.outcome = std::move(replayed.outcome),
-                   .diff = {},
-                   .session = {},
-                   .found = std::move(replayed.found),
-                   .has_recorder_identity = identities.Adopt(log.written, replayed.output)};
-  RS_ASSIGN_OR_RETURN(check.diff,
-                      InFile(log.trace, DiffOutputs(replayed.output, log.written, log.listed)));
+/// Replays a log as far as a trace, reads that, and compares.
+/// @param only of the service's sessions; absent: all
+/// @param started gets the service's sessions
+Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
+                         const ReplayChoices& choices, std::optional<uint64_t> only,
+                         std::vector<uint64_t>* started) {
+  RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
+                      TemporaryFile::Create({.what = "the replayed trace"}));
+  ReplayRun run(log.context, sessions, choices);
+  auto& trace = run.Add<TraceWriter>(
+      *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone),
+      only);
+  auto& view = run.Add<ServiceView>();
+  TraceCheck check;
+  RS_ASSIGN_OR_RETURN(check.outcome, run.ToEnd());
+  RS_RETURN_IF_ERROR(trace.Finish());
+  if (started != nullptr) *started = view.sessions;
+  RS_ASSIGN_OR_RETURN(ReplayOutput output,
+                      ReadTraceResults(OpenTemporary(file, "the replayed trace")));
+  check.session = only;
+  check.found = run.found();
+  check.has_recorder_identity = view.Adopt(log.written, output);
+  RS_ASSIGN_OR_RETURN(check.diff, InFile(log.trace, DiffOutputs(output, log.written, log.listed)));
   return check;
 }
 
-/// The log once more.
 Result<TraceCheck> CheckAgain(const CheckedLog& log, const ReplayChoices& choices,
                               std::optional<uint64_t> only) {
   SessionReader again(log.context, log.alone, "replaying");
   RS_RETURN_IF_ERROR(again.NextSession());
-  SeenIdentities identities;
-  RS_ASSIGN_OR_RETURN(ReplayedTrace replayed,
-                      ReplayToTrace(log.context, again, choices, identities, only));
-  RS_ASSIGN_OR_RETURN(TraceCheck check, Compare(log, std::move(replayed), identities));
-  check.session = only;
-  return check;
+  return Check(log, again, choices, only, nullptr);
 }
 
-/// Of several of the service's sessions, the one that is most like the trace.
-Result<TraceCheck> CheckBestOf(const CheckedLog& log, const std::vector<uint64_t>& sessions) {
+/// Of several of the service's sessions, checks the one that is most like the trace.
+Result<TraceCheck> CheckBestOf(const CheckedLog& log, const ReplayChoices& choices,
+                               const std::vector<uint64_t>& sessions) {
   Result<TraceCheck> best =
       Fail(ErrorCode::kUsage, "the trace is of none of the log's sessions", {log.trace, {}, {}});
   for (const uint64_t session : sessions) {
-    Result<TraceCheck> check = CheckAgain(log, log.choices, session);
+    Result<TraceCheck> check = CheckAgain(log, choices, session);
     if (!check && check.error().code != ErrorCode::kUsage) return check;
     if (!check) continue;
     if (!best || check->diff.counts.matched > best->diff.counts.matched) best = std::move(check);
@@ -185,6 +137,14 @@ Result<TraceCheck> CheckBestOf(const CheckedLog& log, const std::vector<uint64_t
 
 }  // namespace
 
+std::string CountsText(const DiffCounts& counts) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < kDifferenceKinds; ++i)
+    if (const uint64_t count = counts.by_kind[i]; count > 0)
+      parts.push_back(Count(count, kDifferenceTexts[i].first) + kDifferenceTexts[i].second);
+  return parts.empty() ? "no difference" : Joined(parts);
+}
+
 Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
                                   const ReplayChoices& choices, const std::string& trace,
                                   size_t listed) {
@@ -192,20 +152,15 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(trace));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written,
                       InFile(trace, ReadTraceResults(std::move(source))));
-  const CheckedLog log{context, sessions.SessionAlone(), choices, trace, written, listed};
-  const bool is_clone = sessions.clone() != nullptr;
-  SeenIdentities identities;
-  RS_ASSIGN_OR_RETURN(ReplayedTrace replayed,
-                      ReplayToTrace(context, sessions, choices, identities));
-  // Standard input cannot be read again.
-  if (is_clone || std::ranges::find(log.alone.paths, "-") != log.alone.paths.end())
-    return Compare(log, std::move(replayed), identities);
-  if (replayed.sessions.size() > 1) return CheckBestOf(log, replayed.sessions);
+  const CheckedLog log{context, sessions.SessionAlone(), trace, written, listed};
+  std::vector<uint64_t> started;
+  Result<TraceCheck> check = Check(log, sessions, choices, {}, &started);
+  if (sessions.clone() != nullptr || log.alone.IsReadOnce()) return check;
+  if (started.size() > 1) return CheckBestOf(log, choices, started);
   // When the service reads for a file does not show in the log, but it does in the file.
-  const ReadsUsed& reads = replayed.outcome.reads;
-  const bool reads_are_known = !reads.assumed && reads.seen_in_file == 0;
-  Result<TraceCheck> check = Compare(log, std::move(replayed), identities);
-  if (reads_are_known || (check && check->Same())) return check;
+  if (check &&
+      (check->Same() || (!check->outcome.reads.assumed && check->outcome.reads.seen_in_file == 0)))
+    return check;
   ReplayChoices like = choices;
   like.reads.like = trace;
   Result<TraceCheck> with_reads = CheckAgain(log, like, {});

@@ -14,7 +14,6 @@ namespace ringscope {
 
 /// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
 std::string CountsText(const DiffCounts& counts);
-/// The same for programs.
 template <typename Io>
 void ListFields(Io& io, DiffCounts& counts) {
   io("matched", counts.matched);
@@ -22,25 +21,22 @@ void ListFields(Io& io, DiffCounts& counts) {
     io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);
 }
 
-/// How the replay of a recorded session compares with the trace that came out of it.
+/// Compares the replay of a recorded session with the trace that came out of it.
 struct TraceCheck {
   ReplayOutcome outcome;
   OutputDiff diff;                  // side A is the replay, side B the trace
   std::optional<uint64_t> session;  // of the service: the one that the trace is of, of several
-  /// For a session that was written into a file and has no reads in its log: the reads that were
-  /// looked for in the trace.
+  /// The reads that were found in the trace, of a session that was written into a file.
   std::optional<FoundReads> found;
-  /// The trace has the uid and pid of the recorder, which is what the service saw of the producers:
-  /// the log has both, or all of the trace is of one process that is none of the log's producers.
+  /// The trace has the uid and pid of the recorder, as the service saw it in the producers' place.
   bool has_recorder_identity = false;
 
   bool Same() const { return diff.Same(); }
 };
 
-/// Replays the log that `sessions` is at, and compares: packets, previous_packet_dropped, the
-/// order in each sequence, uid and pid, and the buffers' counters. Packets of the service itself
-/// are left out. If several of the service's sessions were recorded, the one is compared whose
-/// replay is most like the trace.
+/// Replays the log that `sessions` is at, and compares packets, previous_packet_dropped, the order
+/// in each sequence, uid and pid, and the buffers' counters, without the service's own packets. Of
+/// several sessions of the service, compares the one whose replay is most like the trace.
 /// @param trace a .pftrace @param listed differences to keep of each kind
 /// @return kUsage: the trace is of another session
 Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,

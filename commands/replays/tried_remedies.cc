@@ -2,54 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "commands/plugin/plugin.h"
+#include <array>
+
 #include "commands/replays/loss_words.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
-#include "core/log/added_buffers.h"
-#include "core/log/retarget.h"
 
 namespace ringscope {
-namespace {
-
-/// The session, with what is chosen about its replay.
-Result<SweepInput> InputOf(Context& context, SessionSelection selection,
-                           const ReplayChoices& choices, const ReplayOutcome& outcome) {
-  SweepInput input;
-  SessionReader session(context, selection, "");
-  RS_RETURN_IF_ERROR(session.NextSession());
-  if (session.clone() != nullptr) selection.view = *session.clone();
-  input.clone = CloneOf(session, choices.splits);
-  RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
-  std::vector<FoundRead> reads;
-  if (!choices.reads.like.empty()) {
-    RS_ASSIGN_OR_RETURN(const FoundReads found,
-                        FindSessionReads(context, session.SessionAlone(), choices.reads.like));
-    reads = found.reads;
-  }
-  input.open = [&context, selection, &choices, unrecorded,
-                reads]() -> Result<std::unique_ptr<OpSource>> {
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops,
-                        OpenSession(context, selection, "trying remedies in"));
-    if (!reads.empty()) ops = std::make_unique<InsertedReads>(std::move(ops), reads);
-    ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
-    return std::make_unique<RetargetSource>(std::move(ops), choices.splits,
-                                            ReleasesIn(choices.session));
-  };
-  input.find_engine = choices.session.find_engine;
-  input.run_tasks = TasksOnCores(context);
-  input.ahead = LookAheadIn(context, session.SessionAlone());
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    input.buffers[buffer.id] = buffer.size;
-    input.has_programs |= !buffer.vms.empty();
-  }
-  return input;
-}
-
-}  // namespace
 
 template <typename Io>
 void ListFields(Io& io, TriedOutcome& outcome) {
@@ -64,14 +26,55 @@ void ListFields(Io& io, Remedy& remedy) {
      remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
 }
 
+namespace {
+
+/// Texts by RemedyKind, with what the remedy has in braces.
+constexpr std::array kRemedyTexts = {
+    "With {size_kb}, buffer {buffer} {tried} (--size {buffer}={kb}k).",
+    "With sequence {sequence} in a buffer of its own of {size}, buffer {buffer} and it {tried}.",
+    "With fill_policy: RING_BUFFER, buffer {buffer} {tried} (--policy {buffer}=ring_buffer): it "
+    "keeps the end of the session, not its start.",
+    "Written into a file every {period}, the session {tried} (--reads streamed={ms}ms, "
+    "file_write_period_ms: {ms}).",
+    "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
+    "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula}) for {concerned} that "
+    "lack incremental state.",
+    "{size_kb} of shared memory for producer {producer} (an estimate: {formula}): {concerned} were "
+    "aborted.",
+};
+static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
+constexpr const char* kPolicyEstimate =
+    "fill_policy: RING_BUFFER for buffer {buffer}, which discards and is written into a file: "
+    "{formula}.";
+
+}  // namespace
+
 Status TryRemedies(Context& context, const SessionSelection& selection,
                    const ReplayChoices& choices, const ReplayOutcome& outcome,
                    const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
-  RS_ASSIGN_OR_RETURN(const SweepInput input,
-                      InputOf(muted.context(), selection, choices, outcome));
+  SessionReader session(muted.context(), selection, "");
+  RS_RETURN_IF_ERROR(session.NextSession());
+  SessionSelection again = selection;
+  if (session.clone() != nullptr) again.view = *session.clone();
+  ReplayInput records{choices};
+  RS_RETURN_IF_ERROR(records.Find(muted.context(), session.SessionAlone()));
+
+  SweepInput input;
+  input.clone = CloneOf(session, choices.splits);
+  input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
+    RS_ASSIGN_OR_RETURN(auto ops, OpenSession(muted.context(), again, "trying remedies in"));
+    return records.Records(std::move(ops));
+  };
+  input.find_engine = choices.session.find_engine;
+  input.run_tasks = TasksOnCores(context);
+  input.ahead = LookAheadIn(muted.context(), session.SessionAlone());
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    input.buffers[buffer.id] = buffer.size;
+    input.has_programs |= !buffer.vms.empty();
+  }
   OwnReplay own{.options = choices, .totals = totals};
   own.options.moves_sequences = !choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
@@ -88,56 +91,23 @@ std::string TriedText(const Remedy& remedy) {
   return "keeps everything, as a replay shows";
 }
 
-namespace {
-
-std::string RemedyText(const Remedy& remedy, const SessionNotes& notes) {
-  const unsigned buffer = remedy.buffer ? Raw(*remedy.buffer) : 0;
-  const uint64_t ms = remedy.period_ns / 1'000'000;
-  switch (remedy.kind) {
-    case RemedyKind::kSize:
-      return fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(remedy.size), buffer,
-                         TriedText(remedy), buffer, remedy.size / 1024);
-    case RemedyKind::kSplit:
-      return fmt::format("With sequence {} in a buffer of its own of {}, buffer {} and it {}.",
-                         NameText(notes, *remedy.sequence), HumanSize(remedy.size), buffer,
-                         TriedText(remedy));
-    case RemedyKind::kPolicy:
-      if (remedy.is_estimate())
-        return fmt::format(
-            "fill_policy: RING_BUFFER for buffer {}, which discards and is written "
-            "into a file: {}.",
-            buffer, remedy.formula);
-      return fmt::format(
-          "With fill_policy: RING_BUFFER, buffer {} {} (--policy {}=ring_buffer): it keeps the end "
-          "of the session, not its start.",
-          buffer, TriedText(remedy), buffer);
-    case RemedyKind::kReadPeriod:
-      return fmt::format(
-          "Written into a file every {}, the session {} (--reads streamed={}ms, "
-          "file_write_period_ms: {}).",
-          PeriodInWords(remedy.period_ns), TriedText(remedy), ms, ms);
-    case RemedyKind::kFlush:
-      return fmt::format("flush_period_ms: {} (an estimate: {}) for {} not committed in time.", ms,
-                         remedy.formula, Count(remedy.concerned, "packet"));
-    case RemedyKind::kClearState:
-      return fmt::format(
-          "incremental_state_config.clear_period_ms: {} (an estimate: {}) for {} that lack "
-          "incremental state.",
-          ms, remedy.formula, Count(remedy.concerned, "packet"));
-    case RemedyKind::kSharedMemory:
-      return fmt::format("{} of shared memory for producer {} (an estimate: {}): {} were aborted.",
-                         SizeWithKb(remedy.size), Raw(*remedy.producer), remedy.formula,
-                         Count(remedy.concerned, "packet"));
-  }
-  return "";
-}
-
-}  // namespace
-
 std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
                                      const SessionNotes& notes) {
   std::vector<std::string> texts;
-  for (const Remedy& remedy : remedies) texts.push_back(RemedyText(remedy, notes));
+  for (const Remedy& remedy : remedies) {
+    const bool is_policy_estimate = remedy.kind == RemedyKind::kPolicy && remedy.is_estimate();
+    texts.push_back(fmt::format(
+        fmt::runtime(is_policy_estimate ? kPolicyEstimate
+                                        : kRemedyTexts[static_cast<size_t>(remedy.kind)]),
+        fmt::arg("size_kb", SizeWithKb(remedy.size)), fmt::arg("size", HumanSize(remedy.size)),
+        fmt::arg("kb", remedy.size / 1024),
+        fmt::arg("buffer", remedy.buffer ? Raw(*remedy.buffer) : 0),
+        fmt::arg("sequence", remedy.sequence ? NameText(notes, *remedy.sequence) : ""),
+        fmt::arg("producer", remedy.producer ? Raw(*remedy.producer) : 0),
+        fmt::arg("tried", TriedText(remedy)), fmt::arg("period", PeriodInWords(remedy.period_ns)),
+        fmt::arg("ms", remedy.period_ns / 1'000'000), fmt::arg("formula", remedy.formula),
+        fmt::arg("concerned", Count(remedy.concerned, "packet"))));
+  }
   return texts;
 }
 

@@ -7,8 +7,16 @@
 #include <map>
 
 #include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
 
 namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, RecordingVerdict& verdict) {
+  io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
+     verdict.detail);
+}
+
 namespace {
 
 /// What of a recording is not exact: a noun, and a clause in which {} is how often, counted in
@@ -37,7 +45,7 @@ constexpr std::array<ReasonWords, 14> kReasonWords = {{
      "when the buffers were read is not known exactly (a replay with --reads like=TRACE finds it)"},
     {"producers that it has not seen", "{} {was} not connected through the recorder", "producer"},
     {"what happened before it", "what happened before it is missing"},
-    {"its gaps", "it has {}", "gap"},
+    {"its gaps", "the recording has {}", "gap"},
     {"what happened after it", "what happened after it is missing: {} had not ended", "session"},
     {"what the buffers lost",
      "the log was made from a trace, which lacks what the buffers lost, so a replay cannot show "
@@ -78,17 +86,16 @@ std::string VerdictSentence(const Verdicts& verdicts) {
                      nouns.empty() ? "" : " and ", last);
 }
 
-std::string InexactText(const Verdicts& verdicts) {
-  std::string text;
+std::string InexactText(const Verdicts& verdicts, bool with_gaps) {
+  std::vector<std::string> texts;
   for (const auto& [reason, times] : ByReason(verdicts)) {
-    if (reason == InexactReason::kRecords) continue;
-    if (!text.empty()) text += "; ";
-    text += ClauseOf(reason, times);
-    if (reason != InexactReason::kTimes) continue;
-    text +=
-        ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
+    if (reason == InexactReason::kRecords && !with_gaps) continue;
+    texts.push_back(ClauseOf(reason, times));
+    if (reason == InexactReason::kTimes)
+      texts.back() +=
+          ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
   }
-  return text;
+  return Joined(texts, "; ");
 }
 
 std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
@@ -103,36 +110,15 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
   return lines;
 }
 
-std::string InexactSentence(const Verdicts& verdicts) {
-  const auto times = ByReason(verdicts);
-  const auto gaps = times.find(InexactReason::kRecords);
-  const std::string incomplete =
-      gaps == times.end() ? "" : "the recording has " + Count(gaps->second, "gap");
-  const std::string inexact = InexactText(verdicts);
-  return incomplete + (incomplete.empty() || inexact.empty() ? "" : "; ") + inexact;
-}
-
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {
-  const auto times = ByReason(verdicts);
-  if (const auto gaps = times.find(InexactReason::kRecords); gaps != times.end())
-    console.Warn(fmt::format("{}: the recording is not complete: it has {}", path,
-                             Count(gaps->second, "gap")));
-  if (const std::string inexact = InexactText(verdicts); !inexact.empty())
-    console.Warn(fmt::format("{}: the recording is not exact: {}", path, inexact));
+  if (const std::string text = InexactText(verdicts, /*with_gaps=*/true); !text.empty())
+    console.Warn(fmt::format("{}: the recording is not exact: {}", path, text));
 }
 
 void AddInexact(Report& report, const Verdicts& verdicts) {
   if (!verdicts.empty()) report.Data("inexact", VerdictsJson(verdicts));
 }
 
-Json VerdictsJson(const Verdicts& verdicts) {
-  Json json = Json::array();
-  for (const RecordingVerdict& verdict : verdicts)
-    json.push_back({{"reason", Name(verdict.reason)},
-                    {"times", verdict.times},
-                    {"session", verdict.session},
-                    {"detail", verdict.detail}});
-  return json;
-}
+Json VerdictsJson(const Verdicts& verdicts) { return FieldsToJson(verdicts); }
 
 }  // namespace ringscope

@@ -10,22 +10,21 @@
 
 namespace ringscope {
 
-// In what a recording is not exact, in words. The same in all commands.
+// In what a recording is not exact, in words.
 
 using Verdicts = std::vector<RecordingVerdict>;
 
 /// "This recording is exact.", "This recording is exact but for the order of requests."
 std::string VerdictSentence(const Verdicts& verdicts);
 /// Why a recording may differ from what the service did, each reason once; empty: it is not marked
-/// as inexact. Without recorder gaps, which are reported for themselves.
-std::string InexactText(const Verdicts& verdicts);
-/// The same with the recorder gaps.
-std::string InexactSentence(const Verdicts& verdicts);
+/// as inexact.
+/// @param with_gaps of the recorder, too, which some commands report for themselves
+std::string InexactText(const Verdicts& verdicts, bool with_gaps = false);
 /// Each of them, with its details: "- session 1: the instant of 2 clones is an estimate: ...".
 std::string VerdictLines(const Verdicts& verdicts, size_t indent);
-/// Warns that a log's recording is not complete, or not exact, if so.
+/// Warns that a log's recording is not exact, if so.
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
-/// The same for programs: "inexact", if there is anything to report.
+/// Adds "inexact" to the document, if there is anything to report.
 void AddInexact(Report& report, const Verdicts& verdicts);
 /// [{"reason": "order", "times": 1, "session": null, "detail": ...}, ...]
 Json VerdictsJson(const Verdicts& verdicts);

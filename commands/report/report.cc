@@ -11,13 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "commands/report/page_template.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/embedded_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/registry.h"
 #include "core/base/wire.h"
+
+// With places {{title}}, {{nonce}}, {{answers}}, {{gaps}} and {{data}}.
+RS_EMBED_FILE(PageTemplate, RS_PAGE)
 
 namespace ringscope {
 namespace {
@@ -100,24 +103,13 @@ class OtherCommands {
 };
 
 std::string Escaped(std::string_view text) {
+  constexpr std::pair<char, const char*> kEntities[] = {
+      {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
+    const auto* const entity =
+        std::ranges::find(kEntities, c, &std::pair<char, const char*>::first);
+    out += entity == std::end(kEntities) ? std::string(1, c) : entity->second;
   }
   return out;
 }

@@ -17,8 +17,7 @@ struct ConfigFile {
   std::string bytes;  // the TraceConfig message
 };
 
-/// The options --config FILE and --descriptor FILE, which names the fields of that config that the
-/// built-in descriptors lack.
+/// Adds --config FILE, and --descriptor FILE for fields that the built-in descriptors lack.
 /// @param what the config is for
 void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
                const std::string& what);
@@ -28,7 +27,7 @@ void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
                                   const std::string& descriptor);
 
-/// The option --descriptor FILE. A command with --config has it by AddConfig.
+/// Adds --descriptor FILE alone.
 void AddDescriptor(CLI::App& app, std::string& path);
 
 /// The names of fields that a command writes packets with.

@@ -84,11 +84,6 @@ std::string Console::Styled(TextStyle style, std::string_view text) const {
 }
 
 void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {
-  if (auto call = BeforeMessages({})) {
-    const bool is_printed = call();
-    BeforeMessages(std::move(call));
-    if (!is_printed) return;
-  }
   // Results first: a terminal shows both streams, and a message belongs after its result.
   static_cast<void>(Flush());
   ShowProgressLine("");
@@ -122,24 +117,10 @@ void Console::ShowProgressLine(std::string_view line) {
   progress_shown_ = !line.empty();
 }
 
-void Console::PlanSteps(size_t steps) {
-  if (progress_on_ != nullptr) return;  // its command has planned them
-  step_ = 0;
-  steps_ = steps;
-}
-
-void Console::BeginStep() {
-  if (progress_on_ != nullptr) return progress_on_->BeginStep();
-  if (steps_ == 0) return;
-  ++step_;
-  steps_ = std::max(steps_, step_);
-}
-
 Progress::Progress(Console& console, std::string label)
     : console_(console),
       label_(std::move(label)),
       active_(console.shows_progress()),
-      step_(console.step()),
       start_(Clock::now()),
       next_(start_ + std::chrono::milliseconds(300)) {}  // a short run shows no progress
 
@@ -148,21 +129,16 @@ Progress::~Progress() {
 }
 
 void Progress::Update(uint64_t done, uint64_t total) {
-  if (!active_ || step_ < console_.step()) return;
+  if (!active_) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  console_.ShowProgressLine(FormatProgress(Label(), done, total, seconds));
+  console_.ShowProgressLine(FormatProgress(label_, done, total, seconds));
 }
 
 void Progress::Show() {
-  if (active_ && step_ >= console_.step()) console_.ShowProgressLine(Label() + " ...");
-}
-
-std::string Progress::Label() const {
-  if (step_ == 0) return label_;
-  return fmt::format("{} of {}: {}", step_, console_.steps(), label_);
+  if (active_) console_.ShowProgressLine(label_ + " ...");
 }
 
 std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds) {

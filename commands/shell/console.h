@@ -25,7 +25,7 @@ class OutputStream : public ByteSink {
   virtual bool reader_gone() const { return false; }
 };
 
-/// What connects a run with the world, so that the whole tool can be called in memory.
+/// The streams of a run, so that the whole tool can be called in memory.
 struct Streams {
   OutputStream& out;
   OutputStream& err;
@@ -57,8 +57,7 @@ class Console {
 
   /// Writes part of the result. Buffered; Flush returns errors.
   void Print(std::string_view text);
-  /// Writes a line of a listing and its line break: as one line, so that programs can read it; on a
-  /// terminal in lines of its width, all after the first `indent` columns in.
+  /// Writes a line of a listing; on a terminal in lines of its width, all after the first indented.
   void PrintLine(std::string_view line, size_t indent);
   /// Standard output as a sink, after what was printed so far. Its errors are returned.
   ByteSink& results() { return results_; }
@@ -70,14 +69,6 @@ class Console {
   void Warn(std::string_view text);
   /// A message that is no result, such as what was written where. Not with --quiet.
   void Say(std::string_view text);
-  /// Called before each message, so that what is done ahead of its messages can print its own
-  /// first; not before these. Empty: nothing.
-  /// @param call whether the message is to be printed
-  /// @return what was set before
-  std::function<bool()> BeforeMessages(std::function<bool()> call) {
-    return std::exchange(before_messages_, std::move(call));
-  }
-
   /// `text` in bold, if standard output takes colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// `text` in a style, if standard output takes colours.
@@ -85,24 +76,15 @@ class Console {
 
   Streams& streams() { return streams_; }
   bool out_is_terminal() const { return streams_.out.is_terminal(); }
-  /// Whether a progress line makes sense: a terminal on standard error, and not --quiet.
+  /// Returns true if standard error is a terminal, and not with --quiet.
   bool shows_progress() const {
     if (progress_on_ != nullptr) return progress_on_->shows_progress();
     return streams_.err.is_terminal() && !options_.quiet;
   }
-  /// Replaces the progress line by `line`; empty: removes it. It is cut to the terminal's width,
-  /// because only the last row of a line that wraps could be removed.
+  /// Replaces the progress line by `line`, cut to the terminal's width; empty: removes it.
   void ShowProgressLine(std::string_view line);
   /// Progress is shown by another console, which outlives this one.
   void ShowProgressOn(Console& other) { progress_on_ = &other; }
-
-  /// What follows has about so many steps, such as passes over a log; progress lines say which one
-  /// it is. More than planned are counted, too.
-  void PlanSteps(size_t steps);
-  void BeginStep();
-  /// The step under way, from 1; 0: none was begun, or none planned.
-  size_t step() const { return progress_on_ != nullptr ? progress_on_->step() : step_; }
-  size_t steps() const { return progress_on_ != nullptr ? progress_on_->steps() : steps_; }
 
  private:
   class ResultsSink : public ByteSink {
@@ -125,15 +107,11 @@ class Console {
   Status status_;
   bool progress_shown_ = false;
   Console* progress_on_ = nullptr;
-  std::function<bool()> before_messages_;
-  size_t step_ = 0;
-  size_t steps_ = 0;
 };
 
-/// A progress line on a terminal: the step, percent, rate, time left. Removed when it is destroyed.
+/// A progress line on a terminal: percent, rate, time left. Removed when it is destroyed.
 class Progress {
  public:
-  /// Of the console's step under way; a later step silences it.
   /// @param label what is being done, "replaying x.tblog"
   Progress(Console& console, std::string label);
   ~Progress();
@@ -146,14 +124,11 @@ class Progress {
   void Show();
 
  private:
-  std::string Label() const;
-
   using Clock = std::chrono::steady_clock;
 
   Console& console_;
   const std::string label_;
   const bool active_;
-  const size_t step_;
   const Clock::time_point start_;
   Clock::time_point next_;
 };

@@ -1,12 +1,15 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
 #define RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 
 #include "commands/shell/console.h"
 #include "formats/inputs/imported_traces.h"
 #include "formats/io/run_files.h"
+#include "formats/io/tool_version.h"
 
 namespace ringscope {
 
@@ -21,7 +24,7 @@ struct Context {
 };
 
 /// "ringscope 0.1.0"
-std::string ToolVersion();
+inline std::string ToolVersion() { return fmt::format("{} {}", kToolName, kToolVersion); }
 
 }  // namespace ringscope
 

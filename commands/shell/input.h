@@ -12,17 +12,16 @@
 
 namespace ringscope {
 
-/// Opens a file, or for "-" the run's standard input. Everything that a command line names is
-/// opened by this.
+/// Opens a file that a command line names, or for "-" the run's standard input.
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
-/// The same, and what kind of input it is.
+/// Opens an input, and finds its kind.
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
 
-/// Standard input, kept in a temporary file so that it can be opened again and again. As long as
-/// this lives, the console's input is that file.
+/// Standard input in a temporary file, so that it can be opened again. As long as this lives, the
+/// console's input is that file.
 class SpooledInput {
  public:
-  /// Reads an input that has to be opened again and again to its end.
+  /// Copies an input to its end.
   static Result<std::shared_ptr<TemporaryFile>> Copy(ByteSource& input);
   /// Reads standard input to its end.
   static Result<std::unique_ptr<SpooledInput>> Read(Context& context);

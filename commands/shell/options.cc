@@ -141,36 +141,31 @@ void AddForce(CLI::App& app, bool& target) {
 
 namespace {
 
-const char* TraceText(Traces traces) {
-  return traces == Traces::kTaken ? ", or a trace (.pftrace), which is imported on the fly" : "";
+/// What the logs of a command line may be.
+std::string LogsText(const char* log, const char* more, Traces traces) {
+  return fmt::format(
+      "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
+      "plain or compressed (zstd, gzip){}; - reads standard input",
+      log, traces == Traces::kTaken ? ", or a trace (.pftrace), which is imported on the fly" : "",
+      more);
 }
 
 }  // namespace
 
 void AddLog(CLI::App& app, std::string& target, Traces traces) {
   InGroup(app, kInputGroup);
-  AddText(app, "LOG", target, kLogType,
-          fmt::format("A commit log (.tblog; of a recording in several parts, any of them) or "
-                      "operations (.ops.jsonl){}, plain or compressed (zstd, gzip); - reads "
-                      "standard input",
-                      TraceText(traces)),
-          Need::kRequired);
+  AddText(app, "LOG", target, kLogType, LogsText("A commit log", "", traces), Need::kRequired);
 }
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces) {
   InGroup(app, kInputGroup);
   AddTexts(app, "LOG", targets, kLogType,
-           fmt::format(
-               "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
-               "(.ops.jsonl){}, plain or compressed (zstd, gzip), taken one after the other; - "
-               "reads standard input",
-               TraceText(traces)),
-           Need::kRequired);
+           LogsText("Commit logs", ", taken one after the other", traces), Need::kRequired);
 }
 
 namespace {
 
-/// Whether there is any time between --from and --to, as far as that is known without the log.
+/// Fails if there is no time between --from and --to, as far as that is known without the log.
 Status CheckTimes(const LogSelection& selection) {
   const std::optional<TimePoint>&from = selection.from, &to = selection.to;
   if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};

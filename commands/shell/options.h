@@ -16,9 +16,8 @@
 
 namespace ringscope {
 
-// Options as the commands declare them. An option's type is what help shows after its name ("SIZE",
-// "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list); completions read from it what can
-// follow.
+// Options as the commands declare them. Help shows an option's type after its name ("SIZE",
+// "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list); completions derive values from it.
 
 /// Types of values that name a file.
 inline constexpr const char* kFileType = "FILE";
@@ -61,7 +60,7 @@ using TakeValue = std::function<Status(const std::string& text)>;
 
 void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
               const std::string& description, Need need = Need::kOptional);
-/// The same for an option that may be given several times; each use takes one value.
+/// Adds an option that may be given several times; each use takes one value.
 void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
                   const std::string& description);
 
@@ -76,7 +75,7 @@ void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse pa
   AddTaken(app, names, take, type, description);
 }
 
-/// The same for an option that may be given several times; each use takes one value.
+/// Adds an option that may be given several times; each use takes one value.
 template <typename T, typename Parse>
 void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
                    const std::string& type, const std::string& description) {
@@ -112,7 +111,7 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddTimeBase(CLI::App& app, TimeBase& target);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
-/// Whether a command takes traces in place of logs.
+/// Traces in place of logs.
 enum class Traces { kTaken, kRefused };
 /// The one log that a command reads, below "Input".
 void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kTaken);

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "commands/shell/help_text.h"
+#include "commands/shell/help.h"
 #include "commands/shell/option_table.h"
 #include "commands/testing/memory_run.h"
 
@@ -91,8 +91,8 @@ TEST(Help, Options_AreInGroups) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("diff"), run.console);
   const std::vector<std::string> in_order = {
-      "\nInput:\n",       "  LOG...",        "  --session N", "\nSide A:\n",
-      "  --a [BUFFER=]", "\nSide B:\n",      "\nOutput:\n",    "\nGlobal options:\n",
+      "\nInput:\n",      "  LOG...",         "  --session N", "\nSide A:\n",
+      "  --a [BUFFER=]", "\nSide B:\n",      "\nOutput:\n",   "\nGlobal options:\n",
       "  -h, --help",    "\nExit status:\n", "\nExamples:\n"};
   size_t at = 0;
   for (const std::string& part : in_order) {
@@ -104,8 +104,7 @@ TEST(Help, Options_AreInGroups) {
 TEST(Help, Options_SayWhatTheyGoWith) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("graph"), run.console);
-  EXPECT_THAT(text,
-              HasSubstr("others; not with --full or --layout or --order or --top\n"));
+  EXPECT_THAT(text, HasSubstr("others; not with --full or --layout or --order or --top\n"));
 }
 
 TEST(Help, ExitStatus_IsThatOfTheCommand) {

@@ -170,19 +170,16 @@ Result<RecordRange> ParseRecordRange(std::string_view text) {
   const std::string_view last = dots == std::string_view::npos ? first : text.substr(dots + 2);
   RecordRange range;
   bool good = !first.empty() || !last.empty();
-  if (!first.empty()) {
-    const auto number = ParseNumber(first, UINT64_MAX);
-    good = good && number;
-    range.first = number.value_or(0);
-  }
-  if (!last.empty()) {
-    const auto number = ParseNumber(last, UINT64_MAX);
-    good = good && number;
-    range.last = number.value_or(0);
-  }
-  if (!good || range.first > range.last)
-    return UsageError("'{}' is not a range of records; write it like 10..20, 10.. or ..20", text);
-  return range;
+  const auto take = [&good](std::string_view number, uint64_t& end) {
+    if (number.empty()) return;
+    const auto parsed = ParseNumber(number, UINT64_MAX);
+    good = good && parsed;
+    end = parsed.value_or(0);
+  };
+  take(first, range.first);
+  take(last, range.last);
+  if (good && range.first <= range.last) return range;
+  return UsageError("'{}' is not a range of records; write it like 10..20, 10.. or ..20", text);
 }
 
 Result<ReadsChoice> ParseReads(std::string_view text) {

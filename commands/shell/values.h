@@ -39,7 +39,7 @@ Result<uint64_t> ParseSizeFrom(std::string_view text, uint64_t least);
 /// "500ms", "5s", "2m", "1.5h", also "us" and "ns": nanoseconds. A unit is required.
 Result<uint64_t> ParseDuration(std::string_view text);
 
-/// The same, but not 0.
+/// A duration that is not 0.
 Result<uint64_t> ParsePositiveDuration(std::string_view text);
 
 /// A decimal number of at most `max`.

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/imported_trace.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/tried_remedies.h"
@@ -241,7 +241,6 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(code,
                         AdviseOnTraceFile(args, config, std::move(known.source), out, context));
   } else {
-    context.console.PlanSteps(4);
     SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
     RS_ASSIGN_OR_RETURN(code, ReportSessions(sessions, out, [&] {
                           return AdviseOnSession(args, config, sessions, out, context);

@@ -26,9 +26,6 @@
 namespace ringscope {
 namespace {
 
-/// Passes over the log, of a search, as far as most take.
-constexpr size_t kTargetSteps = 6;
-
 struct SweepArgs {
   std::vector<std::string> logs;
   SweepChoices choices;
@@ -99,7 +96,6 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     if (list.buffer && !list.sizes.empty())
       buffers.session.buffers[*list.buffer].size = list.sizes.front();
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
-  context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);
   SessionReader sessions(context, {.paths = args.logs, .only = args.session, .clone = args.clone},
                          "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {

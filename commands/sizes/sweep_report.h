@@ -11,9 +11,6 @@
 
 namespace ringscope {
 
-/// Passes over the log: reading, and the replays.
-inline constexpr size_t kSweepSteps = 2;
-
 /// "v2@58, ring_buffer, read at the end"
 std::string SettingText(const SweepSetting& setting, const SweepRow& row);
 /// "the log lasts only 3.710 s", "even with 2 GiB for buffer 1, ..."

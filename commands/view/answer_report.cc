@@ -12,18 +12,9 @@ namespace ringscope {
 std::string HarmText(Harm harm) { return harm == Harm::kDataLoss ? "data loss" : Name(harm); }
 
 TextStyle StyleOf(Harm harm) {
-  switch (harm) {
-    case Harm::kOk:
-      return TextStyle::kGood;
-    case Harm::kInfo:
-      return TextStyle::kBold;
-    case Harm::kWarning:
-      return TextStyle::kWarning;
-    case Harm::kDataLoss:
-    case Harm::kError:
-      return TextStyle::kLoss;
-  }
-  return TextStyle::kPlain;
+  if (harm == Harm::kOk) return TextStyle::kGood;
+  if (harm == Harm::kInfo) return TextStyle::kBold;
+  return harm == Harm::kWarning ? TextStyle::kWarning : TextStyle::kLoss;
 }
 
 void PrintAnswer(Report& report, const std::string& name, const Answer& answer) {

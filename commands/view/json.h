@@ -11,14 +11,18 @@
 namespace ringscope {
 
 /// A document that names its schema: "ringscope.NAME/1".
-Json JsonDocument(std::string_view name);
+inline Json JsonDocument(std::string_view name) {
+  return {{"schema", "ringscope." + std::string(name) + "/1"}};
+}
 /// {"packets": 1, "bytes": 2}
 inline Json CountJson(const PacketCount& count) {
   return {{"packets", count.packets}, {"bytes", count.bytes}};
 }
 
 /// {"record": 1, "time_ns": 2}
-Json MomentJson(const LogMoment& moment);
+inline Json MomentJson(const LogMoment& moment) {
+  return {{"record", moment.record}, {"time_ns", moment.time_ns}};
+}
 
 }  // namespace ringscope
 

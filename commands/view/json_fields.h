@@ -7,16 +7,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "commands/shell/values.h"
 #include "commands/view/json.h"
 #include "core/base/config_change.h"
 #include "core/base/enum_names.h"
+#include "core/base/ids.h"
 #include "core/base/packet_count.h"
 #include "core/base/text.h"
 
 namespace ringscope {
 
-// Structs that are written as JSON objects and read back list their members once:
+// Structs that are written as JSON objects list their members once:
 //
 //   template <typename Io>
 //   void ListFields(Io& io, Point& point) {
@@ -28,8 +28,6 @@ namespace ringscope {
 
 template <typename T>
 Json FieldsToJson(const T& value);
-template <typename T>
-T FieldsFromJson(const Json& json);
 
 /// Writes the members that a struct lists.
 class JsonFieldWriter {
@@ -39,7 +37,7 @@ class JsonFieldWriter {
     object_[key] = FieldsToJson(value);
     if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
-  /// A value that is computed of others: it is not read back.
+  /// A value that is computed of others.
   template <typename... Values>
   void Derived(const Values&... values) {
     (*this)(values...);
@@ -71,43 +69,14 @@ class JsonFieldWriter {
   Json object_ = Json::object();
 };
 
-/// Reads the members that a struct lists. Throws an exception where one is missing, or of another
-/// type.
-class JsonFieldReader {
- public:
-  explicit JsonFieldReader(const Json& object) : object_(object) {}
-
-  template <typename T, typename... More>
-  void operator()(const char* key, T& value, More&&... more) {
-    value = FieldsFromJson<T>(object_.at(key));
-    if constexpr (sizeof...(more) > 0) (*this)(more...);
-  }
-  template <typename... Values>
-  void Derived(const Values&...) {}
-  template <typename T>
-  void UnlessEmpty(const char* key, std::vector<T>& values) {
-    if (object_.contains(key)) (*this)(key, values);
-  }
-  template <typename T>
-  void UnlessEmpty(const char* key, std::optional<T>& value) {
-    if (object_.contains(key)) (*this)(key, value);
-  }
-  void UnlessEmpty(const char* key, PacketCount& value) {
-    if (object_.contains(key)) (*this)(key, value);
-  }
-  template <typename List>
-  void Object(const char* key, List list) {
-    JsonFieldReader inner(object_.at(key));
-    list(inner);
-  }
-
- private:
-  const Json& object_;
-};
-
 template <typename Io>
 void ListFields(Io& io, PacketCount& count) {
   io("packets", count.packets, "bytes", count.bytes);
+}
+
+template <typename Io>
+void ListFields(Io& io, LogMoment& moment) {
+  io("record", moment.record, "time_ns", moment.time_ns);
 }
 
 template <typename Io>
@@ -145,34 +114,6 @@ Json FieldsToJson(const T& value) {
     JsonFieldWriter writer;
     ListFields(writer, const_cast<T&>(value));  // a writer changes nothing
     return writer.Take();
-  }
-}
-
-template <typename T>
-T FieldsFromJson(const Json& json) {
-  if constexpr (NamedEnum<T>) {
-    if (const std::optional<T> value = FromName<T>(json.get<std::string>())) return *value;
-    throw std::runtime_error("'" + json.get<std::string>() + "' is not a name that is known here");
-  } else if constexpr (std::is_enum_v<T>) {
-    return static_cast<T>(json.get<std::underlying_type_t<T>>());
-  } else if constexpr (std::same_as<T, SequenceKey>) {
-    const Result<SequenceKey> key = ParseSequence(json.get<std::string>());
-    if (!key) throw std::runtime_error(key.error().message);
-    return *key;
-  } else if constexpr (kIsOptional<T>) {
-    return json.is_null() ? T() : T(FieldsFromJson<typename T::value_type>(json));
-  } else if constexpr (kIsVector<T>) {
-    T values;
-    for (const Json& element : json)
-      values.push_back(FieldsFromJson<typename T::value_type>(element));
-    return values;
-  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
-    return json.get<T>();
-  } else {
-    T value;
-    JsonFieldReader reader(json);
-    ListFields(reader, value);
-    return value;
   }
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "commands/shell/text.h"
-#include "commands/view/markdown.h"
 
 namespace ringscope {
 namespace {
@@ -33,16 +32,11 @@ Report::Report(Console& console, std::string_view format, std::string_view schem
     : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
 
 std::string Report::Styled(TextStyle style, std::string_view text) const {
-  const bool has_styles = file_ == nullptr && !is_markdown();
-  return has_styles ? console_.Styled(style, text) : std::string(text);
+  return file_ == nullptr ? console_.Styled(style, text) : std::string(text);
 }
 
 void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
                           size_t indent) {
-  if (is_markdown()) {
-    Block(fmt::format("**{}**{}", MarkdownText(styled), MarkdownText(rest)));
-    return;
-  }
   // Lines are broken without regard to the codes of the style, and each line has its own.
   const std::string text = Wrap(styled + rest, indent);
   const std::string first = Wrap(styled, indent);
@@ -61,31 +55,10 @@ void Report::PrintWrapped(TextStyle style, const std::string& styled, const std:
   Print(out);
 }
 
-void Report::Paragraph(std::string_view text, size_t indent) {
-  if (is_markdown())
-    Block(MarkdownText(text));
-  else
-    Print(Wrap(text, indent) + "\n");
-}
+void Report::Paragraph(std::string_view text, size_t indent) { Print(Wrap(text, indent) + "\n"); }
 
 void Report::Print(std::string_view text) {
-  if (is_markdown() && !is_fenced_) {
-    text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
-    if (text.empty()) return;  // what divides blocks
-    Write("```\n");
-    is_fenced_ = true;
-  }
   if (!is_json()) Write(text);
-}
-
-void Report::CloseFence() {
-  if (std::exchange(is_fenced_, false)) Write("```\n\n");
-}
-
-void Report::Block(const std::string& markdown) {
-  CloseFence();
-  Write(markdown);
-  Write(markdown.ends_with('\n') ? "\n" : "\n\n");
 }
 
 void Report::Write(std::string_view text) {
@@ -96,30 +69,19 @@ void Report::Write(std::string_view text) {
 }
 
 void Report::Title(std::string_view title, std::string_view rest) {
-  if (is_markdown()) {
-    Block(fmt::format("## {}: {}", MarkdownText(title), MarkdownText(rest)));
-    return;
-  }
   PrintWrapped(TextStyle::kBold, std::string(title) + ":", " " + std::string(rest));
 }
 
 void Report::Heading(std::string_view title, size_t indent) {
-  if (is_markdown()) {
-    Block((indent == 0 ? "### " : "#### ") + MarkdownText(title));
-    return;
-  }
   Print(fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
 }
 
 void Report::Print(const Table& table, size_t indent) {
-  if (is_text())
-    table.Print(console_, indent);
-  else if (is_markdown() && !table.empty())
-    Block(table.Markdown());
+  if (is_text()) table.Print(console_, indent);
 }
 
 void Report::Section(std::string_view title, const Table& table, size_t indent) {
-  if (!is_for_people() || table.empty()) return;
+  if (!is_text() || table.empty()) return;
   if (title.empty())
     Print("\n");
   else
@@ -137,11 +99,11 @@ void Report::Data(Json members) {
 
 void Report::Fact(const char* title, const Cell& cell, std::string_view key) {
   if (!key.empty()) Data(key, cell.value);
-  if (is_for_people() && !cell.text.empty()) facts_.AddRow({title, cell});
+  if (is_text() && !cell.text.empty()) facts_.AddRow({title, cell});
 }
 
 void Report::EndFacts() {
-  if (is_for_people()) Print(facts_, 2);
+  if (is_text()) Print(facts_, 2);
   facts_ = FactTable();
 }
 
@@ -151,7 +113,6 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 }
 
 Status Report::Finish() {
-  CloseFence();
   if (!is_json()) return status_;
   const std::string text = JsonText(data_, format_ == kOneLine ? -1 : 2) + "\n";
   if (file_ != nullptr) return file_->Write(text);

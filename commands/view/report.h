@@ -10,12 +10,9 @@
 
 namespace ringscope {
 
-/// A command's result, stated once. What is for people is printed at once where the format is
-/// "text" or "markdown"; what is for programs is gathered in a document where it is "json", in one
-/// /// line where it is kOneLine. Of any other format ("jsonl", "csv", "svg") a command prints all
-/// itself.
-/// Markdown has headings, paragraphs and tables as such, and what is printed as it is between
-/// fences.
+/// A command's result, stated once. The part for people is printed at once where the format is
+/// "text"; the part for programs is gathered in a document where it is "json", in one line where it
+/// is kOneLine. Of any other format ("jsonl", "csv", "svg") a command prints all itself.
 class Report {
  public:
   /// The format of a document in one line, for commands whose lines of JSONL are documents.
@@ -28,8 +25,6 @@ class Report {
   void WriteTo(ByteSink& file) { file_ = &file; }
 
   bool is_text() const { return format_ == "text"; }
-  bool is_markdown() const { return format_ == "markdown"; }
-  bool is_for_people() const { return is_text() || is_markdown(); }
   bool is_json() const { return format_ == "json" || format_ == kOneLine; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
@@ -38,7 +33,7 @@ class Report {
 
   // For people.
 
-  /// Text as it is. Nothing where the format is JSON.
+  /// Text as it is; nothing in JSON.
   void Print(std::string_view text);
   /// Text in lines of at most 80 columns, `indent` spaces in front of each.
   void Paragraph(std::string_view text, size_t indent = 0);
@@ -64,7 +59,7 @@ class Report {
   // For both.
 
   /// A fact among others: as text a line of two aligned columns, unless it is empty.
-  /// @param key in the document; empty: people alone want to know
+  /// @param key in the document; empty: it is only for people
   void Fact(const char* title, const Cell& cell, std::string_view key = {});
   /// Writes the facts so far, so that the next ones are aligned for themselves.
   void EndFacts();
@@ -102,15 +97,10 @@ class Report {
     Json outer_;
   };
 
-  /// A heading, a paragraph or a table of Markdown.
-  void Block(const std::string& markdown);
   void Write(std::string_view text);
-  /// Ends what is between fences.
-  void CloseFence();
 
   Console& console_;
   const std::string format_;
-  bool is_fenced_ = false;
   ByteSink* file_ = nullptr;
   Status status_;
   Json data_;

@@ -4,9 +4,9 @@
 
 #include "commands/shell/console.h"
 #include "commands/shell/text.h"
-#include "commands/view/markdown.h"
 
 namespace ringscope {
+
 Cell CountCell(uint64_t count) { return {WithCommas(count), count}; }
 Cell BytesCell(uint64_t bytes) { return {HumanSize(bytes), bytes}; }
 Cell DurationCell(uint64_t ns) { return {HumanDuration(ns), ns}; }
@@ -60,22 +60,6 @@ std::string Table::Text(size_t indent) const {
     for (const std::string& line : block.rows) text += line + "\n";
   }
   return text;
-}
-
-std::string Table::Markdown() const {
-  std::string titles = "|", rule = "|", rows;
-  for (const Column& column : columns_) {
-    if ((column.in & kInText) == 0) continue;
-    titles += " " + MarkdownText(column.title) + " |";
-    rule += column.align == Align::kRight ? "---:|" : "---|";
-  }
-  for (const std::vector<Cell>& row : rows_) {
-    rows += '|';
-    for (size_t i = 0; i < row.size(); ++i)
-      if ((columns_[i].in & kInText) != 0) rows += " " + MarkdownText(row[i].text) + " |";
-    rows += '\n';
-  }
-  return titles + "\n" + rule + "\n" + rows;
 }
 
 Json Table::ToJson() const {

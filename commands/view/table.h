@@ -62,10 +62,8 @@ class Table {
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
-  /// The same as text, without colours.
+  /// The table as text, without colours.
   std::string Text(size_t indent = 0) const;
-  /// The same as a table of Markdown. Without titles, the title line is empty.
-  std::string Markdown() const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
   /// A line of the keys, and one for each row of the values.

@@ -22,12 +22,10 @@ struct TextBlock {
   std::vector<std::string> rows;
 };
 
-/// Columns side by side, two spaces apart, after `indent` spaces, in at most `width` columns of a
-/// terminal. What is wider has titles of several lines; then the cells of the widest left-aligned
-/// columns take several lines; then the columns that are too many follow in further blocks, each
-/// with what names the rows again: the columns up to the first one with a title. Only a single word
-/// that is too long goes beyond the width. Words end at spaces, and between '/' or '+' and a name;
-/// numbers, which are right-aligned, are never broken.
+/// Lays columns out side by side, after `indent` spaces, in at most `width` columns of a terminal.
+/// Where they are wider, titles take several lines; then the cells of the widest left-aligned
+/// columns do; then the columns that are too many follow in further blocks, after the columns up to
+/// the first one with a title. Words end at spaces, and between '/' or '+' and a name.
 std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_t indent,
                                    size_t width);
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_SHELL_HELP_TEXT_H_
-#define RINGSCOPE_COMMANDS_SHELL_HELP_TEXT_H_
+#ifndef RINGSCOPE_COMMANDS_SHELL_HELP_H_
+#define RINGSCOPE_COMMANDS_SHELL_HELP_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ std::string OverviewHelp(const Console& console);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_SHELL_HELP_TEXT_H_
+#endif  // RINGSCOPE_COMMANDS_SHELL_HELP_H_

@@ -1,31 +1,244 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "commands/protovm/found_programs.h"
-#include "commands/protovm/program_text.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/context.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/report.h"
+#include "core/perfetto/fields.h"
 #include "core/protovm/proto_vm.h"
+#include "core/protovm/traced_program.h"
+#include "core/protovm/vm_program.h"
+#include "formats/descriptors/descriptors.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/inputs/open_log.h"
 #include "formats/io/hex.h"
 #include "formats/json/json_keys.h"
 #include "formats/json/json_writer.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {
 
+using protovm::Instruction;
+using protovm::OpCode;
+using protovm::PathPart;
+using protovm::Program;
 using protovm::ProtoVm;
 using protovm::RunOutcome;
 using protovm::RunResult;
 
-constexpr size_t kMaxCaseBytes = size_t{64} << 20;
+/// Deeper instructions are not indented any further.
+constexpr size_t kMaxIndent = 24;
+
+/// The messages that the cursors of a run are at. Empty: not known.
+struct Cursors {
+  std::string src, dst;
+};
+
+std::string CursorText(uint32_t cursor) {
+  if (cursor == protovm::kCursorSrc) return "SRC";
+  if (cursor == protovm::kCursorDst) return "DST";
+  return cursor == 3 ? "BOTH" : fmt::format("cursor {}", cursor);
+}
+
+/// Returns a path as text, and moves `message` to the message at its end.
+std::string PathText(std::span<const PathPart> path, const Descriptors& descriptors,
+                     std::string& message) {
+  std::string text;
+  const auto name_of = [&](uint32_t number) {
+    const std::string name = descriptors.FieldName(message, number);
+    return name.empty() ? std::to_string(number) : name;
+  };
+  for (const PathPart& part : path) {
+    if (part.has_field_id) {
+      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(part.field_id),
+                          part.is_repeated ? "[*]" : "");
+      const auto field = descriptors.FieldOf(message, part.field_id);
+      message = field ? field->message : std::string();
+    } else if (part.has_array_index) {
+      text += fmt::format("[{}]", part.array_index);
+    } else if (part.has_map_key) {
+      text += fmt::format("[{}={}]", name_of(part.map_key_field_id),
+                          part.has_register ? fmt::format("r{}", part.register_to_match) : "?");
+    } else {
+      text += "[?]";
+    }
+  }
+  return text;
+}
+
+std::string LevelText(uint32_t abort_level) {
+  if (abort_level == protovm::kBreakOuter) return "";
+  if (abort_level == protovm::kAbortRun) return "  (on error: abort)";
+  return "  (on error: continue)";
+}
+
+std::string ShortPlace(const Program& program, uint32_t index) {
+  std::vector<uint32_t> places;
+  for (uint32_t i = index; i != UINT32_MAX; i = program.all()[i].parent)
+    places.push_back(program.all()[i].place);
+  std::reverse(places.begin(), places.end());
+  return fmt::format("{}", fmt::join(places, "."));
+}
+
+/// Returns an instruction as text, and moves the cursors as it does.
+std::string InstructionText(const Program& program, const Instruction& instruction,
+                            const Descriptors& descriptors, Cursors& cursors) {
+  switch (instruction.op) {
+    case OpCode::kNone:
+      return "(no instruction)";
+    case OpCode::kSelect:
+      return fmt::format(
+          "select {}{}{}", CursorText(instruction.cursor),
+          PathText(program.PathOf(instruction), descriptors,
+                   instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst),
+          instruction.create ? " create" : "");
+    case OpCode::kRegLoad:
+      return fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
+    case OpCode::kDel:
+      return "del";
+    case OpCode::kMerge:
+      return fmt::format("merge{}{}", instruction.skip_submessages ? " skip_submessages" : "",
+                         instruction.del_if_src_empty ? " del_if_src_empty" : "");
+    case OpCode::kSet:
+      return "set";
+  }
+  return "";
+}
+
+/// Returns a listing of a program with one instruction per line. The instruction's place is first
+/// ("2.0.1": the second of those nested in the first of those nested in the third), nested
+/// instructions are indented.
+/// @param message type of the packets, whose fields are named; empty: fields have their numbers
+std::string ProgramText(const Program& program, const Descriptors& descriptors,
+                        const std::string& message) {
+  // Depth first, without recursion: a program may be as deep as it is large.
+  struct Open {
+    uint32_t index;
+    size_t indent;
+    Cursors cursors;
+  };
+  struct Line {
+    std::string place, text;
+  };
+  std::vector<Line> lines;
+  std::vector<Open> open;
+  const auto push = [&](uint32_t begin, size_t count, size_t indent, const Cursors& cursors) {
+    for (size_t i = count; i-- > 0;)
+      open.push_back({begin + static_cast<uint32_t>(i), indent, cursors});
+  };
+  push(0, program.top().size(), 0, {message, message});
+  size_t width = 0;
+  while (!open.empty()) {
+    Open next = std::move(open.back());
+    open.pop_back();
+    const Instruction& instruction = program.all()[next.index];
+    const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
+                             LevelText(instruction.abort_level);
+    const bool is_deep = next.indent > kMaxIndent;
+    lines.push_back({is_deep ? "..." : ShortPlace(program, next.index),
+                     std::string(std::min(next.indent, kMaxIndent), ' ') + text});
+    width = std::max(width, lines.back().place.size());
+    push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);
+  }
+  std::string text;
+  for (const Line& line : lines)
+    text += fmt::format("  {:<{}}  {}\n", line.place, width, line.text);
+  return text;
+}
+
+/// A program (ProtoVM) in a file, with what the file has of it.
+struct FoundProgram {
+  std::string program;                      // a VmProgram message
+  std::string data_source;                  // empty: not known
+  std::vector<uint64_t> producers;          // in order of appearance
+  std::optional<uint64_t> memory_limit_kb;  // absent: not known
+  std::optional<std::string> state;         // absent: the file has none
+  std::string message = "TracePacket";      // type of the packets; empty: not known
+};
+
+constexpr size_t kMaxMessageBytes = size_t{64} << 20;
+
+Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> source) {
+  std::vector<FoundProgram> programs;
+  const auto add = [&programs](FoundProgram added) {
+    if (added.program.empty()) return;
+    const auto known = std::ranges::find_if(programs, [&](const FoundProgram& one) {
+      return one.program == added.program && one.data_source == added.data_source &&
+             one.memory_limit_kb == added.memory_limit_kb;
+    });
+    if (known == programs.end()) return programs.push_back(std::move(added));
+    if (std::ranges::find(known->producers, added.producers[0]) == known->producers.end())
+      known->producers.push_back(added.producers[0]);
+  };
+  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
+    if (!op) return programs;
+    if (const auto* registered = std::get_if<DataSourceRegistered>(&op->body))
+      add({registered->protovm_program, registered->name, {Raw(registered->producer)}});
+    else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body))
+      add({setup->program, setup->data_source, {Raw(setup->producer)}, setup->memory_limit_kb});
+  }
+}
+
+FoundProgram DecodeInstance(Bytes instance) {
+  const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
+  FoundProgram found{.program = std::string(wire::AsText(read.program))};
+  found.state = wire::AsText(read.state);
+  found.memory_limit_kb = read.memory_limit_kb;
+  for (const int32_t producer : read.producers)
+    found.producers.push_back(static_cast<uint64_t>(producer));
+  return found;
+}
+
+Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> source) {
+  std::vector<FoundProgram> programs;
+  RS_ASSIGN_OR_RETURN(const auto trace,
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, trace->Next());
+    if (!packet) return programs;
+    wire::ForEachField(packet->bytes, [&](const wire::VisitedField& field) {
+      if (field.number != proto::TracePacket::kProtoVms) return;
+      wire::FieldReader instances(field.bytes);
+      while (const auto instance = instances.Next())
+        if (instance->number == proto::ProtoVms::kInstance)
+          programs.push_back(DecodeInstance(instance->bytes));
+    });
+  }
+}
+
+/// The programs of a file, each once: those that data sources of a log have, those of a trace with
+/// their states, or the one that the file is.
+Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  if (input.kind == InputKind::kLog) return ProgramsOfLog(std::move(input.source));
+  if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
+  RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
+  if (Program(wire::AsBytes(program)).all().empty())
+    return Fail(ErrorCode::kCorrupt, "this is not a program: it has no instructions (VmProgram)",
+                {path, {}, {}}, "name a VmProgram message, a log or a trace");
+  return std::vector<FoundProgram>{{.program = std::move(program), .message = ""}};
+}
+
+/// The bytes of a file that is a message.
+Result<std::string> ReadMessageFile(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
+  return ReadAll(*source, kMaxMessageBytes);
+}
+
 constexpr uint64_t kDefaultLimit = uint64_t{1} << 20;
 constexpr int kOldestRelease = static_cast<int>(protovm::kProtoVmReleases.front().release);
 constexpr int kNewestVmRelease = static_cast<int>(protovm::kProtoVmReleases.back().release);
@@ -81,8 +294,8 @@ Result<VmCase> ParseVmCase(std::string_view text) {
                 "with program, packets, and memory_limit_bytes or memory_limit_kb");
   VmCase parsed;
   KeyReader keys(json);
-  keys.Hex("program", kMaxCaseBytes, parsed.program);
-  if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxCaseBytes, parsed.initial_state);
+  keys.Hex("program", kMaxMessageBytes, parsed.program);
+  if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxMessageBytes, parsed.initial_state);
   parsed.limit = keys.Has("memory_limit_kb")
                      ? protovm::LimitBytes(keys.Uint<uint64_t>("memory_limit_kb"))
                      : keys.Uint<uint64_t>("memory_limit_bytes");
@@ -130,7 +343,7 @@ Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
 }
 
 /// Returns "abort at instructions[0]: the packet has no such field", or "ok".
-std::string OutcomeText(const protovm::Program& program, const RunOutcome& outcome) {
+std::string OutcomeText(const Program& program, const RunOutcome& outcome) {
   if (outcome.result == RunResult::kOk) return "ok";
   const std::string what =
       outcome.result == RunResult::kCrash ? "the service would crash here," : Name(outcome.result);
@@ -192,7 +405,7 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(const std::vector<FoundProgram> programs, FindPrograms(context, path));
     if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
     for (const FoundProgram& found : programs) {
-      const protovm::Program program(wire::AsBytes(found.program));
+      const Program program(wire::AsBytes(found.program));
       const std::string listing = ProgramText(program, descriptors.get(), found.message);
       const std::string origin = OriginText(found);
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
