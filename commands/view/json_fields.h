@@ -111,6 +111,11 @@ void ListFields(Io& io, PacketCount& count) {
 }
 
 template <typename Io>
+void ListFields(Io& io, LogMoment& moment) {
+  io("record", moment.record, "time_ns", moment.time_ns);
+}
+
+template <typename Io>
 void ListFields(Io& io, ConfigChange& change) {
   io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
      change.is_estimate);
@@ -131,7 +136,7 @@ Json FieldsToJson(const T& value) {
     return Name(value);
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<std::underlying_type_t<T>>(value);
-  } else if constexpr (std::same_as<T, SequenceKey>) {
+  } else if constexpr (std::same_as<T, SequenceKey> || std::same_as<T, ChunkName>) {
     return ToString(value);
   } else if constexpr (kIsOptional<T>) {
     return value ? FieldsToJson(*value) : Json();
