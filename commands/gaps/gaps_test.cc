@@ -85,9 +85,10 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
   const ParsedJson gaps = document["sessions"][0]["gaps"];
   EXPECT_GT(gaps.size(), 20u);
   const std::vector<ParsedJson> lines = JsonLines(printed("jsonl"));
-  EXPECT_EQ(static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
-                                              [](const ParsedJson& j) { return j["type"] == "gap"; })),
-            gaps.size());
+  EXPECT_EQ(
+      static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
+                                        [](const ParsedJson& j) { return j["type"] == "gap"; })),
+      gaps.size());
   const std::string rows = printed("csv");
   EXPECT_EQ(static_cast<size_t>(std::count(rows.begin(), rows.end(), '\n')), gaps.size() + 1);
 }

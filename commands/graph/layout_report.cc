@@ -5,48 +5,75 @@
 #include <algorithm>
 
 #include "commands/shell/text.h"
-#include "commands/view/json.h"
-#include "core/session/buffer_event.h"
+#include "commands/view/json_fields.h"
+#include "formats/draw/svg.h"
+#include "formats/draw/svg_style.h"
+#include "formats/draw/svg_text.h"
 
 namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, LayoutExtent& extent) {
+  io("kind", extent.kind, "offset", extent.offset, "size", extent.size);
+  if (extent.kind == LayoutExtent::Kind::kChunk)
+    io("sequence", extent.chunk.sequence, "chunk", extent.chunk.chunk, "payload_size",
+       extent.payload_size, "consumed", extent.consumed, "incomplete", extent.incomplete,
+       "needs_patching", extent.needs_patch);
+}
+
+template <typename Io>
+void ListFields(Io& io, BufferLayout& layout) {
+  io("buffer", layout.buffer, "engine", layout.engine, "policy", layout.policy, "size", layout.size,
+     "record", layout.at.record, "time_ns", layout.at.time_ns, "before_read", layout.before_read,
+     "write_cursor", layout.write_cursor, "wraps", layout.wraps, "extents", layout.extents);
+}
+
 namespace {
+
+/// "buffer 1 (v2@58, 256 KiB, ring_buffer) after record 4,734 (1.836718 s)"
+std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
+  return fmt::format(
+      "buffer {} ({}, {}, {}) {}", Raw(layout.buffer), layout.engine, HumanSize(layout.size),
+      Name(layout.policy),
+      clock.After(layout.at, layout.before_read ? "before its last read, at" : "after"));
+}
+
+/// "2:2 (app/render): 120 chunks, 64 KiB, 60 KiB unread"
+std::string ShareLine(const LayoutShare& share, const SessionNotes& notes) {
+  if (share.kind == LayoutExtent::Kind::kPadding)
+    return fmt::format("padding of consumed or cleared chunks: {}", HumanSize(share.bytes));
+  if (share.kind == LayoutExtent::Kind::kUnused)
+    return fmt::format("never written: {}", HumanSize(share.bytes));
+  return fmt::format("{}: {}, {}, {} unread", notes.NameOf(share.sequence),
+                     Count(share.chunks, "chunk"), HumanSize(share.bytes), HumanSize(share.unread));
+}
+
+/// The cells of a row in which the write cursor is; nullopt if it is in another row.
+std::optional<uint64_t> CursorCell(const BufferLayout& layout, const LayoutGrid& grid, size_t row,
+                                   size_t end) {
+  const uint64_t cell = layout.write_cursor / grid.bytes_per_cell;
+  if (cell < row || (cell >= end && end < grid.cells.size())) return std::nullopt;
+  return std::min<uint64_t>(cell, end) - row;
+}
 
 constexpr size_t kTextCellsInRow = 64;
 constexpr size_t kMaxTextCells = 32 * kTextCellsInRow;
-constexpr size_t kLetters = 26;
 
-/// How a cell is written: "A" unread, "a" consumed, beyond 26 sequences "@".
+/// Returns the sign of a cell: "A" unread, "a" consumed, beyond 26 sequences "@" and "o".
 std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
   if (share.kind == LayoutExtent::Kind::kPadding) return "·";
   if (share.kind == LayoutExtent::Kind::kUnused) return " ";
-  if (index >= kLetters) return consumed ? "o" : "@";
+  if (index >= 26) return consumed ? "o" : "@";
   return std::string(1, static_cast<char>((consumed ? 'a' : 'A') + static_cast<int>(index)));
 }
 
-/// How a cell is written that continues the chunk of the one before.
-const char* Filler(bool consumed) { return consumed ? "-" : "="; }
-
-/// "  write cursor 0x1000" for the row of a cursor.
-/// A line below the row of bytes in which a cursor is, which points at it.
-std::string CursorText(const char* name, uint64_t cursor, size_t cell) {
+/// A line below the row of bytes in which the write cursor is, which points at it.
+std::string CursorText(uint64_t cursor, uint64_t cell) {
   constexpr size_t kFirstCell = 14;  // column
   const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
-  const std::string text = fmt::format("{} {:#x}", name, cursor);
+  const std::string text = fmt::format("write cursor {:#x}", cursor);
   if (column + 2 + text.size() <= kTextColumns) return fmt::format("{:{}}^ {}\n", "", column, text);
   return fmt::format("{:>{}} ^\n", text, column - 1);
-}
-
-/// The cursors in a row of bytes.
-std::string CursorsText(const BufferLayout& layout, uint64_t bytes_per_cell, uint64_t from,
-                        uint64_t to, bool is_last) {
-  std::string text;
-  const auto add = [&](const char* name, uint64_t cursor) {
-    if ((cursor >= from && cursor < to) || (is_last && cursor >= to))
-      text += CursorText(name, cursor, (cursor - from) / bytes_per_cell);
-  };
-  add("write cursor", layout.write_cursor);
-  if (layout.read_cursor) add("last read", *layout.read_cursor);
-  return text;
 }
 
 std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
@@ -63,44 +90,92 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
       const LayoutShare& share = grid.shares[cell.share];
       const bool continues = i > row && !cell.starts && cell.share == grid.cells[i - 1].share &&
                              share.kind == LayoutExtent::Kind::kChunk;
-      line += continues ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
+      line += continues ? (cell.consumed ? "-" : "=") : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
-    text += CursorsText(layout, grid.bytes_per_cell, row * grid.bytes_per_cell,
-                        end * grid.bytes_per_cell, end == grid.cells.size());
+    if (const auto cell = CursorCell(layout, grid, row, end))
+      text += CursorText(layout.write_cursor, *cell);
   }
-  for (size_t i = 0; i < grid.shares.size(); ++i) {
-    const LayoutShare& share = grid.shares[i];
-    const std::string symbol = Symbol(share, i, false);
-    text += fmt::format("  {}  {}\n", symbol, ShareText(share, notes));
-  }
+  for (size_t i = 0; i < grid.shares.size(); ++i)
+    text += fmt::format("  {}  {}\n", Symbol(grid.shares[i], i, false),
+                        ShareLine(grid.shares[i], notes));
   return text;
 }
+
+// All measures are pixels.
+constexpr double kLayoutMargin = 24;
+constexpr double kMapX = kLayoutMargin + 92;
+constexpr size_t kSvgCellsInRow = 128;
+constexpr size_t kMaxSvgCells = 64 * kSvgCellsInRow;
+constexpr double kLayoutCell = 8;
+constexpr double kMapRow = 16;
+constexpr double kMapEnd = kMapX + kLayoutCell * kSvgCellsInRow;
+constexpr double kLayoutWidth = kMapEnd + 160;
+constexpr double kLayoutLine = 18;
+
+/// Returns the style class of a share. Ten sequences have colours of their own.
+std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
+  if (share.kind != LayoutExtent::Kind::kChunk) return Name(share.kind);
+  return fmt::format("s{}{}", std::min<size_t>(index, 9), consumed ? " consumed" : "");
+}
+
+class LayoutPicture {
+ public:
+  void Draw(const BufferLayout& layout, const GraphClock& clock, const SessionNotes& notes) {
+    const LayoutGrid grid = MakeGrid(layout, kMaxSvgCells);
+    svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock), "heading");
+    svg_.Text(kLayoutMargin, y_ + 32,
+              fmt::format(
+                  "{} to a cell, {} to a row; pale: read already; white line: a chunk begins",
+                  HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kSvgCellsInRow)),
+              "soft");
+    y_ += 44;
+    for (size_t row = 0; row < grid.cells.size(); row += kSvgCellsInRow)
+      DrawRow(layout, grid, row, std::min(row + kSvgCellsInRow, grid.cells.size()));
+    y_ += 12;
+    for (size_t i = 0; i < grid.shares.size(); ++i) {
+      constexpr double kTextX = kLayoutMargin + 18;
+      svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
+      for (const std::string& line : SvgTextLines(ShareLine(grid.shares[i], notes),
+                                                  kLayoutWidth - kLayoutMargin - kTextX, "")) {
+        svg_.Text(kTextX, y_ + 10, line, "");
+        y_ += kLayoutLine;
+      }
+    }
+    y_ += kLayoutLine;
+  }
+  std::string Finish() { return svg_.Finish(kLayoutWidth, y_, "layout of buffers", SvgStyle()); }
+
+ private:
+  void DrawRow(const BufferLayout& layout, const LayoutGrid& grid, size_t row, size_t end) {
+    svg_.Text(kMapX - 8, y_ + 11, fmt::format("{:#x}", row * grid.bytes_per_cell),
+              "soft small right");
+    for (size_t i = row; i < end;) {
+      const LayoutCell& cell = grid.cells[i];
+      size_t next = i + 1;  // after the cells that look the same
+      while (next < end && grid.cells[next].share == cell.share &&
+             grid.cells[next].consumed == cell.consumed && !grid.cells[next].starts)
+        ++next;
+      const double x = kMapX + static_cast<double>(i - row) * kLayoutCell;
+      svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kMapRow - 2},
+               ClassOf(grid.shares[cell.share], cell.share, cell.consumed));
+      if (cell.starts) svg_.Line(x, y_, x, y_ + kMapRow - 2, "edge");
+      i = next;
+    }
+    if (const auto cell = CursorCell(layout, grid, row, end)) {
+      const double x = kMapX + kLayoutCell * static_cast<double>(*cell);
+      svg_.Line(x, y_ - 2, x, y_ + kMapRow, "cursor");
+      svg_.Text(kMapEnd + 8, y_ + 11, fmt::format("◂ write cursor {:#x}", layout.write_cursor),
+                "small");
+    }
+    y_ += kMapRow;
+  }
+
+  SvgWriter svg_;
+  double y_ = kLayoutMargin;
+};
 
 }  // namespace
-
-std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
-  std::string text = fmt::format("buffer {} ({}, {}, {}) {} record {}", Raw(layout.buffer),
-                                 layout.engine, HumanSize(layout.size), Name(layout.policy),
-                                 layout.before_read ? "before its last read, at" : "after",
-                                 WithCommas(layout.at.record.value_or(0)));
-  if (layout.at.time_ns) text += fmt::format(" ({})", clock.At(layout.at));
-  return text;
-}
-
-std::string ShareText(const LayoutShare& share, const SessionNotes& notes) {
-  switch (share.kind) {
-    case LayoutExtent::Kind::kChunk:
-      return fmt::format("{}: {}, {}, {} unread", notes.NameOf(share.sequence),
-                         Count(share.chunks, "chunk"), HumanSize(share.bytes),
-                         HumanSize(share.unread));
-    case LayoutExtent::Kind::kPadding:
-      return fmt::format("padding of consumed or cleared chunks: {}", HumanSize(share.bytes));
-    case LayoutExtent::Kind::kUnused:
-      return fmt::format("never written: {}", HumanSize(share.bytes));
-  }
-  return "";
-}
 
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
                        const SessionNotes& notes) {
@@ -110,30 +185,13 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
   return text;
 }
 
-Json LayoutJson(const std::vector<BufferLayout>& layouts) {
-  Json json = Json::array();
-  for (const BufferLayout& layout : layouts) {
-    Json buffer = {{"buffer", Raw(layout.buffer)},      {"engine", layout.engine},
-                   {"policy", Name(layout.policy)},     {"size", layout.size},
-                   {"record", layout.at.record},        {"time_ns", layout.at.time_ns},
-                   {"before_read", layout.before_read}, {"write_cursor", layout.write_cursor},
-                   {"last_read", layout.read_cursor},   {"wraps", layout.wraps}};
-    buffer["extents"] = Json::array();
-    for (const LayoutExtent& extent : layout.extents) {
-      Json entry = {{"kind", Name(extent.kind)}, {"offset", extent.offset}, {"size", extent.size}};
-      if (extent.kind == LayoutExtent::Kind::kChunk) {
-        entry["sequence"] = ToString(extent.chunk.sequence);
-        entry["chunk"] = Raw(extent.chunk.chunk);
-        entry["payload_size"] = extent.payload_size;
-        entry["consumed"] = extent.consumed;
-        entry["incomplete"] = extent.incomplete;
-        entry["needs_patching"] = extent.needs_patch;
-      }
-      buffer["extents"].push_back(std::move(entry));
-    }
-    json.push_back(std::move(buffer));
-  }
-  return json;
+std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                      const SessionNotes& notes) {
+  LayoutPicture picture;
+  for (const BufferLayout& layout : layouts) picture.Draw(layout, clock, notes);
+  return picture.Finish();
 }
+
+Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
 
 }  // namespace ringscope

@@ -10,16 +10,11 @@
 
 namespace ringscope {
 
-struct OrderReport {
-  std::vector<ReadWalk> walks;
-  std::vector<SequenceKey> sequences;  // only the steps of these; empty: all
-  bool full = false;                   // every step, however many
-};
-
 /// In which order a read pass takes what is in the buffers, for a terminal.
-std::string OrderText(const OrderReport& report, const GraphClock& clock);
+/// @param full every step, however many
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock);
 /// An array of buffers, with every step.
-Json OrderJson(const OrderReport& report);
+Json OrderJson(const std::vector<ReadWalk>& walks);
 
 }  // namespace ringscope
 

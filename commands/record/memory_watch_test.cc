@@ -65,10 +65,8 @@ TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
   shared_.bitmap(2).store(0);
   Look();
   EXPECT_EQ(Follow().picture(), Direct());
-  const smb::MemoryUse use = Follow().use();
-  EXPECT_EQ(use.looks, 3u);
-  EXPECT_EQ(use.peak->counts.used(), 2u);
-  EXPECT_EQ(use.chunks, 8u);
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 3u);
+  EXPECT_EQ(Follow().seen()->counts.used(), 1u);
 }
 
 TEST_F(MemoryWatchTest, WhatIsNotNew_IsNotLogged) {
@@ -159,7 +157,7 @@ TEST_F(MemoryWatchTest, HostileHeaders) {
   const std::string before(reinterpret_cast<const char*>(shared_.data()), shared_.size());
   Look();
   EXPECT_EQ(Follow().picture(), Direct());
-  EXPECT_EQ(Follow().use().looks, 2001u);
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 2001u);
   EXPECT_EQ(before, std::string(reinterpret_cast<const char*>(shared_.data()), shared_.size()));
 }
 

@@ -1,15 +1,15 @@
 #include "core/graph/chunk_graph.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
 
-/// How an item is tied to its neighbours, whatever kind of item it is.
+/// How an item is tied to its neighbours.
 struct Ends {
-  bool is_chunk = false;
   bool continues_previous = false;
   bool continues_on_next = false;
   bool next_read = false;
@@ -17,14 +17,13 @@ struct Ends {
 
 Ends EndsOf(const GraphItem& item) {
   return std::visit(
-      Overloaded{
-          [](const ChunkNode& node) {
-            return Ends{true, node.continues_previous(), node.continues_on_next(), node.next_read};
-          },
-          [](const ChunkRun& run) {
-            return Ends{true, run.continues_previous, run.continues_on_next, run.next_read};
-          },
-          [](const ChunkGap&) { return Ends{}; }},
+      Overloaded{[](const ChunkNode& node) {
+                   return Ends{node.continues_previous(), node.continues_on_next(), node.next_read};
+                 },
+                 [](const ChunkRun& run) {
+                   return Ends{run.continues_previous, run.continues_on_next, run.next_read};
+                 },
+                 [](const ChunkGap&) { return Ends{}; }},
       item);
 }
 
@@ -57,27 +56,31 @@ bool ChunkNode::is_special() const {
          patches.refused > 0;
 }
 
+ChunkSums& ChunkSums::operator+=(const ChunkSums& more) {
+  bytes += more.bytes;
+  fragments += more.fragments;
+  abandoned += more.abandoned;
+  invalid += more.invalid;
+  recommits += more.recommits;
+  relocations += more.relocations;
+  patches += more.patches;
+  loss_bits |= more.loss_bits;
+  for (const auto& [fate, count] : more.packets) packets[fate] += count;
+  evictors += more.evictors;
+  return *this;
+}
+
 ChunkRun::ChunkRun(const ChunkNode& node)
-    : first(node.id),
+    : ChunkSums(node),
+      first(node.id),
       last(node.id),
-      chunks(1),
-      bytes(node.bytes),
-      fragments(node.fragments),
       from(node.committed),
       to(node.committed),
       discarded(node.discarded),
       refused(node.refused),
-      patches(node.patches),
       unpatched(node.unpatched ? 1 : 0),
-      recommits(node.recommits),
-      relocations(node.relocations),
-      abandoned(node.abandoned_fragments),
-      invalid(node.invalid),
       aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
       broken(node.end == ChunkEnd::kBroken ? 1 : 0),
-      loss_bits(node.loss_bits),
-      packets(node.packets),
-      evictors(node.evictors),
       continues_previous(node.continues_previous()),
       continues_on_next(node.continues_on_next()),
       next_read(node.next_read) {
@@ -85,6 +88,7 @@ ChunkRun::ChunkRun(const ChunkNode& node)
 }
 
 void ChunkRun::Append(const ChunkRun& next) {
+  ChunkSums::operator+=(next);
   if (next.first < first) first = next.first, continues_previous = next.continues_previous;
   if (next.last > last) {
     last = next.last;
@@ -92,24 +96,14 @@ void ChunkRun::Append(const ChunkRun& next) {
     next_read = next.next_read;
   }
   chunks += next.chunks;
-  bytes += next.bytes;
-  fragments += next.fragments;
   if (next.from.record < from.record) from = next.from;
   if (next.to.record > to.record) to = next.to;
   for (size_t i = 0; i < kChunkFates; ++i) by_fate[i] += next.by_fate[i];
   if (discarded != next.discarded) discarded.reset();
   if (refused != next.refused) refused.reset();
-  patches += next.patches;
   unpatched += next.unpatched;
-  recommits += next.recommits;
-  relocations += next.relocations;
-  abandoned += next.abandoned;
-  invalid += next.invalid;
   aborted += next.aborted;
   broken += next.broken;
-  loss_bits |= next.loss_bits;
-  for (const auto& [fate, count] : next.packets) packets[fate] += count;
-  evictors += next.evictors;
 }
 
 std::optional<ChunkFate> ChunkRun::fate() const {
@@ -137,13 +131,9 @@ Link SequenceGraph::LinkAfter(size_t i) const {
 }
 
 void SortByLoss(std::vector<SequenceGraph>& graphs) {
-  std::stable_sort(graphs.begin(), graphs.end(),
-                   [](const SequenceGraph& a, const SequenceGraph& b) {
-                     const FateCount lost_a = a.lost(), lost_b = b.lost();
-                     if (lost_a.packets != lost_b.packets) return lost_a.packets > lost_b.packets;
-                     if (lost_a.bytes != lost_b.bytes) return lost_a.bytes > lost_b.bytes;
-                     return a.bytes > b.bytes;
-                   });
+  std::ranges::stable_sort(graphs, std::ranges::greater(), [](const SequenceGraph& graph) {
+    return std::tuple(graph.lost().packets, graph.lost().bytes, graph.bytes);
+  });
 }
 
 }  // namespace ringscope

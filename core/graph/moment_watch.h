@@ -9,8 +9,8 @@
 
 namespace ringscope {
 
-/// Where buffers are to be looked at: after this record, or after the last one within this time of
-/// the first; neither: at the end of the log.
+/// A moment of a log: after this record, or after the last one within this time of the first; by
+/// default the end of the log.
 struct LayoutMoment {
   std::optional<uint64_t> record;
   std::optional<uint64_t> offset_ns;
@@ -21,7 +21,7 @@ class MomentWatch {
  public:
   explicit MomentWatch(LayoutMoment moment) : moment_(moment) {}
 
-  /// @return whether this record, which is not applied yet, is the first after the moment
+  /// Returns true if this record, which is not applied yet, is the first after the moment.
   bool Passes(const Op& op, const LogMoment& now) {
     if (has_passed_) return false;
     if (!first_time_ns_) first_time_ns_ = op.time_ns;

@@ -75,11 +75,11 @@ class RemedyFinder {
     remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index), "", "", true}};
   }
 
-  /// The sequence that wrote the greater part of what pushed others out.
+  /// The sequence that took the greater part of the space that others lacked.
   void AddSplit(const BufferGaps& buffer, const BufferOutcome& outcome) {
     std::map<SequenceKey, uint64_t> pushed;
     VisitGaps(buffer, [&](const Gap& gap) {
-      if (gap.remedies.separate) pushed[gap.remedies.separate->sequence] += gap.lost.packets;
+      if (gap.remedies.separate) pushed[*gap.remedies.separate] += gap.lost.packets;
     });
     const auto most =
         std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
