@@ -103,22 +103,10 @@ void FlushWatch::TimeOut(uint64_t flush) {
       if (clone.second.groups[i].flush == flush) CloneGroup(clone, i);
 }
 
-std::optional<FlushWatch::SessionId> FlushWatch::ClonedSession(Bytes request) const {
-  ipc::CloneSession decoded;
-  if (!DecodeMessage(request, decoded)) return std::nullopt;
-  if (!decoded.unique_session_name.empty()) return buffers_.FindByName(decoded.unique_session_name);
-  if (const auto session = buffers_.FindByServiceId(decoded.session_id)) return session;
-  // The service chooses one, or its number of this one is not known, as no producer got it.
-  const std::optional<SessionId> only = buffers_.OnlySession();
-  const bool is_another = only && buffers_.ServiceIdOf(*only) != 0 && decoded.session_id != 0 &&
-                          decoded.session_id != ipc::kAnySession;
-  return is_another ? std::nullopt : only;
-}
-
 uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
   const uint64_t number = ++last_clone_;
   auto& clone = *clones_.emplace(number, Clone{}).first;
-  const std::optional<SessionId> session = ClonedSession(request);
+  const std::optional<SessionId> session = buffers_.ClonedBy(request);
   const uint64_t timeout = std::min(buffers_.FlushTimeoutMs(session), kLongestWaitMs);
   clone.second.until = now + std::chrono::milliseconds(timeout) + kGrace;
   log_.Append(CloneRequested{

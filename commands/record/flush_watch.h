@@ -82,7 +82,6 @@ class FlushWatch {
 
   void AddToClones(const FlushRequested& request, const Instance& instance);
   void TimeOut(uint64_t flush);
-  std::optional<SessionId> ClonedSession(Bytes request) const;
   void Begin(Clones::value_type& clone, SessionId session);
   void CloneGroup(Clones::value_type& clone, size_t index);
 

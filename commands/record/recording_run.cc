@@ -91,20 +91,6 @@ std::string UnseenText(const RecordSummary& summary) {
       summary.counts.checks == 1 ? "once" : WithCommas(summary.counts.checks) + " times");
 }
 
-std::string ComparedText(const RecordSummary& summary) {
-  const OutputDiff& diff = summary.check->diff;
-  return diff.Same() ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
-                                   Count(diff.packets.b, "packet"))
-                     : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
-                                   CountsText(diff.counts));
-}
-
-std::string NextText(const RecordSummary& summary) {
-  if (summary.check && !summary.check->Same())
-    return fmt::format("ringscope diff {} {}", summary.output, summary.trace);
-  return "ringscope info " + summary.output;
-}
-
 std::string SummaryText(const RecordSummary& summary) {
   const RecordingEnded& seen = summary.queue.seen;
   Table facts({{.title = ""}, {.title = ""}});
@@ -117,8 +103,16 @@ std::string SummaryText(const RecordSummary& summary) {
   facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
                                       HumanSize(summary.counts.chunk_bytes))});
   facts.AddRow({"gaps", GapsText(summary.queue)});
-  if (summary.check) facts.AddRow({"compared", ComparedText(summary)});
-  facts.AddRow({"next", NextText(summary)});
+  const bool same = summary.check && summary.check->Same();
+  if (summary.check)
+    facts.AddRow(
+        {"compared", same ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
+                                        Count(summary.check->diff.packets.b, "packet"))
+                          : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
+                                        CountsText(summary.check->diff.counts))});
+  facts.AddRow({"next", summary.check && !same
+                            ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
+                            : "ringscope info " + summary.output});
   return Wrap(VerdictSentence(seen.verdicts), size_t{0}) + "\n" +
          VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
 }

@@ -224,25 +224,22 @@ const ipc::BufferConfig* SessionBuffers::ConfigOf(SessionId id, BufferId buffer)
   return nullptr;
 }
 
-uint64_t SessionBuffers::ServiceIdOf(SessionId id) const {
-  const Session* const session = Find(id);
-  return session == nullptr ? 0 : session->service_id;
-}
-
-auto SessionBuffers::FindByServiceId(uint64_t service_session) const -> std::optional<SessionId> {
-  for (const auto& [id, session] : sessions_)
-    if (service_session != 0 && session.service_id == service_session) return id;
-  return std::nullopt;
-}
-
-auto SessionBuffers::FindByName(const std::string& name) const -> std::optional<SessionId> {
-  for (const auto& [id, session] : sessions_)
-    if (!name.empty() && session.plan.config.unique_session_name == name) return id;
-  return std::nullopt;
-}
-
-auto SessionBuffers::OnlySession() const -> std::optional<SessionId> {
-  return sessions_.size() == 1 ? std::optional(sessions_.begin()->first) : std::nullopt;
+auto SessionBuffers::ClonedBy(Bytes request) const -> std::optional<SessionId> {
+  ipc::CloneSession decoded;
+  if (!DecodeMessage(request, decoded)) return std::nullopt;
+  const std::string& name = decoded.unique_session_name;
+  for (const auto& [id, session] : sessions_) {
+    const bool is_it = name.empty()
+                           ? session.service_id != 0 && session.service_id == decoded.session_id
+                           : session.plan.config.unique_session_name == name;
+    if (is_it) return id;
+  }
+  // The service chooses one, or its number of this one is not known, as no producer got it.
+  if (!name.empty() || sessions_.size() != 1) return std::nullopt;
+  const auto& [id, only] = *sessions_.begin();
+  const bool is_another =
+      only.service_id != 0 && decoded.session_id != 0 && decoded.session_id != ipc::kAnySession;
+  return is_another ? std::nullopt : std::optional(id);
 }
 
 auto SessionBuffers::Attach(const std::string& key) -> std::optional<SessionId> {

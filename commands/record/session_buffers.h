@@ -85,13 +85,8 @@ class SessionBuffers {
   /// The config of a buffer of the session; nullptr: it is none of this session.
   const ipc::BufferConfig* ConfigOf(SessionId id, BufferId buffer) const;
 
-  /// The service's number of the session; 0: not known.
-  uint64_t ServiceIdOf(SessionId id) const;
-  std::optional<SessionId> FindByServiceId(uint64_t service_session) const;
-  /// By its unique_session_name.
-  std::optional<SessionId> FindByName(const std::string& name) const;
-  /// nullopt: there is none, or there are several.
-  std::optional<SessionId> OnlySession() const;
+  /// The session that a CloneSessionRequest asks for; nullopt: not known, or none of these.
+  std::optional<SessionId> ClonedBy(Bytes request) const;
 
   /// The session's consumer leaves it under a key, and another takes it over.
   void Detach(SessionId id, const std::string& key) { detached_[key] = id; }

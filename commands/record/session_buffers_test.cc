@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/testing/ipc_peer.h"
 #include "commands/testing/op_list.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/testing/testdata.h"
@@ -104,7 +105,8 @@ TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
   EXPECT_EQ(Target("b", 2, 7), first);  // of another producer
   EXPECT_THAT(buffers_.BuffersOf(first), ElementsAre(BufferId{1}, BufferId{2}));
   EXPECT_THAT(buffers_.BuffersOf(second), ElementsAre(BufferId{3}, BufferId{4}));
-  EXPECT_EQ(buffers_.FindByServiceId(8), second);
+  const std::string request = testing::Encode(ipc::CloneSession{.session_id = 8});
+  EXPECT_EQ(buffers_.ClonedBy(wire::AsBytes(request)), second);
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
