@@ -203,7 +203,6 @@ struct LogDiff {
   bool same_reads = true;  // both sides were read at the same moments: moments are compared
   std::vector<BufferDiff> buffers;
   Both<ReadsUsed> reads;
-  Both<ServiceStats> service;
   DiffCounts counts;
   std::optional<Divergence> first;          // in the results
   std::optional<Divergence> first_counter;  // in a counter
