@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "commands/compare/diff_view.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
@@ -105,9 +103,8 @@ void ReportFirst(Report& report, const OutputDiff& diff) {
                     WithCommas(uint64_t{diff.first->packet[side]->position} + 1), Letter(side),
                     WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
   }
-  std::string what = Heading(diff.first->kind);
-  what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
   report.Print("\n");
+  const char* const what = kDifferenceTexts[static_cast<size_t>(diff.first->kind)];
   report.Title("First difference", fmt::format("{}: {}", what, where));
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <utility>
 
 #include "commands/replays/record_text.h"
@@ -379,29 +379,14 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
 
 }  // namespace
 
-std::string Heading(DifferenceKind kind) {
-  constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
-      "Only in A",
-      "Only in B",
-      "Returned twice by A",
-      "Returned twice by B",
-      "Returned at a different moment",
-      "In a different order within the sequence",
-      "With different content",
-      "With different loss bits",
-      "With a different uid or pid",
-      "Patch results",
-      "Counters",
-      "In a different order across sequences"};
-  return kHeadings[static_cast<size_t>(kind)];
-}
-
 void ReportList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
                 size_t listed, const char* noun) {
   report.Data(Name(kind), table.ToJson());
   const std::string more =
       count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "";
-  report.Section(fmt::format("{}: {}{}", Heading(kind), Count(count, noun), more), table, 2);
+  std::string heading = kDifferenceTexts[static_cast<size_t>(kind)];
+  heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
+  report.Section(fmt::format("{}: {}{}", heading, Count(count, noun), more), table, 2);
 }
 
 std::string OperationText(const Op& op) {

@@ -107,28 +107,14 @@ Result<ReplayedTrace> ReplayToTrace(Context& context, SessionReader& sessions,
 }  // namespace
 
 std::string CountsText(const DiffCounts& counts) {
-  struct Part {
-    DifferenceKind kind;
-    const char* noun;
-    const char* what;
-  };
-  constexpr std::array<Part, kDifferenceKinds> kParts = {{
-      {DifferenceKind::kOnlyInA, "packet", " only in A"},
-      {DifferenceKind::kOnlyInB, "packet", " only in B"},
-      {DifferenceKind::kDuplicateInA, "packet", " twice in A"},
-      {DifferenceKind::kDuplicateInB, "packet", " twice in B"},
-      {DifferenceKind::kMoved, "packet", " returned at a different moment"},
-      {DifferenceKind::kReordered, "packet", " in a different order"},
-      {DifferenceKind::kContent, "packet", " with different content"},
-      {DifferenceKind::kLossBits, "packet", " with different loss bits"},
-      {DifferenceKind::kIdentity, "packet", " with a different uid or pid"},
-      {DifferenceKind::kPatch, "patch result", ""},
-      {DifferenceKind::kCounter, "counter", ""},
-      {DifferenceKind::kOrder, "packet", " in a different order across sequences"},
-  }};
   std::vector<std::string> parts;
-  for (const Part& part : kParts)
-    if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
+  for (size_t i = 0; i < kDifferenceKinds; ++i) {
+    const auto kind = static_cast<DifferenceKind>(i);
+    if (counts[kind] == 0) continue;
+    const bool is_of_packets = kind != DifferenceKind::kPatch && kind != DifferenceKind::kCounter;
+    parts.push_back(is_of_packets ? Count(counts[kind], "packet") + " " + kDifferenceTexts[i]
+                                  : Count(counts[kind], kDifferenceTexts[i]));
+  }
   return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -53,6 +53,20 @@ inline constexpr std::array kEnumNames<DifferenceKind> = {
     "moved",     "reordered", "content",        "loss_bits",
     "identity",  "patch",     "counter",        "other_order_across_sequences"};
 inline constexpr size_t kDifferenceKinds = kEnumNames<DifferenceKind>.size();
+/// Words for packets that differ so; of patches and counters the noun.
+inline constexpr std::array<const char*, kDifferenceKinds> kDifferenceTexts = {
+    "only in A",
+    "only in B",
+    "returned twice by A",
+    "returned twice by B",
+    "returned at a different moment",
+    "in a different order within the sequence",
+    "with different content",
+    "with different loss bits",
+    "with a different uid or pid",
+    "patch result",
+    "counter",
+    "in a different order across sequences"};
 constexpr DifferenceKind OnlyIn(Side side) {
   return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
 }
