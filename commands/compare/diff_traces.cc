@@ -136,14 +136,7 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
-  if (args.ignore_identity) {
-    report.Data("identities_ignored", diff.identities_ignored);
-    report.Paragraph(fmt::format(
-        "uid and pid do not count (--ignore identity): {} in A and B.",
-        diff.identities_ignored == 0
-            ? "they are the same"
-            : fmt::format("those of {} differ", Count(diff.identities_ignored, "sequence"))));
-  }
+  if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
   ReportFirst(report, diff);
   ReportSequences(report, diff);
   report.AddObject("packets", [&] { ReportPackets(report, diff); });
