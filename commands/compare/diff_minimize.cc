@@ -144,8 +144,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
     return {};
   }
   const Divergence* const wanted = whole.result.First();
-  if (wanted == nullptr)
-    return fail("only counters of the service differ: there is nothing to minimize", "");
+  if (wanted == nullptr) return fail("no record shows the difference: it cannot be minimized", "");
   // Before the work, so that a file that is in the way is found first.
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.minimize, kOpsOutput, args.force));

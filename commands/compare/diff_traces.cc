@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "commands/compare/diff_view.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
@@ -105,9 +103,8 @@ void ReportFirst(Report& report, const OutputDiff& diff) {
                     WithCommas(uint64_t{diff.first->packet[side]->position} + 1), Letter(side),
                     WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
   }
-  std::string what = Heading(diff.first->kind);
-  what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
   report.Print("\n");
+  const char* const what = kDifferenceTexts[static_cast<size_t>(diff.first->kind)];
   report.Title("First difference", fmt::format("{}: {}", what, where));
 }
 
@@ -139,14 +136,7 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
-  if (args.ignore_identity) {
-    report.Data("identities_ignored", diff.identities_ignored);
-    report.Paragraph(fmt::format(
-        "uid and pid do not count (--ignore identity): {} in A and B.",
-        diff.identities_ignored == 0
-            ? "they are the same"
-            : fmt::format("those of {} differ", Count(diff.identities_ignored, "sequence"))));
-  }
+  if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
   ReportFirst(report, diff);
   ReportSequences(report, diff);
   report.AddObject("packets", [&] { ReportPackets(report, diff); });

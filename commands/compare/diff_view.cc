@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <utility>
 
 #include "commands/replays/record_text.h"
@@ -28,24 +28,23 @@ std::string CommitText(const Commit& commit) {
   CommitRequestParser parser;
   parser.Parse(commit.request);
   for (const ChunkToMove& chunk : parser.chunks()) {
-    const auto header = chunk.header();
-    if (!header) continue;
-    parts.push_back(
-        fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
-                    ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
-                    chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
+    if (const auto header = chunk.header())
+      parts.push_back(
+          fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
+                      ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
+                      chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
   }
-  for (const ChunkToPatch& patch : parser.patches()) {
+  for (const ChunkToPatch& patch : parser.patches())
     parts.push_back(fmt::format("patch of {} in buffer {}: {}",
                                 ToString(patch.NameFor(commit.producer)),
                                 patch.target_buffer.value_or(0), DescribePatches(patch)));
-  }
   if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));
-  const size_t more = parts.size() > kShown ? parts.size() - kShown : 0;
-  parts.resize(parts.size() - more);
-  std::string text = fmt::format("{}", fmt::join(parts, "; "));
-  if (more > 0) text += fmt::format("; and {} more", more);
-  return text;
+  if (parts.size() > kShown) {
+    const std::string more = fmt::format("and {} more", parts.size() - kShown);
+    parts.resize(kShown);
+    parts.push_back(more);
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string PlaceText(const DiffPlace& place) {
@@ -314,19 +313,6 @@ void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
 
 // Sessions.
 
-void ReportService(Report& report, const Both<ServiceStats>& service, bool all) {
-  Json json = Json::object();
-  Table table({{""}, {"A", Align::kRight}, {"B", Align::kRight}});
-  for (const ServiceField& field : kServiceFields) {
-    const uint64_t a = service.a.*field.value;
-    const uint64_t b = service.b.*field.value;
-    json[field.name] = {{"a", a}, {"b", b}};
-    if (all || a != b) table.AddRow({field.name, WithCommas(a), WithCommas(b)});
-  }
-  report.Data("service", std::move(json));
-  report.Section("Counters of the service", table, 2);
-}
-
 /// When the sides were read, where that is not in the log: ", read at the end (assumed)".
 std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
   if (!reads.a.assumed && !reads.b.assumed) return "";
@@ -389,34 +375,18 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
       report.Data("counters_differ_from", std::move(diverged));
     });
   }
-  ReportService(report, result.service, args.all);
 }
 
 }  // namespace
-
-std::string Heading(DifferenceKind kind) {
-  constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
-      "Only in A",
-      "Only in B",
-      "Returned twice by A",
-      "Returned twice by B",
-      "Returned at a different moment",
-      "In a different order within the sequence",
-      "With different content",
-      "With different loss bits",
-      "With a different uid or pid",
-      "Patch results",
-      "Counters",
-      "In a different order across sequences"};
-  return kHeadings[static_cast<size_t>(kind)];
-}
 
 void ReportList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
                 size_t listed, const char* noun) {
   report.Data(Name(kind), table.ToJson());
   const std::string more =
       count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "";
-  report.Section(fmt::format("{}: {}{}", Heading(kind), Count(count, noun), more), table, 2);
+  std::string heading = kDifferenceTexts[static_cast<size_t>(kind)];
+  heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
+  report.Section(fmt::format("{}: {}{}", heading, Count(count, noun), more), table, 2);
 }
 
 std::string OperationText(const Op& op) {

@@ -22,8 +22,6 @@ Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 
 // Parts that the comparison of traces has, too.
 
-/// "Only in A"
-std::string Heading(DifferenceKind kind);
 /// The first things that differ in one way, below "Only in A: 30 packets, of which the first 20
 /// (--limit)".
 void ReportList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,

@@ -39,10 +39,6 @@ std::string EngineName(const FuzzSide& side) {
   const std::string& full = side.info.name;
   return IsPluginPath(full) ? full : full.substr(0, full.find_first_of("+-"));
 }
-std::string EngineWord(const FuzzSide& side) {
-  const std::string name = EngineName(side);
-  return FileWord(IsPluginPath(name) ? fs::path(name).stem().string() : name);
-}
 
 /// A note about the stream, and the stream.
 std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
@@ -112,8 +108,10 @@ Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return Fail(ErrorCode::kIo, error.message(), {folder, {}, {}});
-    const std::string name = fmt::format("{}-{}-{}.ops.jsonl", EngineWord(plan.sides.a),
-                                         EngineWord(plan.sides.b), FileWord(finding.first.Cause()));
+    const std::string name =
+        FileWord(fmt::format("{} {} {}", EngineName(plan.sides.a), EngineName(plan.sides.b),
+                             finding.first.Cause())) +
+        ".ops.jsonl";
     finding.written_to = folder == "." ? name : (fs::path(folder) / name).string();
     RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                         CreateOutput(context, finding.written_to, kOpsOutput, /*force=*/false));

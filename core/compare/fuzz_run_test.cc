@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/compare/loss_check.h"
+#include "core/testing/altered_engine.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/quiet_engine.h"
 
@@ -48,62 +49,55 @@ FuzzPlan PlanOf(const char* a, const char* b) {
   return plan;
 }
 
-/// An engine that changes what another one returns.
-class ChangedEngine : public Engine {
- public:
-  enum class Fault { kNone, kContent, kIdentity, kMissing, kPatch, kNoPlace, kCheck, kFailure };
+enum class Fault { kNone, kContent, kIdentity, kMissing, kPatch, kNoPlace, kCheck, kFailure };
 
-  ChangedEngine(std::unique_ptr<Engine> engine, Fault fault)
-      : engine_(std::move(engine)), fault_(fault) {}
+/// v2@58 with a fault.
+class FaultyEngine : public testing::AlteredEngine {
+ public:
+  FaultyEngine(std::unique_ptr<Engine> engine, Fault fault)
+      : AlteredEngine(std::move(engine), [this](Packet& packet) { Change(packet); }),
+        fault_(fault) {}
   void Commit(const ChunkCommit& commit) override {
-    engine_->Commit(commit);
+    AlteredEngine::Commit(commit);
     if (fault_ == Fault::kFailure) SetFailure({ErrorCode::kIo, "it is gone 17", {}, {}});
   }
   bool ApplyPatches(const ChunkPatches& patches) override {
-    return engine_->ApplyPatches(patches) && fault_ != Fault::kPatch;
+    return AlteredEngine::ApplyPatches(patches) && fault_ != Fault::kPatch;
   }
-  void BeginRead() override { engine_->BeginRead(); }
   const Packet* NextPacket() override {
-    const Packet* packet = engine_->NextPacket();
-    if (fault_ == Fault::kMissing && packet != nullptr) packet = engine_->NextPacket();
-    if (packet == nullptr) return nullptr;
-    changed_ = *packet;
-    if (fault_ == Fault::kIdentity) ++changed_.identity.uid;
-    if (fault_ == Fault::kContent) {
-      bytes_.assign(changed_.size, 'X');
-      slice_ = wire::AsBytes(bytes_);
-      changed_.slices = {&slice_, 1};
-    }
-    if (fault_ == Fault::kNoPlace) changed_.place = kUnknownPlace;
-    return &changed_;
+    const Packet* const packet = AlteredEngine::NextPacket();
+    return fault_ == Fault::kMissing && packet != nullptr ? AlteredEngine::NextPacket() : packet;
   }
-  Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>&) const override {}
   std::string CheckInvariants() const override {
     return fault_ == Fault::kCheck ? "chunk 17 is nowhere" : "";
   }
 
  private:
-  std::unique_ptr<Engine> engine_;
+  void Change(Packet& packet) {
+    if (fault_ == Fault::kIdentity) ++packet.identity.uid;
+    if (fault_ == Fault::kNoPlace) packet.place = kUnknownPlace;
+    if (fault_ != Fault::kContent) return;
+    bytes_.assign(packet.size, 'X');
+    slice_ = wire::AsBytes(bytes_);
+    packet.slices = {&slice_, 1};
+  }
+
   const Fault fault_;
-  Packet changed_;
   std::string bytes_;
   Bytes slice_;
 };
 
-std::optional<FuzzFinding> CompareFault(ChangedEngine::Fault fault, const Ops& ops) {
+std::optional<FuzzFinding> CompareFault(Fault fault, const Ops& ops) {
   EngineInfo changed = Find("v2@58");
   changed.name = "./changed.so";
   changed.create = [fault](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
     RS_ASSIGN_OR_RETURN(auto engine, Find("v2@58").create(config));
-    return std::make_unique<ChangedEngine>(std::move(engine), fault);
+    return std::make_unique<FaultyEngine>(std::move(engine), fault);
   };
   return CompareOver({SideOf(Find("v2@58")), SideOf(changed)}, {}, ops);
 }
 
 TEST(FuzzRun, EachFault_IsOfItsClass) {
-  using Fault = ChangedEngine::Fault;
   Ops ops = StreamOf({Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b')});
   const std::string bytes = "wxyz";
   const Patch patch{.offset = 2, .data = reinterpret_cast<const uint8_t*>(bytes.data())};

@@ -53,6 +53,20 @@ inline constexpr std::array kEnumNames<DifferenceKind> = {
     "moved",     "reordered", "content",        "loss_bits",
     "identity",  "patch",     "counter",        "other_order_across_sequences"};
 inline constexpr size_t kDifferenceKinds = kEnumNames<DifferenceKind>.size();
+/// Words for packets that differ so; of patches and counters the noun.
+inline constexpr std::array<const char*, kDifferenceKinds> kDifferenceTexts = {
+    "only in A",
+    "only in B",
+    "returned twice by A",
+    "returned twice by B",
+    "returned at a different moment",
+    "in a different order within the sequence",
+    "with different content",
+    "with different loss bits",
+    "with a different uid or pid",
+    "patch result",
+    "counter",
+    "in a different order across sequences"};
 constexpr DifferenceKind OnlyIn(Side side) {
   return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
 }
@@ -203,7 +217,6 @@ struct LogDiff {
   bool same_reads = true;  // both sides were read at the same moments: moments are compared
   std::vector<BufferDiff> buffers;
   Both<ReadsUsed> reads;
-  Both<ServiceStats> service;
   DiffCounts counts;
   std::optional<Divergence> first;          // in the results
   std::optional<Divergence> first_counter;  // in a counter

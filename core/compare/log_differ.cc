@@ -103,7 +103,6 @@ class LogDiffer::Impl {
     result_.first_time_ns = a.first_time_ns();
     result_.last_time_ns = a.last_time_ns();
     result_.reads = {a.reads_used(), b.reads_used()};
-    result_.service = {a.session().stats(), b.session().stats()};
     uint64_t& differing = result_.counts[DifferenceKind::kCounter] = 0;
     for (const auto& [id, buffer_a] : a.session().buffers()) {
       const SessionBuffer* const buffer_b = b_.Buffer(id);
@@ -113,9 +112,6 @@ class LogDiffer::Impl {
       for (size_t i = 0; i < kStatFields.size(); ++i)
         differing += Counts(i) && diff.CounterDiffers(i);
     }
-    if (!options_.ignored(DifferenceKind::kCounter))
-      for (const ServiceField& field : kServiceFields)
-        differing += result_.service.a.*field.value != result_.service.b.*field.value;
     return result_;
   }
 

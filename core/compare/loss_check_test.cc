@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/compare/fuzz_run.h"
+#include "core/testing/altered_engine.h"
 #include "core/testing/chunk_dsl.h"
 
 namespace ringscope {
@@ -46,40 +47,11 @@ class OneWriter {
 
 Chunk At(uint32_t id) { return Chunk(1, 1, id); }
 
-/// An engine that returns what another one does, changed.
-class Altered : public Engine {
- public:
-  using Change = std::function<void(Packet&)>;
-  Altered(std::unique_ptr<Engine> engine, Change change)
-      : engine_(std::move(engine)), change_(std::move(change)) {}
-  void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
-  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
-  void BeginRead() override { engine_->BeginRead(); }
-  const Packet* NextPacket() override {
-    const Packet* const packet = engine_->NextPacket();
-    if (packet == nullptr) return nullptr;
-    packet_ = *packet;
-    change_(packet_);
-    return &packet_;
-  }
-  Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    engine_->VisitWriterStats(visit);
-  }
-  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
-
- private:
-  std::unique_ptr<Engine> engine_;
-  const Change change_;
-  Packet packet_;
-};
-
-EngineInfo Changed(Altered::Change change) {
+EngineInfo Changed(testing::AlteredEngine::Change change) {
   EngineInfo info = *FindEngine("v2@58").value();
   info.create = [change](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
     RS_ASSIGN_OR_RETURN(auto engine, FindEngine("v2@58").value()->create(config));
-    return std::make_unique<Altered>(std::move(engine), change);
+    return std::make_unique<testing::AlteredEngine>(std::move(engine), change);
   };
   return info;
 }

@@ -145,14 +145,12 @@ std::vector<Change> ChangesOf(const Parts& parts) {
     });
   }
   if (const auto* read = std::get_if<ReadPass>(&parts.op.body)) {
-    const auto limit = [](Parts & to) -> auto& {
-      return std::get<ReadPass>(to.op.body).max_packets;
-    };
-    add(read->max_bytes.has_value(),
-        [](Parts& to) { std::get<ReadPass>(to.op.body).max_bytes.reset(); });
-    add(read->max_packets.has_value(), [=](Parts& to) { limit(to).reset(); });
-    add(read->max_packets.value_or(0) > 1, [=](Parts& to) { limit(to) = 1; });
-    add(read->max_packets.value_or(0) > 1, [=](Parts& to) { --*limit(to); });
+    add(read->max_bytes || read->max_packets, [](Parts& to) {
+      std::get<ReadPass>(to.op.body).max_bytes.reset();
+      std::get<ReadPass>(to.op.body).max_packets.reset();
+    });
+    add(read->max_packets.value_or(0) > 1,
+        [](Parts& to) { --*std::get<ReadPass>(to.op.body).max_packets; });
   }
   if (parts.header) {
     add(parts.chunk.incomplete, [](Parts& to) { to.chunk.incomplete = false; });
@@ -167,14 +165,11 @@ std::vector<Change> ChangesOf(const Parts& parts) {
         [](Parts& to) { to.rest.assign(to.rest.size(), '\0'); });
   }
   if (parts.patch) add(parts.patch->more, [](Parts& to) { to.patch->more = false; });
-  for (size_t i = 0; i < parts.patched.size(); ++i) {
+  for (size_t i = 0; i < parts.patched.size(); ++i)
     add(true, [at = static_cast<std::ptrdiff_t>(i)](Parts& to) {
       to.patch->patches.erase(to.patch->patches.begin() + at);
       to.patched.erase(to.patched.begin() + at);
     });
-    add(parts.patched[i] != "abcd", [i](Parts& to) { to.patched[i] = "abcd"; });
-    add(parts.patch->patches[i].offset > 1, [i](Parts& to) { to.patch->patches[i].offset = 1; });
-  }
   return changes;
 }
 
@@ -256,7 +251,6 @@ class Minimizer {
   /// Returns true if anything became smaller.
   bool Simplify() {
     bool changed = ShrinkBuffers();
-    changed |= MergeChunks();
     changed |= TryAll(
         [](Parts& parts) { return std::exchange(parts.op.time_ns, std::nullopt).has_value(); });
     for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) changed |= RemoveFragments(i);
@@ -279,27 +273,6 @@ class Minimizer {
       if (is_smaller) return true;
     }
     return false;
-  }
-
-  /// Takes chunks away, and makes the next one as much larger, so that the buffer is as full.
-  bool MergeChunks() {
-    bool changed = false;
-    for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
-      const Parts gone = TakeApart(ops_[i]);
-      if (!gone.header) continue;
-      for (size_t next = i + 1; next < ops_.size(); ++next) {
-        Parts grown = TakeApart(ops_[next]);
-        if (!grown.header) continue;
-        std::string& end = grown.fragments.empty() ? grown.rest : grown.fragments.back();
-        end.resize(end.size() + gone.Payload().size() + kStoredHeaderSize);
-        Ops ops = ops_;
-        ops[next] = PutTogether(grown);
-        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
-        changed |= grown.Payload().size() <= kMaxChunkPayload && Try(std::move(ops));
-        break;
-      }
-    }
-    return changed;
   }
 
   bool SimplifyOp(size_t i) {
@@ -389,8 +362,7 @@ class Minimizer {
     });
   }
 
-  /// Numbers the chunks from 0, without gaps; else with gaps of one; else as far apart as they
-  /// were.
+  /// Numbers the chunks of each sequence from 0: without gaps; else as far apart as they were.
   bool NumberChunks() {
     std::map<SequenceKey, std::map<int32_t, ChunkId>> ids;  // by distance from the first
     for (const ChunkName& name : Names()) {
@@ -398,15 +370,14 @@ class Minimizer {
       const ChunkId first = of_sequence.empty() ? name.chunk : of_sequence.at(0);
       of_sequence[SignedDistance(first, name.chunk)] = name.chunk;
     }
-    for (const uint32_t widest : {1u, 2u, UINT32_MAX}) {
+    for (const bool keeps_gaps : {false, true}) {
       std::unordered_map<ChunkName, ChunkId> numbers;
       for (const auto& [sequence, chunks] : ids) {
-        uint32_t number = 0;
-        int64_t previous = chunks.begin()->first;
+        uint32_t count = 0;
         for (const auto& [distance, chunk] : chunks) {
-          number += static_cast<uint32_t>(std::min<int64_t>(distance - previous, widest));
-          previous = distance;
-          numbers[{sequence, chunk}] = ChunkId{number};
+          const int32_t number = distance - chunks.begin()->first;
+          numbers[{sequence, chunk}] = ChunkId{keeps_gaps ? static_cast<uint32_t>(number) : count};
+          ++count;
         }
       }
       const bool changed = TryAll([&](Parts& parts) {

@@ -142,9 +142,7 @@ class OutputComparison {
     std::vector<AlignedPair> pairs;
     if (a != nullptr && b != nullptr) {
       pairs = Align(HashesOf(*a), HashesOf(*b));
-      const bool is_other = a->identity != b->identity;
-      if (is_other && ignore_identity_) ++diff_.identities_ignored;
-      if (is_other && !ignore_identity_) Note(DifferenceKind::kIdentity, 0, 0);
+      if (a->identity != b->identity && !ignore_identity_) Note(DifferenceKind::kIdentity, 0, 0);
     }
     for (const auto& [i, j] : pairs) {
       ++current_.counts.matched;

@@ -63,7 +63,6 @@ struct OutputDiff {
   Both<uint64_t> packets;
   Both<uint64_t> service_packets;
   uint64_t sequences_matched = 0;
-  uint64_t identities_ignored = 0;  // sequences with a different uid or pid, which do not count
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
   std::array<std::vector<OutputDifference>, kDifferenceKinds> listed;
