@@ -21,7 +21,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/ledger/ledger_sinks.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -114,34 +113,29 @@ Status Check(const GapsArgs& args) {
               "--format jsonl prints one packet per line");
 }
 
-/// Passes accounts on, and with --packets prints those of lost packets that the filter keeps.
+/// Prints those of the lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
+  /// @param analysis gets each account before this
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
-                 Console& console, GapAnalysis& next, const PacketKinds& kinds)
+                 Console& console, const GapAnalysis& analysis, const PacketKinds& kinds)
       : args_(args),
         notes_(notes),
         session_(session),
         console_(console),
-        next_(next),
+        analysis_(analysis),
         kinds_(kinds) {}
 
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
-    next_.OnChunkWritten(buffer, commit);
-  }
   void OnPacketFate(const PacketAccount& account) override {
-    next_.OnPacketFate(account);
-    if (!Lists(account)) return;
-    listed_ |= IsLoss(account.fate);
-    const std::string& kind = kinds_.NameOf(next_.last_kind());
+    const bool is_lost = IsLoss(account.fate);
+    if (!is_lost && !(account.fate == Fate::kFolded && lists_folded_)) return;
+    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
+    listed_ |= is_lost;
+    const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
       console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
     else
       console_.Print(rows_.Row(account, kind));
-  }
-  void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    next_.OnChunkForgotten(buffer, sequence, chunk);
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
@@ -158,21 +152,15 @@ class LostPacketList : public LedgerSink {
   bool listed() const { return listed_; }
 
  private:
-  bool Lists(const PacketAccount& account) const {
-    const bool wants_folded =
-        std::ranges::find(args_.filter.fates, Fate::kFolded) != args_.filter.fates.end();
-    return args_.packets &&
-           (IsLoss(account.fate) || (account.fate == Fate::kFolded && wants_folded)) &&
-           args_.filter.Keeps(account, notes_.start_ns());
-  }
-
   const GapsArgs& args_;
   const SessionNotes& notes_;
   const uint64_t session_;
   Console& console_;
-  GapAnalysis& next_;
+  const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
   LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
+  const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
+                             args_.filter.fates.end();  // they are asked for
   bool listed_ = false;
 };
 
@@ -203,10 +191,9 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   DescribedKinds kinds(descriptors);
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>(args.time);
-  GapAnalysis analysis(args.stale_ns, &kinds);
-  run.AddListener(analysis);
+  auto& analysis = run.Add<GapAnalysis>(args.stale_ns, &kinds);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
-  run.AddSink(accounts);
+  if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   const GapReport report = analysis.Finish(run.totals());
   WarnOfOddFilter(args.filter, outcome, report, context.console);
