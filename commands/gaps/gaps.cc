@@ -133,9 +133,10 @@ class LostPacketList : public LedgerSink {
     listed_ |= is_lost;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
-      console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    else
-      console_.Print(rows_.Row(account, kind));
+      return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
+    WritePacketRow(args_.format == "csv" ? RowFormat::kCsv : RowFormat::kJson, account, session_,
+                   args_.clone, kind, line_);
+    console_.Print(line_);
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
@@ -158,7 +159,7 @@ class LostPacketList : public LedgerSink {
   Console& console_;
   const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
-  LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
+  std::string line_;  // scratch
   const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
                              args_.filter.fates.end();  // they are asked for
   bool listed_ = false;
@@ -225,7 +226,11 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
-  if (args.format == "csv") out.Print(args.packets ? LostPacketRows::CsvTitles() : GapCsvTitles());
+  if (args.format == "csv") {
+    std::string titles = GapCsvTitles();
+    if (args.packets) WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
+    out.Print(titles);
+  }
   const auto visit = [&](const ShownGaps& selection,
                          const std::map<BufferId, LedgerTotals>& totals) -> Status {
     if (args.format == "csv") {

@@ -194,20 +194,24 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
 }
 
 // The first record is number 0.
-TEST(LostPacketRows, FormatsHaveTheSameFields) {
+TEST(PacketRows, FormatsHaveTheSameFields) {
   PacketAccount account;
   account.written.record = 0;
   account.fate = Fate::kOverwritten;
-  const ParsedJson json = ParsedJson::parse(LostPacketRows(false, 1, 7).Row(account, "a,b"));
+  const auto row = [&](RowFormat format) {
+    std::string line;
+    WritePacketRow(format, account, 1, 7, "a,b", line);
+    return line;
+  };
+  const auto json = nlohmann::ordered_json::parse(row(RowFormat::kJson));
   EXPECT_EQ(json["written_record"], 0);
   EXPECT_EQ(json["culprit"], nullptr);
   EXPECT_EQ(json["name"], "a,b");
   std::string titles;
-  for (const auto& [key, value] :
-       nlohmann::ordered_json::parse(LostPacketRows(false, 1, 7).Row(account, "a,b")).items())
-    titles += key + ",";
-  EXPECT_EQ("type," + LostPacketRows::CsvTitles(), titles.substr(0, titles.size() - 1) + "\n");
-  EXPECT_THAT(LostPacketRows(true, 1, 7).Row(account, "a,b"), ::testing::EndsWith(",7,\"a,b\"\n"));
+  for (const auto& [key, value] : json.items()) titles += key + ",";
+  titles.back() = '\n';
+  EXPECT_EQ("type," + row(RowFormat::kCsvTitles), titles);
+  EXPECT_THAT(row(RowFormat::kCsv), ::testing::EndsWith(",7,\"a,b\"\n"));
 }
 
 }  // namespace

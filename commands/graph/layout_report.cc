@@ -6,9 +6,6 @@
 
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
-#include "formats/draw/svg.h"
-#include "formats/draw/svg_style.h"
-#include "formats/draw/svg_text.h"
 
 namespace ringscope {
 
@@ -48,14 +45,6 @@ std::string ShareLine(const LayoutShare& share, const SessionNotes& notes) {
                      Count(share.chunks, "chunk"), HumanSize(share.bytes), HumanSize(share.unread));
 }
 
-/// The cells of a row in which the write cursor is; nullopt if it is in another row.
-std::optional<uint64_t> CursorCell(const BufferLayout& layout, const LayoutGrid& grid, size_t row,
-                                   size_t end) {
-  const uint64_t cell = layout.write_cursor / grid.bytes_per_cell;
-  if (cell < row || (cell >= end && end < grid.cells.size())) return std::nullopt;
-  return std::min<uint64_t>(cell, end) - row;
-}
-
 constexpr size_t kTextCellsInRow = 64;
 constexpr size_t kMaxTextCells = 32 * kTextCellsInRow;
 
@@ -93,87 +82,15 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
       line += continues ? (cell.consumed ? "-" : "=") : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
-    if (const auto cell = CursorCell(layout, grid, row, end))
-      text += CursorText(layout.write_cursor, *cell);
+    const uint64_t cursor = layout.write_cursor / grid.bytes_per_cell;  // its cell
+    if (cursor >= row && (cursor < end || end == grid.cells.size()))
+      text += CursorText(layout.write_cursor, cursor - row);
   }
   for (size_t i = 0; i < grid.shares.size(); ++i)
     text += fmt::format("  {}  {}\n", Symbol(grid.shares[i], i, false),
                         ShareLine(grid.shares[i], notes));
   return text;
 }
-
-// All measures are pixels.
-constexpr double kLayoutMargin = 24;
-constexpr double kMapX = kLayoutMargin + 92;
-constexpr size_t kSvgCellsInRow = 128;
-constexpr size_t kMaxSvgCells = 64 * kSvgCellsInRow;
-constexpr double kLayoutCell = 8;
-constexpr double kMapRow = 16;
-constexpr double kMapEnd = kMapX + kLayoutCell * kSvgCellsInRow;
-constexpr double kLayoutWidth = kMapEnd + 160;
-constexpr double kLayoutLine = 18;
-
-/// Returns the style class of a share. Ten sequences have colours of their own.
-std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
-  if (share.kind != LayoutExtent::Kind::kChunk) return Name(share.kind);
-  return fmt::format("s{}{}", std::min<size_t>(index, 9), consumed ? " consumed" : "");
-}
-
-class LayoutPicture {
- public:
-  void Draw(const BufferLayout& layout, const GraphClock& clock, const SessionNotes& notes) {
-    const LayoutGrid grid = MakeGrid(layout, kMaxSvgCells);
-    svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock), "heading");
-    svg_.Text(kLayoutMargin, y_ + 32,
-              fmt::format(
-                  "{} to a cell, {} to a row; pale: read already; white line: a chunk begins",
-                  HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kSvgCellsInRow)),
-              "soft");
-    y_ += 44;
-    for (size_t row = 0; row < grid.cells.size(); row += kSvgCellsInRow)
-      DrawRow(layout, grid, row, std::min(row + kSvgCellsInRow, grid.cells.size()));
-    y_ += 12;
-    for (size_t i = 0; i < grid.shares.size(); ++i) {
-      constexpr double kTextX = kLayoutMargin + 18;
-      svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
-      for (const std::string& line : SvgTextLines(ShareLine(grid.shares[i], notes),
-                                                  kLayoutWidth - kLayoutMargin - kTextX, "")) {
-        svg_.Text(kTextX, y_ + 10, line, "");
-        y_ += kLayoutLine;
-      }
-    }
-    y_ += kLayoutLine;
-  }
-  std::string Finish() { return svg_.Finish(kLayoutWidth, y_, "layout of buffers", SvgStyle()); }
-
- private:
-  void DrawRow(const BufferLayout& layout, const LayoutGrid& grid, size_t row, size_t end) {
-    svg_.Text(kMapX - 8, y_ + 11, fmt::format("{:#x}", row * grid.bytes_per_cell),
-              "soft small right");
-    for (size_t i = row; i < end;) {
-      const LayoutCell& cell = grid.cells[i];
-      size_t next = i + 1;  // after the cells that look the same
-      while (next < end && grid.cells[next].share == cell.share &&
-             grid.cells[next].consumed == cell.consumed && !grid.cells[next].starts)
-        ++next;
-      const double x = kMapX + static_cast<double>(i - row) * kLayoutCell;
-      svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kMapRow - 2},
-               ClassOf(grid.shares[cell.share], cell.share, cell.consumed));
-      if (cell.starts) svg_.Line(x, y_, x, y_ + kMapRow - 2, "edge");
-      i = next;
-    }
-    if (const auto cell = CursorCell(layout, grid, row, end)) {
-      const double x = kMapX + kLayoutCell * static_cast<double>(*cell);
-      svg_.Line(x, y_ - 2, x, y_ + kMapRow, "cursor");
-      svg_.Text(kMapEnd + 8, y_ + 11, fmt::format("◂ write cursor {:#x}", layout.write_cursor),
-                "small");
-    }
-    y_ += kMapRow;
-  }
-
-  SvgWriter svg_;
-  double y_ = kLayoutMargin;
-};
 
 }  // namespace
 
@@ -183,13 +100,6 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
   for (const BufferLayout& layout : layouts)
     text += "\n" + Wrap(LayoutHeading(layout, clock), "") + "\n" + MapText(layout, notes);
   return text;
-}
-
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                      const SessionNotes& notes) {
-  LayoutPicture picture;
-  for (const BufferLayout& layout : layouts) picture.Draw(layout, clock, notes);
-  return picture.Finish();
 }
 
 Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }

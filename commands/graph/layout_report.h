@@ -15,9 +15,6 @@ namespace ringscope {
 /// @param notes of the same replay
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
                        const SessionNotes& notes);
-/// The maps as a picture, a colour for each sequence.
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                      const SessionNotes& notes);
 /// An array of buffers.
 Json LayoutJson(const std::vector<BufferLayout>& layouts);
 
