@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/graph/buffer_report.h"
 #include "commands/graph/graph_report.h"
-#include "commands/graph/layout_report.h"
-#include "commands/graph/order_report.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
