@@ -165,30 +165,10 @@ class LostPacketList : public LedgerSink {
   bool listed_ = false;
 };
 
-/// Warns of sequences and buffers that the session does not have.
-void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport& report,
-                     Console& console) {
-  const auto warn = [&](const std::string& text) {
-    console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
-  };
-  for (const SequenceKey wanted : filter.sequences)
-    if (std::ranges::none_of(report.buffers, [&](const BufferGaps& buffer) {
-          return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
-                 buffer.sequences.end();
-        }))
-      warn(fmt::format("sequence {} committed nothing", ToString(wanted)));
-  for (const BufferId buffer : filter.buffers)
-    if (std::ranges::find(outcome.buffers, buffer, &BufferOutcome::id) == outcome.buffers.end())
-      warn(fmt::format("there is no buffer {}", Raw(buffer)));
-}
-
-/// Replays the session that `sessions` is at.
-/// @param descriptors names of fields
-/// @param visit gets its losses, unless packets are listed
+/// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
-template <typename Visit>
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
-                               const Descriptors& descriptors, const Visit& visit) {
+                               const Descriptors& descriptors, Report& out) {
   DescribedKinds kinds(descriptors);
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>(args.time);
@@ -197,7 +177,6 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   const GapReport report = analysis.Finish(run.totals());
-  WarnOfOddFilter(args.filter, outcome, report, context.console);
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);
@@ -213,7 +192,15 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
         {.paths = args.logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
         args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
   const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
-  RS_RETURN_IF_ERROR(visit(selection, run.totals()));
+  if (args.format == "csv")
+    out.Print(GapCsvRows(selection));
+  else if (args.format == "text")
+    PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
+  else
+    WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+  if (args.format == "text" || args.format == "json")
+    RS_RETURN_IF_ERROR(
+        ReportReaders(out, context, args.logs, outcome, args.choices, &run.totals()));
   return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
 
@@ -221,7 +208,6 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  const Descriptors& descriptors = choice.get();
   if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
@@ -231,21 +217,8 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
     if (args.packets) WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
     out.Print(titles);
   }
-  const auto visit = [&](const ShownGaps& selection,
-                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
-    if (args.format == "csv") {
-      out.Print(GapCsvRows(selection));
-      return {};
-    }
-    if (args.format == "text")
-      PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
-    else
-      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
-    if (args.format == "jsonl") return {};
-    return ReportReaders(out, context, args.logs, selection.outcome, args.choices, &totals);
-  };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, sessions, context, descriptors, visit);
+                        return ReplayForGaps(args, sessions, context, choice.get(), out);
                       }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
