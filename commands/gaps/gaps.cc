@@ -113,34 +113,30 @@ Status Check(const GapsArgs& args) {
               "--format jsonl prints one packet per line");
 }
 
-/// Passes accounts on, and with --packets prints those of lost packets that the filter keeps.
+/// Prints those of the lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
+  /// @param analysis gets each account before this
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
-                 Console& console, GapAnalysis& next, const PacketKinds& kinds)
+                 Console& console, const GapAnalysis& analysis, const PacketKinds& kinds)
       : args_(args),
         notes_(notes),
         session_(session),
         console_(console),
-        next_(next),
+        analysis_(analysis),
         kinds_(kinds) {}
 
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
-    next_.OnChunkWritten(buffer, commit);
-  }
   void OnPacketFate(const PacketAccount& account) override {
-    next_.OnPacketFate(account);
-    if (!Lists(account)) return;
-    listed_ |= IsLoss(account.fate);
-    const std::string& kind = kinds_.NameOf(next_.last_kind());
+    const bool is_lost = IsLoss(account.fate);
+    if (!is_lost && !(account.fate == Fate::kFolded && lists_folded_)) return;
+    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
+    listed_ |= is_lost;
+    const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
-      console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    else
-      console_.Print(rows_.Row(account, kind));
-  }
-  void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    next_.OnChunkForgotten(buffer, sequence, chunk);
+      return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
+    WritePacketRow(args_.format == "csv" ? RowFormat::kCsv : RowFormat::kJson, account, session_,
+                   args_.clone, kind, line_);
+    console_.Print(line_);
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
@@ -157,58 +153,30 @@ class LostPacketList : public LedgerSink {
   bool listed() const { return listed_; }
 
  private:
-  bool Lists(const PacketAccount& account) const {
-    const bool wants_folded =
-        std::ranges::find(args_.filter.fates, Fate::kFolded) != args_.filter.fates.end();
-    return args_.packets &&
-           (IsLoss(account.fate) || (account.fate == Fate::kFolded && wants_folded)) &&
-           args_.filter.Keeps(account, notes_.start_ns());
-  }
-
   const GapsArgs& args_;
   const SessionNotes& notes_;
   const uint64_t session_;
   Console& console_;
-  GapAnalysis& next_;
+  const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
-  LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
+  std::string line_;  // scratch
+  const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
+                             args_.filter.fates.end();  // they are asked for
   bool listed_ = false;
 };
 
-/// Warns of sequences and buffers that the session does not have.
-void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport& report,
-                     Console& console) {
-  const auto warn = [&](const std::string& text) {
-    console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
-  };
-  for (const SequenceKey wanted : filter.sequences)
-    if (std::ranges::none_of(report.buffers, [&](const BufferGaps& buffer) {
-          return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
-                 buffer.sequences.end();
-        }))
-      warn(fmt::format("sequence {} committed nothing", ToString(wanted)));
-  for (const BufferId buffer : filter.buffers)
-    if (std::ranges::find(outcome.buffers, buffer, &BufferOutcome::id) == outcome.buffers.end())
-      warn(fmt::format("there is no buffer {}", Raw(buffer)));
-}
-
-/// Replays the session that `sessions` is at.
-/// @param descriptors names of fields
-/// @param visit gets its losses, unless packets are listed
+/// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
-template <typename Visit>
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
-                               const Descriptors& descriptors, const Visit& visit) {
+                               const Descriptors& descriptors, Report& out) {
   DescribedKinds kinds(descriptors);
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>(args.time);
-  GapAnalysis analysis(args.stale_ns, &kinds);
-  run.AddListener(analysis);
+  auto& analysis = run.Add<GapAnalysis>(args.stale_ns, &kinds);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
-  run.AddSink(accounts);
+  if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   const GapReport report = analysis.Finish(run.totals());
-  WarnOfOddFilter(args.filter, outcome, report, context.console);
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);
@@ -224,7 +192,15 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
         {.paths = args.logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
         args.choices, outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
   const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
-  RS_RETURN_IF_ERROR(visit(selection, run.totals()));
+  if (args.format == "csv")
+    out.Print(GapCsvRows(selection));
+  else if (args.format == "text")
+    PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
+  else
+    WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+  if (args.format == "text" || args.format == "json")
+    RS_RETURN_IF_ERROR(
+        ReportReaders(out, context, args.logs, outcome, args.choices, &run.totals()));
   return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
 
@@ -232,27 +208,17 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  const Descriptors& descriptors = choice.get();
   if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
-  if (args.format == "csv") out.Print(args.packets ? LostPacketRows::CsvTitles() : GapCsvTitles());
-  const auto visit = [&](const ShownGaps& selection,
-                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
-    if (args.format == "csv") {
-      out.Print(GapCsvRows(selection));
-      return {};
-    }
-    if (args.format == "text")
-      PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
-    else
-      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
-    if (args.format == "jsonl") return {};
-    return ReportReaders(out, context, args.logs, selection.outcome, args.choices, &totals);
-  };
+  if (args.format == "csv") {
+    std::string titles = GapCsvTitles();
+    if (args.packets) WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
+    out.Print(titles);
+  }
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, sessions, context, descriptors, visit);
+                        return ReplayForGaps(args, sessions, context, choice.get(), out);
                       }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;

@@ -1,6 +1,7 @@
 #include "commands/gaps/gaps_data.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
@@ -169,32 +170,16 @@ void ListFields(Io& io, Gap& gap) {
 
 namespace {
 
-/// Paths in the JSON of a gap; '.' is '_' in the titles.
-constexpr const char* kGapColumns[] = {"session",
-                                       "buffer",
-                                       "sequence",
-                                       "producer",
-                                       "first.chunk",
-                                       "first.fragment",
-                                       "last_chunk",
-                                       "packets",
-                                       "bytes",
-                                       "own_fault.packets",
-                                       "causes.0.cause",
-                                       "content.0.kind",
-                                       "written.from_ns",
-                                       "written.to_ns",
-                                       "lost.from_ns",
-                                       "lost.to_ns",
-                                       "evicted_by.0.sequence",
-                                       "evicted_by.0.packets",
-                                       "sign",
-                                       "next.previous_packet_dropped",
-                                       "next.unusable.packets",
-                                       "remedies.buffer_size",
-                                       "remedies.read_period_ns",
-                                       "reads",
-                                       "clone"};
+/// Calls visit(path) for each column of CSV: paths in the JSON of a gap.
+template <typename Visit>
+void VisitGapColumns(const Visit& visit) {
+  std::istringstream paths(
+      "session buffer sequence producer first.chunk first.fragment last_chunk packets bytes "
+      "own_fault.packets causes.0.cause content.0.kind written.from_ns written.to_ns lost.from_ns "
+      "lost.to_ns evicted_by.0.sequence evicted_by.0.packets sign next.previous_packet_dropped "
+      "next.unusable.packets remedies.buffer_size remedies.read_period_ns reads clone");
+  for (std::string path; paths >> path;) visit(path);
+}
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
@@ -330,7 +315,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
 
 std::string GapCsvTitles() {
   std::string titles;
-  for (const char* path : kGapColumns) titles.append(path).append(",");
+  VisitGapColumns([&](const std::string& path) { titles += path + ","; });
   std::ranges::replace(titles, '.', '_');
   titles.back() = '\n';
   return titles;
@@ -343,8 +328,9 @@ std::string GapCsvRows(const ShownGaps& selection) {
     json["session"] = selection.outcome.session;
     json["reads"] = ReadsName(selection.outcome.reads);
     if (selection.outcome.clone) json["clone"] = *selection.outcome.clone;
-    for (const char* path : kGapColumns)
+    VisitGapColumns([&](const std::string& path) {
       rows += (json.contains(KeyPath(path)) ? CsvText(json[KeyPath(path)]) : "") + ",";
+    });
     rows.back() = '\n';
   });
   return rows;

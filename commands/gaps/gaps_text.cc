@@ -147,45 +147,24 @@ class GapsText {
       all += std::ranges::count_if(buffer.sequences, [](const SequenceGaps& sequence) {
         return sequence.written().packets > 0;
       });
-    std::string text =
-        fmt::format("The filters select {} of the {}", WithCommas(shown_.sequences.size()),
-                    Count(static_cast<uint64_t>(all), "sequence"));
-    if (shown_.sequences.empty()) {
-      text += ": what was lost of the others is not shown.";
-    } else if (shown_.any_loss) {
-      FateCount lost;
-      shown_.VisitGaps([&](const Gap& gap) { lost += gap.lost; });
-      text += fmt::format(": {}, {}.", Count(shown_.own_fault.size() + shown_.gaps.size(), "gap"),
-                          Count(lost.packets, "lost packet"));
-      if (shown_.by_time)
-        text +=
-            " Gaps that overlap the selected time are counted in full; --packets lists only "
-            "packets written within it.";
-    } else {
-      text += fmt::format("; they lost nothing that the filters select{}.",
-                          shown_.any_sign ? ", but more may be missing: see below" : "");
-    }
-    out_.Paragraph(text);
+    FateCount lost;
+    shown_.VisitGaps([&](const Gap& gap) { lost += gap.lost; });
+    out_.Paragraph(fmt::format(
+        "The filters select {} of the {}: {}, {}.{}{}", WithCommas(shown_.sequences.size()),
+        Count(static_cast<uint64_t>(all), "sequence"),
+        Count(shown_.own_fault.size() + shown_.gaps.size(), "gap"),
+        Count(lost.packets, "lost packet"),
+        shown_.by_time ? " Gaps that overlap the selected time are counted in full." : "",
+        shown_.any_sign ? " More may be missing, see below." : ""));
   }
 
-  /// What became of all packets, in sums: by buffer, process, content and sequence.
+  /// What became of all packets, in sums.
   void PrintTotals() {
     if (shown_.is_filtered && shown_.sequences.empty()) return;
     for (const BufferGaps& buffer : shown_.report.buffers) PrintFates(buffer);
     if (!shown_.any_loss) return;
-    std::map<std::string, FateCount> by_process, by_content;
-    for (const SequenceGaps* sequence : shown_.sequences) {
-      std::string name = ProducerText(notes_, sequence->sequence);
-      if (name.empty()) name = fmt::format("producer {}", Raw(sequence->sequence.producer));
-      by_process[name] += sequence->lost();
-    }
-    shown_.VisitGaps([&](const Gap& gap) {
-      for (const ContentCount& content : gap.contents)
-        by_content[ContentName(content.content)] += content.count;
-    });
-    if (by_process.size() < shown_.sequences.size()) PrintSums("process", by_process);
-    PrintSums("content", by_content);
     PrintSequences();
+    PrintContents();
   }
 
   /// The rows add up to the first.
@@ -213,29 +192,19 @@ class GapsText {
     out_.Print(table, 2);
   }
 
-  /// What was lost by name, the most first, if there are several.
-  void PrintSums(const char* title, const std::map<std::string, FateCount>& sums) {
+  /// What the lost packets are, if they are of several kinds.
+  void PrintContents() {
+    std::map<uint32_t, FateCount> sums;
+    shown_.VisitGaps([&](const Gap& gap) {
+      for (const ContentCount& content : gap.contents) sums[content.content] += content.count;
+    });
     if (sums.size() < 2) return;
-    std::vector<std::pair<std::string, FateCount>> list(sums.begin(), sums.end());
-    std::erase_if(list, [](const auto& sum) { return sum.second.packets == 0; });
-    std::ranges::stable_sort(list, std::ranges::greater(),
-                             [](const auto& sum) { return sum.second.packets; });
-    uint64_t all = 0;
-    for (const auto& [name, lost] : list) all += lost.packets;
-    Table table({{title, Align::kLeft},
-                 {"lost", Align::kRight},
-                 {"", Align::kRight},
-                 {"bytes lost", Align::kRight}});
-    const size_t shown = CountToShow(list.size());
-    for (size_t i = 0; i < shown; ++i) {
-      const auto& [name, lost] = list[i];
-      table.AddRow(
-          {name, WithCommas(lost.packets), Percent(lost.packets, all), HumanSize(lost.bytes)});
-    }
-    out_.Print("\n");
-    out_.Print(table);
-    if (list.size() > shown)
-      out_.Print(fmt::format("and {} more\n", WithCommas(list.size() - shown)));
+    std::vector<std::pair<uint32_t, FateCount>> contents(sums.begin(), sums.end());
+    std::ranges::stable_sort(contents, std::ranges::greater(),
+                             [](const auto& content) { return content.second.packets; });
+    PrintList("Lost by content", contents, "kind", [](const auto& content) {
+      return fmt::format("{}: {}", ContentName(content.first), PacketsText(content.second));
+    });
   }
 
   void PrintSequences() {
@@ -484,11 +453,7 @@ class GapsText {
                         : fmt::format("; {} of these flags hidden by the buffer's",
                                       WithCommas(sequence->hidden_flags)));
               });
-    std::map<ProducerId, std::string> producers;
-    for (const SequenceGaps* sequence : flagged)
-      producers[sequence->sequence.producer] = notes_.ProducerOf(sequence->sequence);
-    for (const auto& [producer, name] : producers)
-      PrintItem(fmt::format("Remedy for {}: more shared memory", ProducerText(producer, name)));
+    if (!flagged.empty()) PrintItem("Remedy: more shared memory for these producers.");
   }
 
   void PrintFtrace() {

@@ -117,22 +117,28 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       fmt::arg("sequence", NameText(notes, gap.sequence)));
 }
 
-/// "80% app/frame, 15% app/draw, 5% others": what the packets of a content are about; may be empty.
-std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
-  constexpr size_t kNamedKinds = 3;
-  std::vector<std::string> parts;
-  uint64_t named = 0;
-  for (const KindCount& kind : gap.kinds) {
-    if (kind.content != content.content || parts.size() == kNamedKinds) continue;
-    if (kind.count.packets == content.count.packets) return kinds.NameOf(kind.kind);
-    parts.push_back(fmt::format("{} {}", ShareText(kind.count.packets, content.count.packets),
-                                kinds.NameOf(kind.kind)));
-    named += kind.count.packets;
+using Parts = std::vector<std::pair<std::string, uint64_t>>;
+
+/// "80% app/frame, 15% app/draw, 5% others": the first parts of a whole; may be empty.
+std::string SharesText(const Parts& parts, uint64_t whole, size_t named) {
+  std::vector<std::string> texts;
+  uint64_t rest = whole;
+  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
+    texts.push_back(fmt::format("{} {}", ShareText(parts[i].second, whole), parts[i].first));
+    rest -= parts[i].second;
   }
-  if (!parts.empty() && named < content.count.packets)
-    parts.push_back(
-        fmt::format("{} others", ShareText(content.count.packets - named, content.count.packets)));
-  return Joined(parts, ", ");
+  if (!texts.empty() && rest > 0) texts.push_back(ShareText(rest, whole) + " others");
+  return Joined(texts);
+}
+
+/// What the packets of a content are about; may be empty.
+std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
+  Parts parts;
+  for (const KindCount& kind : gap.kinds)
+    if (kind.content == content.content)
+      parts.emplace_back(kinds.NameOf(kind.kind), kind.count.packets);
+  if (!parts.empty() && parts.front().second == content.count.packets) return parts.front().first;
+  return SharesText(parts, content.count.packets, 3);
 }
 
 }  // namespace
@@ -159,14 +165,14 @@ std::string CausesText(const Gap& gap) {
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   if (gap.contents.size() == 1)
     return ContentText(gap.contents.front().content, KindsText(gap, gap.contents.front(), kinds));
-  std::vector<std::string> parts;
+  Parts parts;
   for (const ContentCount& content : gap.contents) {
     const std::string about = KindsText(gap, content, kinds);
-    parts.push_back(fmt::format("{} {}{}", ShareText(content.count.packets, gap.lost.packets),
-                                ContentName(content.content),
-                                about.empty() ? "" : fmt::format(" ({})", about)));
+    parts.emplace_back(
+        ContentName(content.content) + (about.empty() ? "" : fmt::format(" ({})", about)),
+        content.count.packets);
   }
-  return Joined(parts, ", ");
+  return SharesText(parts, gap.lost.packets, parts.size());
 }
 
 bool IsFilled(const Gap& gap) {
@@ -174,36 +180,26 @@ bool IsFilled(const Gap& gap) {
 }
 
 std::string TakersText(const Gap& gap, const ShownGaps& selection) {
-  constexpr size_t kNamed = 4;
-  std::vector<std::pair<SequenceKey, uint64_t>> takers;
-  uint64_t others = gap.evicted_by_others;
+  Parts parts;
+  uint64_t all = 0;
+  const auto add = [&](SequenceKey sequence, uint64_t amount) {
+    // The producer's name, unless it is that of the lost packets.
+    parts.emplace_back(sequence == gap.sequence ? "itself"
+                       : sequence.producer == gap.sequence.producer
+                           ? ToString(sequence)
+                           : NameText(selection.notes, sequence),
+                       amount);
+    all += amount;
+  };
   if (!IsFilled(gap)) {
-    for (const EvictorCount& each : gap.evicted_by)
-      takers.emplace_back(each.sequence, each.packets);
+    for (const EvictorCount& each : gap.evicted_by) add(each.sequence, each.packets);
+    all += gap.evicted_by_others;
   } else if (Has(gap, Cause::kSealed) || Has(gap, Cause::kFull)) {
     const BufferGaps& buffer = *selection.report.Find(gap.buffer);
-    for (const SequenceShare& each : buffer.filled_by)
-      takers.emplace_back(each.sequence, each.bytes);
-    others = buffer.filled_by_others;
+    for (const SequenceShare& each : buffer.filled_by) add(each.sequence, each.bytes);
+    all += buffer.filled_by_others;
   }
-  uint64_t all = others;
-  for (const auto& [sequence, amount] : takers) all += amount;
-  if (all == 0) return "";
-  std::vector<std::string> parts;
-  for (const auto& [sequence, amount] : takers) {
-    if (parts.size() == kNamed) {
-      others += amount;
-      continue;
-    }
-    // The producer's name, unless it is that of the lost packets.
-    const bool is_neighbour = sequence.producer == gap.sequence.producer;
-    parts.push_back(fmt::format("{} {}", ShareText(amount, all),
-                                sequence == gap.sequence ? "itself"
-                                : is_neighbour           ? ToString(sequence)
-                                                         : NameText(selection.notes, sequence)));
-  }
-  if (others > 0) parts.push_back(fmt::format("{} others", ShareText(others, all)));
-  return Joined(parts, ", ");
+  return SharesText(parts, all, 4);
 }
 
 std::string BlameText(const Gap& gap, const SessionNotes& notes) {

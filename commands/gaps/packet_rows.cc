@@ -10,8 +10,6 @@
 namespace ringscope {
 namespace {
 
-enum class RowFormat { kJson, kCsv, kCsvTitles };
-
 /// Writes the fields of a row. Unknown values are null in JSON, empty in CSV.
 struct RowWriter {
   /// @param value as the format has it; empty: unknown
@@ -39,11 +37,13 @@ struct RowWriter {
   const RowFormat format;
 };
 
-/// Lists the fields of a lost packet, once for all formats.
-void WriteRow(RowWriter row, const PacketAccount& account, uint64_t session,
-              std::optional<uint64_t> clone, const std::string& kind) {
-  const bool is_json = row.format == RowFormat::kJson;
-  row.line = is_json ? "{\"type\":\"packet\"," : "";
+}  // namespace
+
+void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
+                    std::optional<uint64_t> clone, const std::string& kind, std::string& line) {
+  RowWriter row{line, format};
+  const bool is_json = format == RowFormat::kJson;
+  line = is_json ? "{\"type\":\"packet\"," : "";
   row.Number("session", session);
   row.Number("buffer", Raw(account.buffer));
   row.Text("sequence", ToString(account.sequence));
@@ -64,21 +64,8 @@ void WriteRow(RowWriter row, const PacketAccount& account, uint64_t session,
   row.Number("lost_record", account.decided.record);
   row.Number("clone", clone);
   row.Text("name", kind);
-  row.line.back() = is_json ? '}' : '\n';
-  if (is_json) row.line += '\n';
-}
-
-}  // namespace
-
-std::string LostPacketRows::CsvTitles() {
-  std::string line;
-  WriteRow({line, RowFormat::kCsvTitles}, {}, 0, {}, "");
-  return line;
-}
-
-const std::string& LostPacketRows::Row(const PacketAccount& account, const std::string& kind) {
-  WriteRow({line_, csv_ ? RowFormat::kCsv : RowFormat::kJson}, account, session_, clone_, kind);
-  return line_;
+  line.back() = is_json ? '}' : '\n';
+  if (is_json) line += '\n';
 }
 
 std::string LostPacketText(const PacketAccount& account, const std::string& kind,

@@ -11,25 +11,14 @@
 
 namespace ringscope {
 
-/// Lost packets of a session for programs, one after the other: a log may have millions.
-class LostPacketRows {
- public:
-  /// @param csv rows of CSV; else objects on lines
-  /// @param clone whose holder's view this is; absent: the session's own
-  LostPacketRows(bool csv, uint64_t session, std::optional<uint64_t> clone)
-      : csv_(csv), session_(session), clone_(clone) {}
+enum class RowFormat { kJson, kCsv, kCsvTitles };
 
-  static std::string CsvTitles();
-  /// @param kind its name, see PacketKinds; may be empty
-  /// @return the line, valid until the next call
-  const std::string& Row(const PacketAccount& account, const std::string& kind);
-
- private:
-  const bool csv_;
-  const uint64_t session_;
-  const std::optional<uint64_t> clone_;
-  std::string line_;
-};
+/// Writes a lost packet for programs, with the line break. A log may have millions.
+/// @param clone whose holder's view this is; absent: the session's own
+/// @param kind its name, see PacketKinds; may be empty
+/// @param line gets the row
+void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
+                    std::optional<uint64_t> clone, const std::string& kind, std::string& line);
 
 /// The first columns of LostPacketText, to which what follows is indented.
 inline constexpr size_t kLostPacketMargin = 27;

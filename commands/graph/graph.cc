@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/graph/buffer_report.h"
 #include "commands/graph/graph_report.h"
-#include "commands/graph/layout_report.h"
-#include "commands/graph/order_report.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -89,8 +88,8 @@ Status CheckArgs(const GraphArgs& args) {
   const auto refuse = [](const char* what, const char* hint) {
     return Fail(ErrorCode::kUsage, what, {}, hint);
   };
-  if (args.order && args.format != "text" && args.format != "json")
-    return refuse("an order cannot be drawn", "choose text or json");
+  if ((args.order || args.layout) && args.format == "svg")
+    return refuse("only chunks can be drawn", "choose text or json");
   if (args.at && !args.layout && !args.order)
     return refuse("--at needs --layout or --order", "add one of them");
   if (args.around && args.around->sequence && !args.sequences.empty() &&
@@ -182,8 +181,7 @@ class GraphDrawing {
       layouts.push_back(layout);
     }
     report_.Data("buffers", LayoutJson(layouts));
-    report_.Print(args_.format == "svg" ? LayoutSvg(layouts, clock_, notes_)
-                                        : LayoutText(layouts, clock_, notes_));
+    report_.Print(LayoutText(layouts, clock_, notes_));
     return {};
   }
 

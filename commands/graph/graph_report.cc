@@ -42,8 +42,8 @@ template <typename Io>
 void ListFields(Io& io, ChunkNode& node) {
   io("kind", std::string("chunk"), "chunk", static_cast<uint32_t>(node.id), "fate", node.fate,
      "committed", node.committed, "left", node.left, "size_in_buffer", node.outer_size,
-     "continues_from_previous", node.continues_previous(), "continues_on_next",
-     node.continues_on_next(), "needs_patching", (node.flags & kNeedsPatching) != 0, "complete",
+     "continues_from_previous", node.continues_previous, "continues_on_next",
+     node.continues_on_next, "needs_patching", (node.flags & kNeedsPatching) != 0, "complete",
      node.complete, "origin", node.origin, "end", node.end, "evicted_by", node.culprit, "discarded",
      node.discarded, "refused", node.refused, "stall", node.stall, "stalled_since", node.stalled,
      "reads_stalled", node.stalls, "unpatched", node.unpatched, "recommit_refused",

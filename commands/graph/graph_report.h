@@ -9,7 +9,7 @@
 #include "commands/graph/graph_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/view/json.h"
-#include "core/graph/moment_watch.h"
+#include "core/graph/layout_map.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {

@@ -16,7 +16,6 @@
 namespace ringscope {
 namespace {
 
-/// Texts by DifferenceKind: a noun that is counted, and what follows it.
 /// Gathers the service's sessions of a log, and as whom the service saw its producers.
 class ServiceView : public ReplayListener {
  public:

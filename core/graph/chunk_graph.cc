@@ -6,29 +6,6 @@
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {
-namespace {
-
-/// How an item is tied to its neighbours.
-struct Ends {
-  bool continues_previous = false;
-  bool continues_on_next = false;
-  bool next_read = false;
-};
-
-Ends EndsOf(const GraphItem& item) {
-  return std::visit(
-      Overloaded{[](const ChunkNode& node) {
-                   return Ends{node.continues_previous(), node.continues_on_next(), node.next_read};
-                 },
-                 [](const ChunkRun& run) {
-                   return Ends{run.continues_previous, run.continues_on_next, run.next_read};
-                 },
-                 [](const ChunkGap&) { return Ends{}; }},
-      item);
-}
-
-}  // namespace
-
 PatchTally& PatchTally::operator+=(const PatchTally& other) {
   applied += other.applied;
   late += other.late;
@@ -80,10 +57,7 @@ ChunkRun::ChunkRun(const ChunkNode& node)
       refused(node.refused),
       unpatched(node.unpatched ? 1 : 0),
       aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
-      broken(node.end == ChunkEnd::kBroken ? 1 : 0),
-      continues_previous(node.continues_previous()),
-      continues_on_next(node.continues_on_next()),
-      next_read(node.next_read) {
+      broken(node.end == ChunkEnd::kBroken ? 1 : 0) {
   by_fate[static_cast<size_t>(node.fate)] = 1;
 }
 
@@ -120,12 +94,18 @@ FateCount SequenceGraph::lost() const {
 }
 
 Link SequenceGraph::LinkAfter(size_t i) const {
-  const Ends front = EndsOf(items[i]);
-  const Ends back = i + 1 < items.size() ? EndsOf(items[i + 1]) : Ends{};
-  if (front.continues_on_next != back.continues_previous) {
-    // After the last chunk nothing is broken yet.
-    return i + 1 < items.size() ? Link::kBroken : Link::kContinues;
-  }
+  const auto sums_of = [](const GraphItem& item) {
+    return std::visit(Overloaded{[](const ChunkSums& sums) { return &sums; },
+                                 [](const ChunkGap&) {
+                                   static const ChunkSums kNone;
+                                   return &kNone;
+                                 }},
+                      item);
+  };
+  const ChunkSums& front = *sums_of(items[i]);
+  // After the last chunk nothing is broken yet.
+  if (i + 1 == items.size()) return front.continues_on_next ? Link::kContinues : Link::kNone;
+  if (front.continues_on_next != sums_of(items[i + 1])->continues_previous) return Link::kBroken;
   if (!front.continues_on_next) return Link::kNone;
   return front.next_read ? Link::kRead : Link::kContinues;
 }

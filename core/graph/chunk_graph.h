@@ -76,7 +76,12 @@ struct ChunkSums {
   uint32_t loss_bits = 0;  // that packets which begin here carried into the trace
   FateTally packets;       // that begin here
   EvictorTally evictors;   // of these
+  // How the first and the last chunk are tied to their neighbours.
+  bool continues_previous = false;
+  bool continues_on_next = false;
+  bool next_read = false;  // a packet that continues in the next chunk was read
 
+  /// Adds what can be summed up.
   ChunkSums& operator+=(const ChunkSums& more);
 };
 
@@ -104,12 +109,7 @@ struct ChunkNode : ChunkSums {
   uint32_t packet_fragments = 0;    // fragments that are packets or parts of packets
   uint32_t read_fragments = 0;      // of these
   uint32_t readable_fragments = 0;  // at the end
-  bool next_read = false;           // a packet that continues in the next chunk was read
 
-  bool continues_previous() const { return (flags & kFirstContinues) != 0; }
-  bool continues_on_next() const {
-    return (flags & kLastContinues) != 0 && end == ChunkEnd::kClean;
-  }
   /// Returns true if a run of like chunks would hide something.
   bool is_special() const;
 };
@@ -127,10 +127,6 @@ struct ChunkRun : ChunkSums {
   uint64_t unpatched = 0;  // chunks
   uint64_t aborted = 0;    // chunks that end with an aborted packet
   uint64_t broken = 0;     // chunks that end in a broken size
-  // How its ends are tied to what is before and after.
-  bool continues_previous = false;
-  bool continues_on_next = false;
-  bool next_read = false;
 
   explicit ChunkRun(const ChunkNode& node);
   void Append(const ChunkRun& next);

@@ -80,6 +80,8 @@ void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
   node.packet_fragments = std::max(node.packet_fragments, PacketFragmentsOf(written_));
   node.flags |= written_.flags;
   if (node.end == ChunkEnd::kClean) node.end = written_.end;
+  node.continues_previous = (node.flags & kFirstContinues) != 0;
+  node.continues_on_next = (node.flags & kLastContinues) != 0 && node.end == ChunkEnd::kClean;
 }
 
 void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,

@@ -15,33 +15,25 @@ constexpr uint64_t kLargeRead = 10;
 
 using ShareKey = std::pair<LayoutExtent::Kind, SequenceKey>;
 
-/// Returns the shares of a layout: sequences first, the largest in front; then padding, then
-/// unused.
-std::vector<LayoutShare> SharesOf(const BufferLayout& layout) {
-  std::vector<LayoutShare> shares;
-  std::map<ShareKey, size_t> index;
-  for (const LayoutExtent& extent : layout.extents) {
-    const auto [entry, is_new] =
-        index.try_emplace({extent.kind, extent.chunk.sequence}, shares.size());
-    if (is_new) shares.push_back({.kind = extent.kind, .sequence = extent.chunk.sequence});
-    LayoutShare& share = shares[entry->second];
-    share.chunks += extent.kind == LayoutExtent::Kind::kChunk ? 1 : 0;
-    share.bytes += extent.size;
-    share.unread += extent.unread();
-  }
-  std::ranges::sort(shares, {}, [](const LayoutShare& share) {
-    return std::tuple(share.kind, ~share.bytes, share.sequence);
-  });
-  return shares;
-}
-
 }  // namespace
 
 LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells) {
   LayoutGrid grid;
-  grid.shares = SharesOf(layout);
   grid.bytes_per_cell = 16;
   while (layout.size > grid.bytes_per_cell * max_cells) grid.bytes_per_cell *= 2;
+  std::map<ShareKey, LayoutShare> shares;
+  for (const LayoutExtent& extent : layout.extents) {
+    LayoutShare& share = shares[{extent.kind, extent.chunk.sequence}];
+    share.kind = extent.kind;
+    share.sequence = extent.chunk.sequence;
+    share.chunks += extent.kind == LayoutExtent::Kind::kChunk ? 1 : 0;
+    share.bytes += extent.size;
+    share.unread += extent.unread();
+  }
+  for (const auto& [key, share] : shares) grid.shares.push_back(share);
+  std::ranges::sort(grid.shares, {}, [](const LayoutShare& share) {
+    return std::tuple(share.kind, ~share.bytes, share.sequence);
+  });
   std::map<ShareKey, size_t> index;
   for (size_t i = 0; i < grid.shares.size(); ++i)
     index[{grid.shares[i].kind, grid.shares[i].sequence}] = i;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/packet_count.h"
-#include "core/graph/moment_watch.h"
+#include "core/graph/layout_map.h"
 #include "core/session/session.h"
 
 namespace ringscope {

@@ -1,4 +1,4 @@
-#include "commands/graph/layout_report.h"
+#include "commands/graph/buffer_report.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,8 @@
 
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
-#include "formats/draw/svg.h"
-#include "formats/draw/svg_style.h"
-#include "formats/draw/svg_text.h"
+#include "commands/view/table.h"
+#include "core/session/buffer_event.h"
 
 namespace ringscope {
 
@@ -26,6 +25,26 @@ void ListFields(Io& io, BufferLayout& layout) {
   io("buffer", layout.buffer, "engine", layout.engine, "policy", layout.policy, "size", layout.size,
      "record", layout.at.record, "time_ns", layout.at.time_ns, "before_read", layout.before_read,
      "write_cursor", layout.write_cursor, "wraps", layout.wraps, "extents", layout.extents);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadStep& step) {
+  io("step", step.number, "sequence", step.sequence, "first_chunk", step.first_chunk, "last_chunk",
+     step.last_chunk);
+  ListFields(io, step.packets);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadStall& stall) {
+  io("sequence", stall.chunk.sequence, "chunk", stall.chunk.chunk, "reason", stall.reason,
+     "waits_for", stall.waits_for, "chunks", stall.chunks);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadWalk& walk) {
+  io("buffer", walk.buffer, "engine", walk.engine, "order", walk.order, "record", walk.at.record,
+     "time_ns", walk.at.time_ns, "write_cursor", walk.write_cursor, "steps", walk.steps, "stalls",
+     walk.stalls);
 }
 
 namespace {
@@ -48,14 +67,6 @@ std::string ShareLine(const LayoutShare& share, const SessionNotes& notes) {
                      Count(share.chunks, "chunk"), HumanSize(share.bytes), HumanSize(share.unread));
 }
 
-/// The cells of a row in which the write cursor is; nullopt if it is in another row.
-std::optional<uint64_t> CursorCell(const BufferLayout& layout, const LayoutGrid& grid, size_t row,
-                                   size_t end) {
-  const uint64_t cell = layout.write_cursor / grid.bytes_per_cell;
-  if (cell < row || (cell >= end && end < grid.cells.size())) return std::nullopt;
-  return std::min<uint64_t>(cell, end) - row;
-}
-
 constexpr size_t kTextCellsInRow = 64;
 constexpr size_t kMaxTextCells = 32 * kTextCellsInRow;
 
@@ -68,7 +79,7 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
 }
 
 /// A line below the row of bytes in which the write cursor is, which points at it.
-std::string CursorText(uint64_t cursor, uint64_t cell) {
+std::string CursorLine(uint64_t cursor, uint64_t cell) {
   constexpr size_t kFirstCell = 14;  // column
   const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
   const std::string text = fmt::format("write cursor {:#x}", cursor);
@@ -93,8 +104,9 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
       line += continues ? (cell.consumed ? "-" : "=") : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
-    if (const auto cell = CursorCell(layout, grid, row, end))
-      text += CursorText(layout.write_cursor, *cell);
+    const uint64_t cursor = layout.write_cursor / grid.bytes_per_cell;  // its cell
+    if (cursor >= row && (cursor < end || end == grid.cells.size()))
+      text += CursorLine(layout.write_cursor, cursor - row);
   }
   for (size_t i = 0; i < grid.shares.size(); ++i)
     text += fmt::format("  {}  {}\n", Symbol(grid.shares[i], i, false),
@@ -102,78 +114,54 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   return text;
 }
 
-// All measures are pixels.
-constexpr double kLayoutMargin = 24;
-constexpr double kMapX = kLayoutMargin + 92;
-constexpr size_t kSvgCellsInRow = 128;
-constexpr size_t kMaxSvgCells = 64 * kSvgCellsInRow;
-constexpr double kLayoutCell = 8;
-constexpr double kMapRow = 16;
-constexpr double kMapEnd = kMapX + kLayoutCell * kSvgCellsInRow;
-constexpr double kLayoutWidth = kMapEnd + 160;
-constexpr double kLayoutLine = 18;
+/// By ReadOrder; {} is the write cursor.
+constexpr std::array kOrderTexts = {
+    "The order is what a copy of the buffer returned; the engine does not state its rule.",
+    "A read pass starts at the write cursor, {:#x}, and follows the buffer from chunk to chunk. At "
+    "each chunk it reads the sequence from its oldest chunk up to this one.",
+    "A read pass takes the sequences by producer and writer, and reads each from its oldest chunk "
+    "on. It leaves a sequence where a chunk id is missing."};
 
-/// Returns the style class of a share. Ten sequences have colours of their own.
-std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
-  if (share.kind != LayoutExtent::Kind::kChunk) return Name(share.kind);
-  return fmt::format("s{}{}", std::min<size_t>(index, 9), consumed ? " consumed" : "");
+std::string StepsText(const ReadWalk& walk, bool full) {
+  constexpr size_t kMaxSteps = 40;  // more are shown only if all are asked for
+  Table table({{"step", Align::kRight},
+               {"sequence", Align::kLeft},
+               {"packets begin in", Align::kLeft},
+               {"packets", Align::kRight},
+               {"bytes", Align::kRight}});
+  const size_t shown = full ? walk.steps.size() : std::min(walk.steps.size(), kMaxSteps);
+  for (size_t i = 0; i < shown; ++i) {
+    const ReadStep& step = walk.steps[i];
+    std::string chunks = fmt::format("#{}", Raw(step.first_chunk));
+    if (step.first_chunk != step.last_chunk) chunks += fmt::format("-#{}", Raw(step.last_chunk));
+    table.AddRow({CountCell(step.number), ToString(step.sequence), std::move(chunks),
+                  CountCell(step.packets.packets), BytesCell(step.packets.bytes)});
+  }
+  std::string text = table.Text(2);
+  if (shown < walk.steps.size())
+    text += fmt::format("  and {} (--full shows all)\n",
+                        Count(walk.steps.size() - shown, "further step"));
+  return text;
 }
 
-class LayoutPicture {
- public:
-  void Draw(const BufferLayout& layout, const GraphClock& clock, const SessionNotes& notes) {
-    const LayoutGrid grid = MakeGrid(layout, kMaxSvgCells);
-    svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock), "heading");
-    svg_.Text(kLayoutMargin, y_ + 32,
-              fmt::format(
-                  "{} to a cell, {} to a row; pale: read already; white line: a chunk begins",
-                  HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kSvgCellsInRow)),
-              "soft");
-    y_ += 44;
-    for (size_t row = 0; row < grid.cells.size(); row += kSvgCellsInRow)
-      DrawRow(layout, grid, row, std::min(row + kSvgCellsInRow, grid.cells.size()));
-    y_ += 12;
-    for (size_t i = 0; i < grid.shares.size(); ++i) {
-      constexpr double kTextX = kLayoutMargin + 18;
-      svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
-      for (const std::string& line : SvgTextLines(ShareLine(grid.shares[i], notes),
-                                                  kLayoutWidth - kLayoutMargin - kTextX, "")) {
-        svg_.Text(kTextX, y_ + 10, line, "");
-        y_ += kLayoutLine;
-      }
-    }
-    y_ += kLayoutLine;
-  }
-  std::string Finish() { return svg_.Finish(kLayoutWidth, y_, "layout of buffers", SvgStyle()); }
-
- private:
-  void DrawRow(const BufferLayout& layout, const LayoutGrid& grid, size_t row, size_t end) {
-    svg_.Text(kMapX - 8, y_ + 11, fmt::format("{:#x}", row * grid.bytes_per_cell),
-              "soft small right");
-    for (size_t i = row; i < end;) {
-      const LayoutCell& cell = grid.cells[i];
-      size_t next = i + 1;  // after the cells that look the same
-      while (next < end && grid.cells[next].share == cell.share &&
-             grid.cells[next].consumed == cell.consumed && !grid.cells[next].starts)
-        ++next;
-      const double x = kMapX + static_cast<double>(i - row) * kLayoutCell;
-      svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kMapRow - 2},
-               ClassOf(grid.shares[cell.share], cell.share, cell.consumed));
-      if (cell.starts) svg_.Line(x, y_, x, y_ + kMapRow - 2, "edge");
-      i = next;
-    }
-    if (const auto cell = CursorCell(layout, grid, row, end)) {
-      const double x = kMapX + kLayoutCell * static_cast<double>(*cell);
-      svg_.Line(x, y_ - 2, x, y_ + kMapRow, "cursor");
-      svg_.Text(kMapEnd + 8, y_ + 11, fmt::format("◂ write cursor {:#x}", layout.write_cursor),
-                "small");
-    }
-    y_ += kMapRow;
-  }
-
-  SvgWriter svg_;
-  double y_ = kLayoutMargin;
-};
+std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock) {
+  std::string text =
+      fmt::format("buffer {} ({}) {}\n", Raw(walk.buffer), walk.engine, clock.After(walk.at));
+  text += Wrap(fmt::format(fmt::runtime(kOrderTexts.at(static_cast<size_t>(walk.order))),
+                           walk.write_cursor),
+               2) +
+          "\n";
+  if (walk.steps.empty())
+    text += "  Nothing is left to read here; choose another moment with --at.\n";
+  else
+    text += StepsText(walk, full);
+  for (const ReadStall& stall : walk.stalls)
+    text +=
+        fmt::format("  {} stays: {} from #{} on, waiting for {}\n", ToString(stall.chunk.sequence),
+                    Count(stall.chunks, "chunk"), Raw(stall.chunk.chunk),
+                    WaitsFor(stall.reason, fmt::format("#{}", Raw(stall.waits_for))));
+  return text;
+}
 
 }  // namespace
 
@@ -185,13 +173,16 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
   return text;
 }
 
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                      const SessionNotes& notes) {
-  LayoutPicture picture;
-  for (const BufferLayout& layout : layouts) picture.Draw(layout, clock, notes);
-  return picture.Finish();
+Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
+
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock) {
+  if (walks.empty())
+    return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
+  std::string text;
+  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock);
+  return text;
 }
 
-Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
+Json OrderJson(const std::vector<ReadWalk>& walks) { return FieldsToJson(walks); }
 
 }  // namespace ringscope
