@@ -51,11 +51,11 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
 }
 
 /// The buffers of a session: their indexes in the config, and sizes in bytes.
-using BufferSizes = std::vector<std::pair<uint32_t, uint64_t>>;
+using SizesByIndex = std::vector<std::pair<uint32_t, uint64_t>>;
 
 /// The config must be that of the session.
 Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
-                   const BufferSizes& of_session) {
+                   const SizesByIndex& of_session) {
   constexpr const char* kHint = "name the config that the session was started with";
   const auto buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
   if (buffers.size() != of_session.size())
@@ -76,8 +76,8 @@ Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
 }
 
 template <typename Buffer>
-BufferSizes SizesOf(const std::vector<Buffer>& buffers) {
-  BufferSizes sizes;
+SizesByIndex SizesOf(const std::vector<Buffer>& buffers) {
+  SizesByIndex sizes;
   for (const Buffer& buffer : buffers) sizes.emplace_back(buffer.index, buffer.size);
   return sizes;
 }

@@ -32,7 +32,6 @@ struct SweepArgs {
   std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
-  bool sequences = false;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -67,8 +66,6 @@ void SetUp(CLI::App& app, SweepArgs& args) {
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
   InGroup(app, kOutputGroup);
-  AddFlag(app, "--sequences", args.sequences,
-          "Also list the sequences, those with the shortest history first");
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
@@ -153,7 +150,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   const auto print = [&](const SweepReport& report) -> Status {
     if (args.format == "text") {
       if (sessions > 0) out.Print("\n");
-      PrintSweep(out, report, args.sequences);
+      PrintSweep(out, report);
     } else if (args.format == "json") {
       document.push_back(SweepJson(report));
     } else {

@@ -23,9 +23,8 @@ namespace ledger {
 class BufferLedger;
 }
 
-// The ledger: what became of every packet that was written. The log holds every commit, lost ones
-// too; so each sequence can be reassembled from the log alone, as if the buffer were endless, and
-// each packet of it has exactly one fate in a replay.
+// The ledger: each sequence is reassembled from the log's commits alone, as if the buffer were
+// endless, and each packet of it has exactly one fate in a replay.
 
 /// What became of a packet.
 enum class Fate : uint8_t {
@@ -180,9 +179,8 @@ class LedgerSink {
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
-  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that are in it
-  /// alone nothing more is reported, until a chunk is committed under its id again. Not called at
-  /// the log's end.
+  /// The chunk (its id unwrapped) left the buffer and is forgotten: nothing more is reported of the
+  /// packets that are in it alone. Not called at the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
 };
 

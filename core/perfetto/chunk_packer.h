@@ -9,12 +9,9 @@
 
 namespace ringscope {
 
-/// Packs the packets of one sequence into chunks, as its trace writer would have: a page of shared
-/// memory of 4 KiB holds one chunk; a packet that does not fit is continued in the next chunk.
-///
-/// What a writer does with sizes: a packet that is whole in a chunk and is shorter than 128 bytes
-/// has a size of one byte, every other fragment one of four; and a packet is not begun where fewer
-/// than kLeastSpace bytes are left. Source: the chunks of recorded sessions.
+/// Packs the packets of one sequence into chunks, one to a page of 4 KiB, as its trace writer would
+/// have. A packet that is whole in a chunk and shorter than 128 bytes has a size of one byte, every
+/// other fragment one of four. Source: the chunks of recorded sessions.
 class ChunkPacker {
  public:
   static constexpr size_t kPayload = 4080;   // bytes of a chunk of a 4 KiB page, after its header

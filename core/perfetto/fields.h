@@ -3,10 +3,8 @@
 
 #include <cstdint>
 
-/// Field numbers of Perfetto's messages, as far as ringscope reads or writes them by number: a
-/// struct for each message, with Perfetto's names. Counters of BufferStats: kStatFields in
-/// core/perfetto/stats.h. Messages that are decoded into structs list their fields there:
-/// formats/ipc/ipc_messages.h.
+/// Field numbers of Perfetto's messages, as far as ringscope uses them: a struct for each message.
+/// Messages that are decoded into structs list their fields there (formats/ipc/ipc_messages.h).
 /// Source: Perfetto's trace format and IPC protocol.
 namespace ringscope::proto {
 

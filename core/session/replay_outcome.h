@@ -29,9 +29,8 @@ struct VmRuns {
   uint64_t at_limit = 0;  // of these, because of the memory limit
 };
 
-/// The outcome of a replay for one buffer. Buffers that had its id before, until they were freed,
-/// count as the same one in the numbers of packets, in `losses` and in `stuck_bytes`; all else is
-/// that of the last.
+/// The outcome of a replay for one buffer. Packets, `losses`, `stuck_bytes` and `lost_chunks` are
+/// those of all buffers that had its id.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config
@@ -86,8 +85,7 @@ struct ReplayOutcome {
   }
 };
 
-/// A replay of one session, to its end, whose outcome is counted: packets by buffer id, of all
-/// buffers that had it one after the other.
+/// A replay of one session, to its end, whose outcome is counted.
 class CountedReplay {
  public:
   /// @param listeners in order, as ReplayListeners has them; they outlive this
@@ -97,9 +95,8 @@ class CountedReplay {
 
   /// As Replay::Apply.
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
-  /// The reads at the end, then the drain. Once.
+  /// Makes the reads at the end, then the drain. @return all but the path and the session's number
   /// @param histograms whether the outcome is to have its `writers`: memory for each sequence
-  /// @return all but the path and the session's number
   Result<ReplayOutcome> Finish(bool histograms = false);
 
  private:
@@ -139,9 +136,8 @@ class CountedReplay {
   std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };
 
-/// All rows that trace processor would derive from a replay's trace, as far as a log determines
-/// them, zeros too: the buffers' by index, then the service's, then those of the kernel's ftrace
-/// that the packets have.
+/// All rows that trace processor would derive from a replay's trace, zeros too: the buffers' by
+/// index, then the service's, then those of the kernel's ftrace.
 StatRows TraceProcessorStats(const ReplayOutcome& outcome);
 
 }  // namespace ringscope

@@ -89,13 +89,10 @@ class Session {
   struct Options {
     BufferChoice all;                          // for every buffer
     std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
-    /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
-    /// the catalogue alone: no log can have code loaded.
+    /// Resolves the engines that `all` and `buffers` name. No log can have code loaded.
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
-    /// Replays what the holder of this clone sees: buffers that the clone has not are left out, and
-    /// what the session itself reads is reported by OnTakenPacket. Absent: what the session's own
-    /// consumer sees.
+    /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
     std::optional<CloneView> clone;
     /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
     protovm::ProgramChoice programs;
@@ -143,8 +140,7 @@ class Session {
   /// the engines are of no further use, but for their statistics.
   Status Drain();
 
-  /// By id; freed ones stay listed, with their engine, until another takes the id: no commit, read
-  /// or clone of the log reaches them, but what they held counts as unread, also after that.
+  /// By id; freed ones stay listed, with their engine, until another takes the id.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
   /// The clone that is replayed; nullptr: the session itself is.
   const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }

@@ -76,8 +76,6 @@ Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>&
     }
     if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
       facts.buffers[setup->id] = {setup->size, setup->policy};
-    else if (const auto* connected = std::get_if<ProducerConnected>(&op->body))
-      facts.producers[connected->producer] = connected->name;
     else if (const auto* read = std::get_if<ReadPass>(&op->body)) {
       facts.has_reads |= !service.AnswersNothing(*read);
       facts.has_limited_reads |= read->max_bytes || read->max_packets;

@@ -91,29 +91,8 @@ Status SessionAccounts::OnLogEnd(Session& session) {
 /// Counts what the buffers return.
 class SweepReplay::Gatherer : public ReplayListener {
  public:
-  /// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
-  /// its limit: the service continues a read so.
-  class ReadCount {
-   public:
-    /// A pass begins to read a buffer, because of this record.
-    /// @return the number of the read, from 1
-    uint64_t Begin(uint64_t record) {
-      if (record != record_ && !at_limit_) ++reads_;
-      record_ = record;
-      at_limit_ = false;
-      return reads_;
-    }
-    void EndAtLimit() { at_limit_ = true; }
-
-   private:
-    uint64_t reads_ = 0;
-    std::optional<uint64_t> record_;
-    bool at_limit_ = false;
-  };
-
   struct Sequence {
     PacketCount read;
-    PacketCount invalid;
     PacketCount unread;
     uint64_t in_read = 0;         // that returned `chunks`
     std::vector<ChunkId> chunks;  // first chunks of packets
@@ -147,15 +126,20 @@ class SweepReplay::Gatherer : public ReplayListener {
     of.buffer = &buffer;
     of.used_bytes = 0;
   }
-  void OnReadBegun(BufferId id) override { Of(id).begun = reads_.Begin(record_); }
-  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
+  /// The passes of one record are the same read, and so is a pass that follows one at its limit.
+  void OnReadBegun(BufferId id) override {
+    if (record_ != read_record_ && !at_limit_) ++reads_;
+    read_record_ = record_;
+    at_limit_ = false;
+    Of(id).begun = reads_;
+  }
+  void OnReadLimited(BufferId) override { at_limit_ = true; }
   Status OnPacket(const SessionPacket& packet) override {
     Buffer& buffer = Of(packet.buffer);
     buffer.in_read = buffer.begun;
     Sequence& sequence = buffer.sequences[packet.packet->sequence];
     const PacketCount count{1, packet.packet->size};
     sequence.read += count;
-    if (!packet.valid) sequence.invalid += count;
     if (sequence.in_read != buffer.begun) {
       sequence.in_read = buffer.begun;
       sequence.chunks.clear();
@@ -203,7 +187,9 @@ class SweepReplay::Gatherer : public ReplayListener {
   std::map<BufferId, Buffer> buffers_;
   Buffer* last_ = nullptr;
   BufferId last_id_{};
-  ReadCount reads_;
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> read_record_;  // with which the last one began
+  bool at_limit_ = false;                // it ended so
   uint64_t record_ = 0;
   std::vector<std::string> warnings_;
 };

@@ -41,13 +41,12 @@ struct SessionFacts {
     uint64_t size = 0;
     FillPolicy policy = FillPolicy::kRingBuffer;
   };
-  std::map<BufferId, Buffer> buffers;           // as the log sets them up
-  std::map<ProducerId, std::string> producers;  // their names
-  bool has_reads = false;                       // that touch the buffers, see ServiceReads
-  bool has_limited_reads = false;               // of these, some stop at so many bytes
-  bool streams = false;                         // into a file
-  bool has_programs = false;                    // ProtoVM
-  uint64_t commit_bytes = 0;                    // of all requests
+  std::map<BufferId, Buffer> buffers;  // as the log sets them up
+  bool has_reads = false;              // that touch the buffers, see ServiceReads
+  bool has_limited_reads = false;      // of these, some stop at so many bytes
+  bool streams = false;                // into a file
+  bool has_programs = false;           // ProtoVM
+  uint64_t commit_bytes = 0;           // of all requests
   std::vector<RetargetRule> unused_splits;
 
   /// Completes the input of a sweep.
