@@ -25,8 +25,6 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kBytesOnALine = 16;
-/// Different fields of a fragment that are named.
-constexpr size_t kFieldsNamed = 12;
 
 /// What follows a commit's chunks.
 struct ChunkDetail {
@@ -35,52 +33,6 @@ struct ChunkDetail {
   bool decode = false;     // the packets that are whole in them, as text
   bool any() const { return hex || fragments || decode; }
 };
-
-/// "timestamp, 2 x interned_data, track_event (continues)": the top-level fields that begin in a
-/// fragment.
-/// @param lacks_sizes patches will bring sizes of messages in it; what is there until then is
-/// chance, as writers do not clear it
-std::string FieldsText(Bytes message, bool is_whole, bool lacks_sizes,
-                       const Descriptors& descriptors) {
-  const auto name = [&](uint32_t number) {
-    const std::string known = descriptors.FieldName("TracePacket", number);
-    return known.empty() ? fmt::format("field {}", number) : known;
-  };
-  std::vector<std::pair<uint32_t, uint64_t>> counts;  // by field, in order
-  wire::FieldReader fields(message);
-  size_t read = 0;  // bytes
-  bool is_unknown = false;
-  while (!is_unknown) {
-    const auto field = fields.Next();
-    if (!field) break;
-    const auto known =
-        std::ranges::find(counts, field->number, &std::pair<uint32_t, uint64_t>::first);
-    if (known == counts.end())
-      counts.emplace_back(field->number, 1);
-    else
-      ++known->second;
-    read += field->whole.size();
-    is_unknown = lacks_sizes && field->type == wire::Type::kBytes;
-  }
-  std::vector<std::string> names;
-  for (const auto& [number, count] : counts)
-    if (names.size() < kFieldsNamed)
-      names.push_back(count == 1 ? name(number) : fmt::format("{} x {}", count, name(number)));
-  if (counts.size() > kFieldsNamed)
-    names.push_back(fmt::format("and {} more", counts.size() - kFieldsNamed));
-  if (is_unknown) {
-    names.emplace_back("and what its size, which may be patched, leaves");
-  } else if (!fields.ok() && is_whole) {
-    names.emplace_back("then malformed bytes");
-  } else if (!fields.ok()) {
-    const wire::Varint tag = wire::ReadVarint(message.subspan(read));
-    const uint64_t number = tag.size == 0 ? 0 : tag.value >> 3;
-    names.push_back(number == 0 || number > UINT32_MAX
-                        ? std::string("then a field that continues")
-                        : name(static_cast<uint32_t>(number)) + " (continues)");
-  }
-  return Joined(names);
-}
 
 /// What a fragment is part of, where that is not a whole packet.
 std::string_view FragmentNote(FragmentKind kind) {
@@ -165,7 +117,7 @@ class RecordText {
     const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
     if (!commit) return;
     ReadWrittenChunk(*commit, written_);
-    if (detail_.fragments) AddFragments(*commit);
+    if (detail_.fragments) AddFragments();
     if (detail_.decode) AddPackets(*commit);
   }
 
@@ -214,23 +166,17 @@ class RecordText {
     }
   }
   /// Adds the fragments of a chunk, one to a line: offset (as patches count it, from the payload's
-  /// first byte), size, what it is of its packet, and the fields that begin in it. After them, what
-  /// the chunk has after its last fragment.
-  void AddFragments(const ChunkCommit& commit) {
+  /// first byte), size, and what it is of its packet. After them, what the chunk has after its last
+  /// fragment.
+  void AddFragments() {
     for (size_t i = 0; i < written_.fragments.size(); ++i) {
       const WrittenFragment& fragment = written_.fragments[i];
-      const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
-      if (!body) break;
-      const bool is_whole = fragment.kind == FragmentKind::kWhole;
-      std::string text =
-          fmt::format("fragment {} at {}: {}{}", i, fragment.offset, Count(fragment.size, "byte"),
-                      !is_whole            ? fmt::format(" {}", FragmentNote(fragment.kind))
-                      : fragment.size == 0 ? ", empty"
-                                           : ", a whole packet");
-      if (fragment.size > 0 && (is_whole || fragment.kind == FragmentKind::kBegin))
-        text += ": " + FieldsText(*body, is_whole,
-                                  !is_whole && (commit.flags & kNeedsPatching) != 0, descriptors_);
-      Block(text);
+      const std::string size = Count(fragment.size, "byte");
+      Block(fmt::format("fragment {} at {}: {}{}", i, fragment.offset, size,
+                        fragment.kind != FragmentKind::kWhole
+                            ? fmt::format(" {}", FragmentNote(fragment.kind))
+                        : fragment.size == 0 ? ", empty"
+                                             : ", a whole packet"));
     }
     if (written_.end == ChunkEnd::kAborted)
       Block(fmt::format("at {}: the marker of a packet that its writer aborted", written_.bytes));
@@ -350,9 +296,10 @@ void SetUp(CLI::App& app, DumpArgs& args) {
   AddFlag(
       app, "--decode", args.detail.decode,
       "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
-  AddFlag(app, "--fragments", args.detail.fragments,
-          "With text: after each chunk, its fragments: offset, size, whether a packet begins or "
-          "continues there, and the names of the packet's fields");
+  AddFlag(
+      app, "--fragments", args.detail.fragments,
+      "With text: after each chunk, its fragments: offset, size, and whether a packet begins or "
+      "continues there");
   AddFlag(app, "--hex", args.detail.hex, "With text: after each chunk, its bytes, header included");
   AddDescriptor(app, args.descriptor);
   AddTimeBase(app, args.time);

@@ -155,7 +155,7 @@ Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string
   int end[2] = {-1, -1};  // has a writer as long as the child lives
   const pid_t child = shared == MAP_FAILED || ::pipe2(end, O_CLOEXEC) != 0 ? -1 : ::fork();
   if (child < 0) return SystemError("cannot start a process for a plug-in", errno, {});
-  GuardMemory& memory = *static_cast<GuardMemory*>(shared);  // all zero
+  GuardMemory& memory = *new (shared) GuardMemory{};
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     guard_memory = &memory;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/shell/option_table.h"
+#include "commands/shell/help.h"
 
 namespace ringscope {
 

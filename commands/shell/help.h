@@ -2,10 +2,37 @@
 #define RINGSCOPE_COMMANDS_SHELL_HELP_H_
 
 #include <string>
+#include <vector>
 
 #include "commands/shell/command.h"
 
 namespace ringscope {
+
+/// An option or a positional argument as help, man pages and completions show it.
+struct OptionInfo {
+  std::string short_name;   // "-o"; empty: none
+  std::string long_name;    // "--output"; empty: a positional argument
+  std::string type;         // of the value: "SIZE", "text|json"; empty: a flag
+  std::string description;  // with what it cannot be used with; no full stop at the end
+  std::string group;        // its heading
+  bool required = false;
+  bool repeated = false;
+
+  bool is_positional() const { return long_name.empty(); }
+  bool has_value() const { return !type.empty(); }
+  /// "-o, --output FILE", "LOG..."
+  std::string Synopsis() const;
+  /// The fixed values of an option like "text|json"; empty: there are none.
+  std::vector<std::string> Choices() const;
+};
+
+/// A command's arguments and options, group by group in the order of declaration; global ones last.
+std::vector<OptionInfo> OptionsOf(const Command& command);
+/// The options before a command's name.
+std::vector<OptionInfo> OptionsBeforeCommand();
+
+/// "ringscope replay [OPTIONS] LOG..."
+std::string UsageLine(const Command& command);
 
 /// The whole help of a command.
 std::string CommandHelp(const Command& command, const Console& console);

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "commands/shell/help.h"
-#include "commands/shell/option_table.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
