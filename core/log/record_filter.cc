@@ -13,7 +13,7 @@ bool Allows(const std::vector<T>& list, const std::optional<T>& value) {
 
 /// Cuts an id to 16 bits, as the service does.
 template <typename Id>
-std::optional<Id> Cut16(std::optional<uint64_t> id) {
+std::optional<Id> CutTo(std::optional<uint64_t> id) {
   return id ? std::optional(Id{static_cast<uint16_t>(*id)}) : std::nullopt;
 }
 
@@ -94,11 +94,11 @@ bool RecordFilter::KeepsSubject(const OpBody& body) {
 bool RecordFilter::KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const {
   const auto header = chunk.header();
   return Matches(producer, header ? std::optional(header->writer) : std::nullopt,
-                 Cut16<BufferId>(chunk.target_buffer));
+                 CutTo<BufferId>(chunk.target_buffer));
 }
 
 bool RecordFilter::KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const {
-  return Matches(producer, Cut16<WriterId>(patch.writer), Cut16<BufferId>(patch.target_buffer));
+  return Matches(producer, CutTo<WriterId>(patch.writer), CutTo<BufferId>(patch.target_buffer));
 }
 
 bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,

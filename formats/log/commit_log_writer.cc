@@ -51,18 +51,13 @@ class Writer : public CommitLogWriter {
     return AppendRecord(op);
   }
 
-  Status AppendFrame(PreparedFrame& frame, std::optional<int> level) override {
+  Status AppendFrame(const PreparedFrame& frame) override {
     RS_RETURN_IF_ERROR(CheckUsable(/*needs_header=*/true));
     RS_RETURN_IF_ERROR(CloseFrame());
     if (frame.empty()) return {};
-    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
-    const std::string_view content = frame.Finish(records_);
-    RS_RETURN_IF_ERROR(NoteRecords(content));
-    std::unique_ptr<FrameJob> job = compressor_.NewJob();
-    job->entry = std::exchange(entry_, {});
-    if (Status status = compressor_.Compress(content, *job, level); !status)
-      return FailWith(status);
-    return EmitFrame(std::move(job));
+    frame.AppendTo(frame_, records_);
+    RS_RETURN_IF_ERROR(NoteRecords(frame_));
+    return Flush();
   }
 
   Status Flush() override {

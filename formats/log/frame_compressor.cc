@@ -15,22 +15,21 @@ void FrameCompressor::FreeContext::operator()(ZSTD_CCtx_s* context) const {
   ZSTD_freeCCtx(context);
 }
 
-Status FrameCompressor::Compress(ZSTD_CCtx_s& context, int level, std::string_view content,
-                                 FrameJob& job) {
-  level = std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
+Status FrameCompressor::Compress(ZSTD_CCtx_s& context, FrameJob& job) const {
+  const int level = std::clamp(level_, ZSTD_minCLevel(), ZSTD_maxCLevel());
   ZSTD_CCtx_setParameter(&context, ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(&context, ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(&context, ZSTD_c_contentSizeFlag, 1);
   // The string keeps its length, so that only what it grows by is cleared.
-  const size_t bound = ZSTD_compressBound(content.size());
+  const size_t bound = ZSTD_compressBound(job.content.size());
   if (job.compressed.size() < bound) job.compressed.resize(bound);
   const size_t size = ZSTD_compress2(&context, job.compressed.data(), job.compressed.size(),
-                                     content.data(), content.size());
+                                     job.content.data(), job.content.size());
   if (ZSTD_isError(size))
     return Fail(ErrorCode::kLimit,
                 fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(size)));
   job.entry.compressed_size = size;
-  job.entry.content_size = content.size();
+  job.entry.content_size = job.content.size();
   job.entry.frame_hash = commit_log::Hash(wire::AsBytes(job.compressed).first(size));
   return {};
 }
@@ -65,7 +64,7 @@ void FrameCompressor::Add(std::unique_ptr<FrameJob> job) {
   auto pending = std::make_unique<Pending>();
   pending->job = std::move(job);
   if (threads_.empty()) {
-    pending->status = Compress(pending->job->content, *pending->job);
+    pending->status = Compress(*contexts_.front(), *pending->job);
     pending->done = true;
   }
   {
@@ -89,11 +88,6 @@ Result<std::unique_ptr<FrameJob>> FrameCompressor::Take(bool all) {
   return std::move(first->job);
 }
 
-Status FrameCompressor::Compress(std::string_view content, FrameJob& job,
-                                 std::optional<int> level) {
-  return Compress(*contexts_.front(), level.value_or(level_), content, job);
-}
-
 void FrameCompressor::Run(ZSTD_CCtx_s& context) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -101,7 +95,7 @@ void FrameCompressor::Run(ZSTD_CCtx_s& context) {
     if (stop_) return;
     Pending& pending = *pending_[begun_++];  // stays where it is until it is done
     lock.unlock();
-    Status status = Compress(context, level_, pending.job->content, *pending.job);
+    Status status = Compress(context, *pending.job);
     lock.lock();
     pending.status = std::move(status);
     pending.done = true;

@@ -43,10 +43,6 @@ class FrameCompressor {
   /// Gives a job's memory back.
   void Recycle(std::unique_ptr<FrameJob> job) { spare_.push_back(std::move(job)); }
 
-  /// Compresses into `job.compressed` and completes `job.entry`. @param level absent: the
-  /// compressor's
-  Status Compress(std::string_view content, FrameJob& job, std::optional<int> level = {});
-
  private:
   struct FreeContext {
     void operator()(ZSTD_CCtx_s* context) const;
@@ -57,7 +53,8 @@ class FrameCompressor {
     bool done = false;
   };
 
-  static Status Compress(ZSTD_CCtx_s& context, int level, std::string_view content, FrameJob& job);
+  /// Compresses a job's content and completes its entry.
+  Status Compress(ZSTD_CCtx_s& context, FrameJob& job) const;
   void Run(ZSTD_CCtx_s& context);
 
   const int level_;

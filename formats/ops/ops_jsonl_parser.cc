@@ -156,16 +156,10 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   return true;
 }
 
-/// Strings of hex digits that were lifted out of their line, decoded.
-struct Lifted {
-  std::string bytes;
-  std::vector<std::pair<size_t, size_t>> spans;  // offset and size, in order
-};
-
 /// Memory for parsing a line.
 struct Scratch {
-  std::string& request;  // encoded; commits point into it
-  Lifted lifted;
+  std::string& request;             // encoded; commits point into it
+  std::vector<std::string> lifted;  // hex digits that were lifted out of the line, decoded
 };
 
 /// A string lifted out of its line is replaced there by this and its number. Never a hex digit.
@@ -175,15 +169,15 @@ constexpr char kLiftedMark = '@';
 Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
               std::string& storage) {
   const std::optional<std::string_view> text = keys.TextIfThere(key);
-  if (scratch.lifted.spans.empty() || !text || !text->starts_with(kLiftedMark)) {
+  if (scratch.lifted.empty() || !text || !text->starts_with(kLiftedMark)) {
     keys.Hex(key, max_bytes, storage);
     return wire::AsBytes(storage);
   }
   size_t index = 0;
   std::from_chars(text->data() + 1, text->data() + text->size(), index);
-  const auto [offset, size] = scratch.lifted.spans.at(index);
-  if (size > max_bytes) keys.FailTooLarge(key, size, max_bytes);
-  return wire::AsBytes(scratch.lifted.bytes).subspan(offset, size);
+  const std::string& bytes = scratch.lifted.at(index);
+  if (bytes.size() > max_bytes) keys.FailTooLarge(key, bytes.size(), max_bytes);
+  return wire::AsBytes(bytes);
 }
 
 /// Reads a record's fields from the keys of its line.
@@ -394,7 +388,7 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
 
 /// Decodes payloads and leaves marks in their places: the JSON parser would look at each digit.
 /// @return the rest of the line; nullopt: it must be parsed as it is
-std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
+std::optional<std::string> LiftHex(std::string_view line, std::vector<std::string>& lifted) {
   constexpr std::string_view kBetween = R"(":")";
   std::string rest;
   size_t copied = 0;
@@ -411,24 +405,20 @@ std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
     const size_t start = at += kBetween.size();
     if (!before.ends_with(R"("payload)") && !before.ends_with(R"("raw)")) continue;
     const size_t end = line.find('"', start);
-    const size_t offset = lifted.bytes.size();
     if (end == std::string_view::npos ||
-        !DecodeHex(line.substr(start, end - start), lifted.bytes) || !copy(start))
+        !DecodeHex(line.substr(start, end - start), lifted.emplace_back()) || !copy(start))
       return std::nullopt;
-    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.spans.size());
-    lifted.spans.emplace_back(offset, lifted.bytes.size() - offset);
+    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.size() - 1);
     copied = at = end;
   }
-  if (lifted.spans.empty() || !copy(line.size())) return std::nullopt;
+  if (lifted.empty() || !copy(line.size())) return std::nullopt;
   return rest;
 }
 
-Result<Json> ParseLine(std::string_view line, Lifted& lifted) {
-  if (const std::optional<std::string> rest = LiftHex(line, lifted)) {
-    auto object = ParseJson(*rest);
-    if (object) return object;
-  }
-  lifted.spans.clear();
+Result<Json> ParseLine(std::string_view line, std::vector<std::string>& lifted) {
+  const std::optional<std::string> rest = LiftHex(line, lifted);
+  if (auto object = rest ? ParseJson(*rest) : Result<Json>(); rest && object) return object;
+  lifted.clear();
   return ParseJson(line);  // for the error's position, too
 }
 
