@@ -1,5 +1,5 @@
-// What each machine lost: the kernel before the probes read it, and trace processor by its clocks
-// and its sorter.
+// Losses of each machine: by the kernel before the probes read its events, and by the clocks and the
+// sorter of trace processor.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ struct CpuSum {
   }
 };
 
-/// What the config shows of the kernel's buffers, and twice their size.
+/// Adds the kernel's buffers as the config has them, and twice their size as a change.
 void AddKernelBuffer(const Examiner& examiner, Finding& finding) {
   const auto& sources = examiner.config.sources;
   const auto source = std::ranges::find(sources, "linux.ftrace", &ConfiguredSource::name);
