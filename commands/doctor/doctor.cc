@@ -162,34 +162,22 @@ DoctorTraces ExamineAll(const DoctorArgs& args, const std::vector<std::string>& 
   return traces;
 }
 
-Result<ExitCode> ReportMany(const DoctorArgs& args, const std::vector<std::string>& paths,
-                            Context& context) {
-  const DoctorTraces traces = ExamineAll(args, paths, context);
-  if (args.format == "text") {
-    Report report(context.console, args.format, "doctor");
-    PrintManyTraces(report, traces, args.limit);
-  } else {
-    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
-  }
-  return CodeOf(traces);
-}
-
-/// Reports all traces of one input in full.
-Result<ExitCode> ReportOne(const DoctorArgs& args, const std::string& path, Context& context) {
-  std::optional<Error> error;
-  const DoctorTraces traces = ExamineOrNote(args, context, path, error);
-  if (error) return tl::unexpected<Error>(*std::move(error));
+/// @param in_full each trace by itself; else a summary of many
+Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces, bool in_full,
+                              Context& context) {
   Report report(context.console, args.format, "doctor");
   if (!report.is_text()) {
     RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
-    return CodeOf(traces);
-  }
-  for (const DoctorTrace& trace : traces) {
-    if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
-    if (args.brief)
-      PrintBrief(report, trace);
-    else
-      PrintTrace(report, trace, args.limit);
+  } else if (!in_full) {
+    PrintManyTraces(report, traces, args.limit);
+  } else {
+    for (const DoctorTrace& trace : traces) {
+      if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
+      if (args.brief)
+        PrintBrief(report, trace);
+      else
+        PrintTrace(report, trace, args.limit);
+    }
   }
   return CodeOf(traces);
 }
@@ -197,15 +185,10 @@ Result<ExitCode> ReportOne(const DoctorArgs& args, const std::string& path, Cont
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
                       ReadConfigFile(context, args.config, args.descriptor));
-  DoctorTrace result =
-      Diagnosed(args.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes);
-  if (args.rule) KeepRule(result, *args.rule);
-  Report report(context.console, args.format, "doctor");
-  if (report.is_text())
-    PrintTrace(report, result, args.limit);
-  else
-    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, {result}));
-  return CodeOf(DoctorTraces{result});
+  DoctorTraces traces = {
+      Diagnosed(args.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
+  if (args.rule) KeepRule(traces.front(), *args.rule);
+  return ReportTraces(args, traces, /*in_full=*/true, context);
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
@@ -216,13 +199,18 @@ Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
   std::vector<std::string> paths;
   for (const std::string& path : args.inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
   paths = OnePathPerRecording(paths);
-  if (paths.size() == 1) return ReportOne(args, paths.front(), context);
+  if (paths.size() == 1) {
+    std::optional<Error> error;
+    const DoctorTraces traces = ExamineOrNote(args, context, paths.front(), error);
+    if (error) return tl::unexpected<Error>(*std::move(error));
+    return ReportTraces(args, traces, /*in_full=*/true, context);
+  }
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   if (std::ranges::find(paths, "-") != paths.end())
     return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
                 "give it alone");
-  return ReportMany(args, paths, context);
+  return ReportTraces(args, ExamineAll(args, paths, context), /*in_full=*/false, context);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace ringscope {
 
-/// What doctor reports of a trace or of a session of a log.
+/// Report of doctor on a trace or on a session of a log.
 struct DoctorTrace {
   std::string file;                      // "bugreport.zip:traces/a.pftrace" in an archive
   std::optional<uint64_t> session = {};  // of a log, or of a trace that has several

@@ -16,7 +16,7 @@
 namespace ringscope {
 namespace {
 
-/// What the statistics of each buffer count as lost, with its name where there are several.
+/// Adds the losses that the statistics of each buffer count, with its name if there are several.
 void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) {
   constexpr size_t kNamed = 3;
   const std::vector<TraceBuffer>& buffers = examiner.facts.buffers;
@@ -44,7 +44,7 @@ void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) 
   if (further > 0) texts.push_back(Count(further, "further buffer") + " lost data");
 }
 
-/// What the buffers' statistics and the packets count as lost.
+/// Returns the losses that the buffers' statistics and the packets count.
 std::string LostText(const Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.all.packets == 0) return {};  // a config alone
@@ -99,7 +99,7 @@ std::string FilledByText(const TraceFacts& facts) {
   return Joined(parts, "; ");
 }
 
-/// How much of what is left can be used.
+/// Returns how many of the packets that are left can be used.
 std::string UsableText(const TraceFacts& facts) {
   uint64_t unusable = 0;
   for (const TraceSequence& sequence : facts.sequences) unusable += sequence.skipped;

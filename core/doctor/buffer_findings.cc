@@ -1,4 +1,4 @@
-// What the buffers lost, by their statistics and by their packets.
+// Losses in the buffers, by their statistics and by their packets.
 
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                        "was full before it was read; twice the size, to be tried"));
       return;
     }
-    // What comes between two reads, and as much again for bursts.
+    // Holds all data between two reads, and as much again for bursts.
     const double share = static_cast<double>(period) / static_cast<double>(*reach);
     examiner
         .Add("buffer.short_reach",

@@ -78,7 +78,7 @@ void ExamineMissingClears(Examiner& examiner) {
     if (const auto ns = ReachNs(examiner.facts.buffers[index], examiner))
       reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
   }
-  // Where packets lack their state, that finding has this change.
+  // A finding on packets that lack their state has this change already.
   if (!any_ring || (!any_wrapped && examiner.facts.all.packets > 0) ||
       examiner.HasFound("state.unusable"))
     return;

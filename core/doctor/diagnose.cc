@@ -17,7 +17,7 @@
 namespace ringscope {
 namespace {
 
-/// What a replay proves comes before what the trace's counters show of it.
+/// Orders findings: those that a replay proves before those of the trace's counters.
 auto Badness(const Finding& finding) {
   return std::tuple(finding.harm, std::string_view(finding.rule->id).starts_with("log."),
                     finding.weight);

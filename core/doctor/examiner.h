@@ -15,7 +15,7 @@ namespace ringscope {
 
 inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
 
-/// What a finding has beside its rule and sentence, see Finding.
+/// Members of a finding beside its rule and sentence, see Finding.
 struct FindingParts {
   std::string where = {}, cause = {}, proof = {};
   std::string remedy = {};  // empty: the rule's
@@ -23,7 +23,7 @@ struct FindingParts {
   std::optional<Harm> harm = {};  // absent: the rule's
 };
 
-/// What the examinations below read, and what they found so far.
+/// Input of the examinations below, and their findings so far.
 class Examiner {
  public:
   explicit Examiner(const TraceFacts& trace, const ReplayFacts* replayed = nullptr);
@@ -55,7 +55,7 @@ class Examiner {
 
   /// Adds a finding; the reference is valid until the next one.
   Finding& Add(const char* rule, std::string what, FindingParts parts = {});
-  /// What is as it should be on the service's machine; other machines are not mentioned.
+  /// Notes a check without a finding on the service's machine; other machines are not mentioned.
   void Well(std::string text) {
     if (!is_remote_) well.push_back(std::move(text));
   }
@@ -90,7 +90,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
 
 // Words that several of them use.
 
-/// What a replay knows of the buffer; nullptr: nothing, or there was none.
+/// Returns the replay's facts of the buffer, or nullptr if there are none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
 /// The finding's sentence, with the buffer where the trace has several.
 std::string StandaloneText(const Examiner& examiner, const Finding& finding);
@@ -107,8 +107,8 @@ std::string SpanText(const Examiner& examiner, const TimeSpan& span);
 /// "it was overwritten before it was read (12x)": causes by the loss bits.
 std::string CausesText(const LossCounts& losses);
 
-/// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:
-/// not known.
+/// Returns the time that the newest data in a ring reaches back, ns, at the rate of the whole
+/// session; nullopt if it is not known.
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
 /// The reach of the ring that wrapped and holds least.
 std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);

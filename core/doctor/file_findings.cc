@@ -76,7 +76,7 @@ void ExamineSessions(Examiner& examiner) {
                                  examiner.is_of_log() ? "log" : "trace"));
 }
 
-/// What became of the data of a log, by the chunks that it commits.
+/// Returns why no packet was read, by the chunks that the log commits.
 std::string EmptyLogCause(const TraceFacts& facts) {
   uint64_t chunks = 0;
   for (const TraceBuffer& buffer : facts.buffers)

@@ -1,4 +1,4 @@
-// What the sequences' own packets show: which of them cannot be used, and which are lost.
+// Packets of sequences that cannot be used, and sequences that are lost.
 
 #include <fmt/format.h>
 

@@ -72,7 +72,7 @@ void Plan(const Examiner& examiner, const TraceSizesWish& wish, TraceSizes& size
   buffer.planned = change == sizes.changes.end() ? buffer.size : std::stoull(change->value) * kKiB;
 }
 
-/// Where the memory does not suffice, each buffer gets as large a part of what it should have.
+/// Reduces all buffers by the same share if the memory does not suffice.
 Status ShareMemory(uint64_t memory, TraceSizes& sizes) {
   const uint64_t least = sizes.buffers.size() * kPageBytes;
   if (memory < least)

@@ -27,7 +27,7 @@ struct EstimatedBuffer {
   std::optional<uint64_t> planned_reach_ns = {};
 };
 
-/// What the sizes are to do.
+/// Purpose of the sizes.
 struct TraceSizesWish {
   std::optional<uint64_t> keep_ns;  // how far back rings are to reach; absent: to all of it
   std::optional<uint64_t> memory;   // bytes, for all buffers together; absent: no limit

@@ -10,7 +10,7 @@
 
 namespace ringscope {
 
-/// What a sequence's packets have set for the times of those that follow.
+/// Settings of a sequence's packets for the times of the packets that follow.
 struct SequenceTime {
   std::optional<uint32_t> default_clock;
   std::optional<uint64_t> running_us;  // that deltas are added to; CLOCK_MONOTONIC
@@ -30,7 +30,7 @@ struct EventTimes {
 
   std::vector<Time> times;  // empty: the packet is used when it is read, or as the latest so far
   uint64_t left_out = 0;
-  // What is wrong with the packet.
+  // Defects of the packet.
   uint64_t events_without_time = 0;  // of ftrace
   bool bundle_without_cpu = false, bad_compact_sched = false;
   bool track_event_without_time = false, atom_without_time = false;

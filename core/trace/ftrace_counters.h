@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// What ftrace_stats packets have of a CPU. Times in ns of the trace's clock.
+/// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock.
 enum class FtraceCounter : uint8_t {
   kEntries,
   kOverrun,

@@ -72,7 +72,7 @@ void AddPhaseRows(StatRows& rows, const std::string& name, std::optional<uint32_
   if (delta && phases.delta()) AddStatRow(rows, name + "_delta", cpu, *delta, *phases.delta());
 }
 
-/// What trace processor counts by machine.
+/// Adds the counters that trace processor has by machine.
 void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
   std::array<uint64_t, 3> failed{};
   for (const ClockProblem& problem : facts.clock_problems)

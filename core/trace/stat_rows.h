@@ -17,7 +17,7 @@ namespace ringscope {
 
 struct TraceFacts;
 
-/// How trace processor judges a row.
+/// Trace processor's severity of a row.
 enum class StatSeverity : uint8_t { kInfo, kDataLoss, kError };
 template <>
 inline constexpr std::array kEnumNames<StatSeverity> = {"info", "data_loss", "error"};

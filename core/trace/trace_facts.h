@@ -78,8 +78,9 @@ struct TraceBuffer {
   std::optional<TimeSpan> span;  // of all packets of its sequences
 };
 
-/// What one sequence committed to a buffer, lost or not, as the service counts it (writer_stats).
-/// A V2 buffer counts every commit; V1 only chunks that were read to their end; a clone of V2 none.
+/// All that one sequence committed to a buffer, lost or not, as the service counts it
+/// (writer_stats). A V2 buffer counts every commit; V1 only chunks that were read to their end; a
+/// clone of V2 none.
 struct WriterAccount {
   uint32_t sequence = 0;  // trusted_packet_sequence_id
   uint32_t buffer = 0;    // index
@@ -100,7 +101,7 @@ struct ImportError {
   std::string what;
 };
 
-/// What trace processor counts by machine.
+/// Counters that trace processor has by machine.
 struct MachineFacts {
   // Fields that need a sequence, in packets without one.
   uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
@@ -117,8 +118,8 @@ struct MachineFacts {
   uint64_t tracks_without_uuid = 0, process_tracks_without_pid = 0, thread_tracks_without_ids = 0;
 };
 
-/// What a session of a trace file has, by trace processor's rules. The machine that it is itself is
-/// the service's own.
+/// Facts of a session of a trace file, by trace processor's rules. As MachineFacts it is the
+/// service's own machine.
 struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
   static constexpr size_t kMaxWriters = 50'000;
@@ -161,7 +162,7 @@ struct TraceFacts : MachineFacts {
   /// Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.
   std::map<uint32_t, MachineFacts> remotes;
 
-  // What is not kept or not read, as the file has too much of it.
+  // Counts of the data that is not kept or not read, as the file has too much of it.
   uint64_t config_bytes_left_out = 0;  // of the last config, if it is too large
   uint64_t times_left_out = 0;         // of packets with very many events
   uint64_t too_large = 0;              // packets

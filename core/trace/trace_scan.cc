@@ -246,7 +246,7 @@ TraceFacts TraceScan::Finish() {
   return std::move(facts_);
 }
 
-// What the packets of the service report of its session, and producers of themselves.
+// Facts that the service reports of its session, and producers of themselves.
 
 void TraceScan::AddOwnFacts(const TracePacketView& packet) {
   const Bytes content = packet.content_bytes;

@@ -77,7 +77,7 @@ class TraceScan {
   void AddPacket(uint64_t offset, Bytes packet) {
     AddPacket(offset, packet, ViewTracePacket(packet));
   }
-  /// What is known now. Call it last.
+  /// Returns all facts. Call it last.
   TraceFacts Finish();
 
  private:
@@ -96,7 +96,7 @@ class TraceScan {
   std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
   void CountMissingFields(const TracePacketView& packet);
   void AddFailure(uint32_t machine, ClockKey clock);
-  // What the packets of the service report of its session, and producers of themselves.
+  // Facts that the service reports of its session, and producers of themselves.
   void AddOwnFacts(const TracePacketView& packet);
   void AddConfig(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);

@@ -125,10 +125,10 @@ class TraceReader {
   Result<uint64_t> ReadSessions(SessionSplit& split,
                                 const std::function<void(uint64_t, uint64_t)>& progress);
 
-  /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
+  /// Bytes that were skipped (at most LogSource::kMaxDamage entries; damage_count() counts all).
   const std::vector<Damage>& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
-  /// Whether the file ends within a packet, which is damage, too.
+  /// Returns true if the file ends within a packet, which is damage, too.
   bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
   uint64_t position() const { return position_; }

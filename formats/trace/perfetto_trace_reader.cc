@@ -12,7 +12,7 @@
 namespace ringscope {
 namespace {
 
-// What the packets inside packets may unpack to beside the slack: a multiple of their size.
+// Packets inside packets may unpack to the slack and this multiple of their size.
 constexpr uint64_t kMaxRatio = 100;
 constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
 
@@ -152,7 +152,7 @@ Result<bool> TraceReader::ReadInner(RawPacket& packet) {
     if (!PackedIn(packet.bytes)) return true;
     more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
   }
-  // What is left of them is lost, unless one was passed over; the packet that holds them has its
+  // The rest of them is lost, unless one was passed over; the packet that holds them has its
   // size, so the next is there.
   Error error = std::move(more.error());
   const bool continues = inner_->has_skipped();
