@@ -108,13 +108,11 @@ class ConnectionPair {
   Status PassClientFrames();
   Status PassBatch();
   Status PassServiceFrames();
-  /// Something is to be passed on when it is this client's turn.
   bool HasWork() const;
   /// Its turn is to end, as soon as the service has confirmed what was passed on.
   bool MustYield() const;
   void Yield();
   void PassSoon();
-  /// Sends both queues and brings everything up to date after something has happened.
   void AfterEvent(Status status, std::string_view sender);
   void WarnOf(const std::string& problem);
   /// The client's connection ends in its next turn; what it sent and was not passed on is dropped.

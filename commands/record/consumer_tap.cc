@@ -342,18 +342,15 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
   return {};
 }
 
-bool ConsumerTap::ReadsBuffers(Bytes reply) const {
-  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
-  if (plan == nullptr) return true;
-  // Such a session is read through its file or a clone, or not before its trigger: until then the
-  // service replies with nothing, without a look at the buffers.
-  const uint64_t trigger_mode = plan->config.triggers.mode;
-  if (plan->config.write_into_file || trigger_mode == ipc::kTriggerModeClone) return false;
-  return trigger_mode == 0 || !reply.empty();
-}
-
 void ConsumerTap::LogReadPass(Bytes reply) {
-  if (!clone_ && !ReadsBuffers(reply)) return;
+  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
+  if (!clone_ && plan != nullptr) {
+    // Such a session is read through its file or a clone, or not before its trigger: until then the
+    // service replies with nothing, without a look at the buffers.
+    const uint64_t trigger_mode = plan->config.triggers.mode;
+    if (plan->config.write_into_file || trigger_mode == ipc::kTriggerModeClone) return;
+    if (trigger_mode != 0 && reply.empty()) return;
+  }
   const std::optional<uint64_t> own_bytes = pass_.Add(reply);
   if (!own_bytes) return;
   // The limit is checked after each packet of a buffer: at least one is read.

@@ -49,7 +49,6 @@ class ConsumerTap : public Tap {
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   std::string ConfirmingArgs() const override;
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
-  /// A consumer changes the buffers by its reads.
   bool IsBeingServed() const override { return !reads_.empty(); }
 
   void EndIdentity();
@@ -62,8 +61,6 @@ class ConsumerTap : public Tap {
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);
   void LogReadPass(Bytes reply);
-  /// Whether the service reads the session's buffers for this reply to ReadBuffers.
-  bool ReadsBuffers(Bytes reply) const;
   void LogChange(SessionChange change, std::string detail = {});
   void EndSession();
 

@@ -65,8 +65,8 @@ Status EventLoop::Register(WatchId id, Watched& watched, uint32_t events) {
 }
 
 EventLoop::Timer EventLoop::CallAt(Clock::time_point time, std::function<void()> call) {
-  Timer timer(std::make_shared<const std::function<void()>>(std::move(call)));
-  calls_.emplace(time, timer.call_);
+  auto timer = std::make_shared<const std::function<void()>>(std::move(call));
+  calls_.emplace(time, timer);
   return timer;
 }
 
@@ -103,7 +103,7 @@ int EventLoop::TimeoutMs() {
 
 void EventLoop::CallDue() {
   // Only what is due now: a call that asks for another must not keep the loop from its events.
-  std::vector<std::weak_ptr<const std::function<void()>>> due;
+  std::vector<Timer::weak_type> due;
   const auto now = Clock::now();
   while (!calls_.empty() && calls_.begin()->first <= now)
     due.push_back(std::move(calls_.extract(calls_.begin()).mapped()));

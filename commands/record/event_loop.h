@@ -62,16 +62,7 @@ class EventLoop {
   };
 
   /// A call that is due later, or was made. Destroying or replacing it cancels the call.
-  class [[nodiscard]] Timer {
-   public:
-    Timer() = default;
-
-   private:
-    friend class EventLoop;
-    explicit Timer(std::shared_ptr<const std::function<void()>> call) : call_(std::move(call)) {}
-
-    std::shared_ptr<const std::function<void()>> call_;
-  };
+  using Timer = std::shared_ptr<const std::function<void()>>;
 
   static Result<std::unique_ptr<EventLoop>> Create();
 
@@ -79,12 +70,12 @@ class EventLoop {
   /// open as long. kIo: it cannot be watched, or the system's limit of watches is reached.
   Result<WatchHandle> Watch(int fd, uint32_t events, Handler handler);
   /// Calls once, at that time or soon after.
-  Timer CallAt(Clock::time_point time, std::function<void()> call);
-  Timer CallAfter(Clock::duration time, std::function<void()> call) {
+  [[nodiscard]] Timer CallAt(Clock::time_point time, std::function<void()> call);
+  [[nodiscard]] Timer CallAfter(Clock::duration time, std::function<void()> call) {
     return CallAt(Clock::now() + time, std::move(call));
   }
   /// Calls when what is being handled now is done.
-  Timer CallSoon(std::function<void()> call) {
+  [[nodiscard]] Timer CallSoon(std::function<void()> call) {
     return CallAt(Clock::time_point::min(), std::move(call));
   }
 
@@ -101,7 +92,6 @@ class EventLoop {
   };
 
   EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
-  /// Sets the events of a watch in epoll.
   Status Register(WatchId id, Watched& watched, uint32_t events);
   int TimeoutMs();
   void CallDue();
@@ -112,7 +102,7 @@ class EventLoop {
   std::unordered_map<WatchId, std::shared_ptr<Watched>> watched_;
   WatchHandle wake_watch_;
   /// By time; those that were cancelled stay until they are due, or first.
-  std::multimap<Clock::time_point, std::weak_ptr<const std::function<void()>>> calls_;
+  std::multimap<Clock::time_point, Timer::weak_type> calls_;
 };
 
 }  // namespace ringscope

@@ -141,9 +141,9 @@ class LogQueue : public RecordSink {
   void Drop(const Op& op, size_t size);
   void Run();
   Status Write(Block& block);
-  /// Waits a moment. @return whether to try to write again: false once the queue is being closed
+  /// Waits a moment. @return whether to try to write again
   bool WaitForDisk(const Error& error);
-  /// Waits until there is something to write. @return nullopt: the queue is closed and empty
+  /// Waits for something to write. @return nullopt if the queue is closed and empty
   std::optional<Block> TakeBlock(std::unique_lock<std::mutex>& lock);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close

@@ -85,7 +85,6 @@ class ProducerMemory {
                                          std::string& data);
 
  private:
-  /// What is known of the place of a chunk.
   struct Slot {
     bool committed = false;
     bool scraped = false;
@@ -173,7 +172,7 @@ class MemoryWatch {
   uint64_t looks_ = 0;  // logged
   std::optional<uint64_t> same_until_ns_;
   std::optional<Clock::time_point> next_;
-  std::optional<EventLoop::Timer> timer_;
+  EventLoop::Timer timer_;
   Clock::time_point timer_at_;  // next_, or before it
   Clock::duration pause_{};
   bool lost_ = false;  // the memory has shrunk, or is too large

@@ -233,6 +233,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   recording_.connected.erase(recording_.connected.find(connected_as_));
   recording_.instances.RemoveAll(producer_);
   if (watch_) watch_->LookNow(/*always=*/true);
+  watch_.reset();
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 

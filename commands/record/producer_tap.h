@@ -53,7 +53,6 @@ class ProducerTap : public Tap {
   }
   /// Scrapes and logs what is found. @return the commits that bring it to the service
   std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
-  /// Sends commits of the recorder's own.
   void Send(const std::vector<std::string>& commits, FrameSocket& service);
 
   const PeerIdentity peer_;

@@ -72,7 +72,6 @@ class Recorder {
     EventLoop::WatchHandle watch;
     EventLoop::Timer resume;  // while no client is accepted
   };
-  /// A client to be joined to the service.
   struct Client {
     UniqueFd fd;
     std::string connect;
@@ -87,12 +86,8 @@ class Recorder {
   void Join(Client client);
   void OnTimer();
   bool ScrapeUnasked();
-  /// The taps' answers to who may pass may have changed.
   void OnReleased();
-  /// Looks at the files that the service writes sessions into.
   void OnFileTimer();
-
-  // The service ends and comes back.
   void OnServiceClosed(uint64_t id);
   /// A connection to the service shows whether it is the one of all connections so far.
   void OnConnected(const UniqueFd& service);

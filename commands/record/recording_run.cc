@@ -61,7 +61,7 @@ struct RecordSummary {
 };
 
 /// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
-std::string GapsText(const LogQueue::State& queue) {
+std::string DroppedText(const LogQueue::State& queue) {
   if (queue.gaps == 0) return "none";
   return fmt::format("{} ({}) in {} could not be written in time",
                      Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
@@ -102,7 +102,7 @@ std::string SummaryText(const RecordSummary& summary) {
   facts.AddRow({"others", UnseenText(summary)});
   facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
                                       HumanSize(summary.counts.chunk_bytes))});
-  facts.AddRow({"gaps", GapsText(summary.queue)});
+  facts.AddRow({"gaps", DroppedText(summary.queue)});
   const bool same = summary.check && summary.check->Same();
   if (summary.check)
     facts.AddRow(
@@ -418,7 +418,7 @@ ExitCode RecordingRun::Finish() {
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
   RecordSummary summary = Summary();
-  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + GapsText(summary.queue));
+  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
   if (recorder_->lacks_buffers())
     console.Warn(fmt::format(
         "the log does not have the buffers of its session: to replay it, name the session's trace "

@@ -106,7 +106,6 @@ class SessionBuffers {
                                                          const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
   std::optional<uint32_t> IndexOf(const Sessions::value_type& session, const Target& target);
-  /// The session that the service has given this number; or the one that it must be.
   Sessions::value_type* SessionOf(const Target& target);
   bool MayHaveNumber(SessionId id, uint64_t number) const;
 
