@@ -481,8 +481,6 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// Copies what it keeps, and adds the time.
   virtual void Append(OpBody body) = 0;
-  /// A record of a moment that has passed, not earlier than those before it.
-  virtual void AppendAt(uint64_t /*time_ns*/, OpBody body) { Append(std::move(body)); }
   /// From here on the log may differ from what the service does.
   void MarkInexact(Inexact mark) { Append(std::move(mark)); }
 };

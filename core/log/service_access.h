@@ -24,9 +24,6 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
-/// For an unknown release: a chunk is refused if any release refuses it.
-inline constexpr uint32_t kAnyRelease = 0;
-
 /// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
 constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
   return BufferId{static_cast<uint16_t>(id.value_or(0))};
@@ -56,7 +53,7 @@ class ServiceAccess {
   }
   /// Returns why a chunk is refused, if it is.
   /// @param producer that Find returned; @param is_open the target buffer is set up and not freed
-  /// @param release of the service, 54 for v54; kAnyRelease
+  /// @param release of the service, 54 for v54
   std::optional<Refusal> Check(const Producer* producer, const Commit& commit,
                                const ChunkToMove& chunk, WriterId writer, bool is_open,
                                uint32_t release) const;

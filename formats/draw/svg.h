@@ -11,9 +11,6 @@ namespace ringscope {
 /// Returns `text` fit for XML: markup escaped, invalid characters and bytes replaced.
 std::string XmlEscaped(std::string_view text);
 
-/// Returns a picture as a part of a web page that has its style. @param name for screen readers
-std::string InlineSvg(std::string_view picture, std::string_view name);
-
 /// A position or size in pixels. Written with at most one decimal.
 std::string SvgNumber(double value);
 
@@ -37,8 +34,6 @@ class SvgWriter {
   void Line(double x1, double y1, double x2, double y2, std::string_view classes);
   /// A line through these points: "M 0 0 L 10 10" in SVG's path language.
   void Path(std::string_view path, std::string_view classes);
-  /// A filled shape with these corners: "0,0 10,0 5,10".
-  void Polygon(std::string_view corners, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
   /// Begins a group up to EndGroup; `title` shows when it is pointed at.

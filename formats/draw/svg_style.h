@@ -10,10 +10,6 @@ namespace ringscope {
 /// @param more further rules, with tones like `var(--good)`, which it replaces by colours
 std::string SvgStyle(std::string_view more = {});
 
-/// Returns the style sheet for pictures in a web page, with tones as variables. The system or the
-/// root attribute data-theme="light" or "dark" decides; light on paper.
-std::string PageToneStyle(std::string_view more = {});
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_FORMATS_DRAW_SVG_STYLE_H_

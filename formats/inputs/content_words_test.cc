@@ -39,7 +39,7 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords("%PDF-1.7"), "a PDF document");
   EXPECT_EQ(ContentWords("hello\nworld\n"), "a text file");
   EXPECT_EQ(ContentWords("<!DOCTYPE html>\n<html>"), "an HTML page");
-  EXPECT_EQ(ContentWords("<?xml version=\"1.0\"?>\n<svg/>"), "an SVG picture");
+  EXPECT_EQ(ContentWords("<?xml version=\"1.0\"?>\n<svg/>"), "an XML document");
   EXPECT_EQ(ContentWords("{\"sessions\":[]}"), "a JSON text");
   EXPECT_EQ(ContentWords("{\"event\":\"packet\"}\n"), "a file of events of a replay");
   EXPECT_EQ(ContentWords("{\"op\":\"read\"}\n"), "a log");

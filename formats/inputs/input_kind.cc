@@ -91,28 +91,20 @@ constexpr std::array kMagics = {
     Magic{"PERFILE2"sv, "a recording of perf"},
 };
 
+constexpr std::array kTextStarts = {
+    Magic{"<!DOCTYPE html"sv, "an HTML page"},
+    Magic{"<!doctype html"sv, "an HTML page"},
+    Magic{"<html"sv, "an HTML page"},
+    Magic{"<svg"sv, "an SVG picture"},
+    Magic{"<?xml"sv, "an XML document"},
+    Magic{"{"sv, "a JSON text"},
+    Magic{"["sv, "a JSON text"},
+    Magic{""sv, "a text file"},
+};
+
 bool IsTextByte(char c) {
   return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' ||
          c == '\x1B';
-}
-
-/// Of a text: what it is, by how it begins.
-std::string TextWords(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const std::string_view head = text.substr(0, 1024);
-  if (head.starts_with("<!DOCTYPE html") || head.starts_with("<!doctype html") ||
-      head.starts_with("<html"))
-    return "an HTML page";
-  if (head.starts_with("<svg") ||
-      (head.starts_with("<?xml") && head.find("<svg") != std::string_view::npos))
-    return "an SVG picture";
-  if (head.starts_with("<?xml")) return "an XML document";
-  if (head.starts_with("digraph ") || head.starts_with("// drawn by")) return "a Graphviz graph";
-  if (head.starts_with("#!")) return "a script";
-  if (head.starts_with('{') || head.starts_with('[')) return "a JSON text";
-  return "a text file";
 }
 
 bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
@@ -167,12 +159,16 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kLog) words = "a log";
   if (known.kind == InputKind::kEvents) words = "a file of events of a replay";
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
+  if (content.empty()) return "a compressed file without content";
   for (const Magic& magic : kMagics)
     if (words.empty() && content.size() >= magic.offset &&
         content.substr(magic.offset).starts_with(magic.bytes))
       words = magic.words;
-  if (content.empty()) return "a compressed file without content";
-  if (words.empty() && std::ranges::all_of(content, IsTextByte)) words = TextWords(content);
+  const bool is_text = std::ranges::all_of(content, IsTextByte);
+  const size_t start_of_text = std::min(content.find_first_not_of(" \t\r\n"), content.size());
+  for (const Magic& text : kTextStarts)
+    if (words.empty() && is_text && content.substr(start_of_text).starts_with(text.bytes))
+      words = text.words;
   if (!known.is_compressed) return words;
   return words.empty() ? "a compressed file of an unknown format" : words + ", compressed";
 }

@@ -21,15 +21,6 @@ using commit_log::SeekEntry;
 /// Input bytes between two reports of progress.
 constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
 
-/// Returns true if the session has records that a summary keeps as its life.
-bool HasLife(const SessionSummary& session) {
-  uint64_t others = 0;
-  for (const size_t kind : {OpKindOf<LogHeader>(), OpKindOf<Commit>(), OpKindOf<ReadPass>(),
-                            OpKindOf<ClockSnapshotRecord>(), OpKindOf<Note>()})
-    others += session.counts[kind];
-  return session.records > others;
-}
-
 /// Returns true if a service would have understood a commit: request and chunk sizes are valid.
 bool IsSound(const Commit& commit, CommitRequestParser& parser) {
   if (!commit_log::IsWellFormedRequest(commit.request)) return false;
@@ -244,7 +235,7 @@ Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   LogInfo info;
   info.sessions = std::move(index->sessions);
   for (const SessionSummary& session : info.sessions)
-    if (!session.has_life && HasLife(session)) return std::nullopt;
+    if (!session.has_life) return std::nullopt;  // by an older version
 
   info.format = LogFormat::kCommitLog;
   info.file_bytes = *source.size();

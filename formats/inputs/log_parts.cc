@@ -92,25 +92,21 @@ class Recording {
     if (uuid().empty()) return;
     for (const std::string& path : Candidates()) {
       std::optional<LogHeader> header = ReadHeaderOf(path);
+      std::string why;
       if (header && CanTake(*header)) {
         result.added.push_back(path);
         Add({path, *std::move(header)});
-      } else if (!header && RecordedBy(path)) {
-        continue;  // the next part is just being begun
-      } else if (!header) {
-        result.problems.push_back(
-            fmt::format("{} has the name of a part of {}, but is not a commit log: it is not read",
-                        path, first().path));
-      } else if (header->uuid == uuid()) {
-        result.problems.push_back(fmt::format("{} has part {} too, as {}: it is not read", path,
-                                              header->part, parts_.at(header->part).path));
-      } else if (header->part > 0) {
-        result.problems.push_back(fmt::format(
-            "{} has the name of a part of {}, but is part {} of another recording (uuid {}): it is "
-            "{}",
-            path, first().path, header->part, header->uuid,
-            named.contains(path) ? "read as a session of its own" : "not read"));
+      } else if (!header && !RecordedBy(path)) {  // else the next part is just being begun
+        why = "is not a commit log";
+      } else if (header && header->uuid == uuid()) {
+        why = fmt::format("has part {} too, as {}", header->part, parts_.at(header->part).path);
+      } else if (header && header->part > 0) {
+        why = fmt::format("is part {} of another recording (uuid {})", header->part, header->uuid);
       }
+      if (!why.empty())
+        result.problems.push_back(
+            fmt::format("{} has the name of a part of {}, but {}: it is {}", path, first().path,
+                        why, named.contains(path) ? "read as a session of its own" : "not read"));
     }
   }
 

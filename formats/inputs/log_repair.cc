@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"

@@ -4,11 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -29,8 +27,6 @@ struct WriteOutcome {
 WriteOutcome WriteAll(int fd, Bytes bytes);
 /// Reads at an offset until `into` is full or the file ends. @return nullopt: it failed, see errno
 std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into);
-/// Passes on what a descriptor that does not block has now. @return whether its end was reached
-bool ReadWhatIsThere(int fd, const std::function<void(std::string_view)>& take);
 
 /// "cannot open: No such file or directory", at a path, for an errno.
 tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,

@@ -12,6 +12,14 @@
 namespace ringscope::commit_log {
 namespace {
 
+/// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.
+enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
+
+template <typename T>
+void AppendLittleEndian(std::string& out, T value) {
+  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
 void AppendSkippableHeader(std::string& out, uint32_t magic, size_t content_bytes) {
   AppendLittleEndian(out, magic);
   AppendLittleEndian(out, static_cast<uint32_t>(content_bytes));
@@ -42,6 +50,14 @@ std::optional<std::string> EncodeSessions(const std::vector<SessionSummary>& ses
   return encoded;
 }
 
+/// Returns the Index message of an index frame's content, if its checksum is right.
+std::optional<Bytes> IndexMessage(Bytes content) {
+  if (content.size() < kIndexChecksumSize) return std::nullopt;
+  const Bytes message = content.subspan(kIndexChecksumSize);
+  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
+  return message;
+}
+
 }  // namespace
 
 uint64_t Hash(Bytes bytes) { return XXH64(bytes.data(), bytes.size(), /*seed=*/0); }
@@ -55,13 +71,6 @@ std::string StartFrame() {
 
 bool SummariesFit(const std::vector<SessionSummary>& sessions) {
   return EncodeSessions(sessions).has_value();
-}
-
-std::optional<Bytes> IndexMessage(Bytes content) {
-  if (content.size() < kIndexChecksumSize) return std::nullopt;
-  const Bytes message = content.subspan(kIndexChecksumSize);
-  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
-  return message;
 }
 
 void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {

@@ -64,11 +64,6 @@ struct SeekEntry {
   friend bool operator==(const SeekEntry&, const SeekEntry&) = default;
 };
 
-template <typename T>
-void AppendLittleEndian(std::string& out, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
-}
-
 /// The first frame of each file.
 std::string StartFrame();
 
@@ -79,9 +74,6 @@ inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Ha
 
 /// Returns true if the summaries are small enough to be kept in an index.
 bool SummariesFit(const std::vector<SessionSummary>& sessions);
-
-/// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.
-enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
 
 /// Builds the frames that end a file: index and seek table. Memory: about 55 bytes per data frame.
 class IndexBuilder {
@@ -97,8 +89,6 @@ class IndexBuilder {
   std::string seek_;     // encoded SeekEntry
 };
 
-/// The Index message of an index frame's content, if the checksum before it is right.
-std::optional<Bytes> IndexMessage(Bytes content);
 /// Decodes the content of an index frame; checks its checksum.
 Result<Index> DecodeIndex(Bytes content);
 /// Reads the index from a file's end alone; nullopt if none is there that can be trusted.

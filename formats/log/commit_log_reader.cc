@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/log/op.h"
 #include "formats/io/output_file.h"

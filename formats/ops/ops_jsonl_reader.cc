@@ -2,7 +2,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "formats/io/line_reader.h"
 #include "formats/ops/ops_jsonl.h"
