@@ -135,7 +135,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   for (const Side side : kSides)
     options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
   std::vector<std::string> warnings;  // a warning of both sides is printed once
-  options.warn = [&](Side, const std::string& text) {
+  options.warn = [&](const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
     warnings.push_back(text);
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));

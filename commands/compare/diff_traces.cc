@@ -87,8 +87,10 @@ void ReportPackets(Report& report, const OutputDiff& diff) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     if (diff.listed[i].empty()) continue;
     const auto kind = static_cast<DifferenceKind>(i);
-    ReportList(report, kind, PacketTable(diff.listed[i]), diff.counts[kind], diff.listed[i].size(),
-               kind == DifferenceKind::kIdentity ? "sequence" : "packet");
+    const Table table = PacketTable(diff.listed[i]);
+    report.Data(Name(kind), table.ToJson());
+    PrintList(report, kind, table, diff.counts[kind], diff.listed[i].size(),
+              kind == DifferenceKind::kIdentity ? "sequence" : "packet");
   }
 }
 

@@ -24,8 +24,8 @@ Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 
 /// The first things that differ in one way, below "Only in A: 30 packets, of which the first 20
 /// (--limit)".
-void ReportList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
-                size_t listed, const char* noun);
+void PrintList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
+               size_t listed, const char* noun);
 /// The counters of a buffer: for people those that differ, or all, and since when.
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
                     std::optional<uint64_t> first_time_ns);

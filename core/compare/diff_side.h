@@ -231,7 +231,9 @@ class DiffSide : public ReplayListener {
   }
   void OnClonePacket(const SessionPacket& packet) override { AddPacket(packet, clones_ + 1); }
   void OnCloneDone(BufferId, uint64_t, const BufferStats&) override { ++clones_; }
-  void OnWarning(const std::string& text) override { warn_(text); }
+  void OnWarning(const std::string& text) override {
+    if (warn_) warn_(text);
+  }
 
  private:
   static constexpr size_t kEventsShown = 12;

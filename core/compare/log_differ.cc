@@ -62,8 +62,8 @@ class LogDiffer::Impl {
  public:
   explicit Impl(DiffOptions options)
       : options_(std::move(options)),
-        a_(Side::kA, options_.sides.a, chunks_, WarnerOf(Side::kA)),
-        b_(Side::kB, options_.sides.b, chunks_, WarnerOf(Side::kB)) {
+        a_(Side::kA, options_.sides.a, chunks_, options_.warn),
+        b_(Side::kB, options_.sides.b, chunks_, options_.warn) {
     const auto& [a, b] = options_.sides;
     result_.same_reads = a.reads == b.reads && a.pass_bytes == b.pass_bytes;
   }
@@ -88,6 +88,7 @@ class LogDiffer::Impl {
     }
     CompareRecord();
     SettleWhere([](const ChunkAt&) { return true; });
+    AddOutcomes();
     return {};
   }
 
@@ -96,7 +97,7 @@ class LogDiffer::Impl {
   const LogDiff& result() const { return result_; }
 
   /// Adds the results of the replays as a whole.
-  LogDiff& AddOutcomes() {
+  void AddOutcomes() {
     const Replay& a = a_.replay();
     const Replay& b = b_.replay();
     result_.records = a.records();
@@ -112,15 +113,9 @@ class LogDiffer::Impl {
       for (size_t i = 0; i < kStatFields.size(); ++i)
         differing += Counts(i) && diff.CounterDiffers(i);
     }
-    return result_;
   }
 
  private:
-  std::function<void(const std::string&)> WarnerOf(Side side) const {
-    return [this, side](const std::string& text) {
-      if (options_.warn) options_.warn(side, text);
-    };
-  }
   /// Returns true if a counter is not ignored.
   bool Counts(size_t counter) const {
     return !options_.ignored(DifferenceKind::kCounter) && !options_.ignored.counters[counter];
@@ -432,7 +427,7 @@ LogDiffer::~LogDiffer() = default;
 Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(op, number); }
 Result<LogDiff> LogDiffer::Finish() {
   RS_RETURN_IF_ERROR(impl_->ApplyEnd());
-  return impl_->AddOutcomes();
+  return impl_->result();
 }
 const LogDiff& LogDiffer::result() const { return impl_->result(); }
 Side LogDiffer::failed() const { return impl_->failed(); }

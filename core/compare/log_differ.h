@@ -20,7 +20,7 @@ struct DiffOptions {
   /// The record in words, for the report of a divergence. May be empty.
   std::function<std::string(const Op&)> describe = {};
   /// Something the user should know about a side's replay. May be empty.
-  std::function<void(Side, const std::string&)> warn = {};
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// Compares two replays of one session in lock step: both sides apply a record, and the packets,
