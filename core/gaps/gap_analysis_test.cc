@@ -207,12 +207,13 @@ TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
   EXPECT_FALSE(gap.next);
 }
 
-TEST(Gaps, Evictors_BeyondAMostAreASum) {
+// The buffer holds four chunks, so each writer's chunk evicts the second of 1:1 before it.
+TEST(Gaps, Evictors_BeyondTheMostAreASum) {
   Story story("v2@58");
-  constexpr uint16_t kWriters = Gap::kMaxEvictors + 8;
-  for (uint32_t id = 0; id < kWriters; ++id) story.Commit(Kilo(1, 1, id));
-  for (uint16_t i = 0; i < kWriters; ++i)
-    story.Commit(Kilo(1, static_cast<uint16_t>(100 + i), 0)).Commit(Kilo(1, 1, kWriters + i));
+  for (uint16_t i = 0; i < Gap::kMaxEvictors + 8; ++i)
+    story.Commit(Kilo(1, static_cast<uint16_t>(100 + i), 0))
+        .Commit(Kilo(1, 1, 2 * i))
+        .Commit(Kilo(1, 1, 2 * i + 1));
   const Gap gap = OnlyGap(story.Read().Report(), 1, 1);
   EXPECT_EQ(gap.evicted_by.size(), Gap::kMaxEvictors);
   EXPECT_GT(gap.evicted_by_others, 0u);
