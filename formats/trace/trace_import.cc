@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/text.h"
 #include "core/perfetto/clocks.h"
@@ -21,23 +20,32 @@ namespace {
 /// Returns true if a packet is the service's own. Traces that other programs made have producers'
 /// packets under the service's sequence id, or without one.
 bool IsOfService(const TracePacketView& packet) {
-  constexpr std::array kReserved = {
-      proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
-      proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
-      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms,
-      proto::TracePacket::kRemoteClockSync};
-  constexpr std::array kOfProducers = {
-      proto::TracePacket::kFtraceEvents, proto::TracePacket::kProcessTree,
-      proto::TracePacket::kProcessStats, proto::TracePacket::kTrackEvent,
-      proto::TracePacket::kFtraceStats,  proto::TracePacket::kTrackDescriptor};
-  const auto is_one_of = [&](const auto& list) {
-    return std::ranges::find(list, packet.content) != list.end();
-  };
-  if (packet.content == 0) return false;
-  if (is_one_of(kReserved)) return true;
-  if (packet.sequence_id == kServiceSequenceId) return !is_one_of(kOfProducers);
-  return packet.sequence_id == 0 && (packet.content == proto::TracePacket::kClockSnapshot ||
-                                     packet.content == proto::TracePacket::kTraceUuid);
+  using Packet = proto::TracePacket;
+  switch (packet.content) {
+    case 0:
+      return packet.sequence_id == kServiceSequenceId && !packet.has_interned_data &&
+             !packet.defaults;
+    case Packet::kFtraceEvents:
+    case Packet::kProcessTree:
+    case Packet::kProcessStats:
+    case Packet::kTrackEvent:
+    case Packet::kFtraceStats:
+    case Packet::kTrackDescriptor:
+      return false;
+    case Packet::kTraceConfig:
+    case Packet::kTraceStats:
+    case Packet::kSynchronizationMarker:
+    case Packet::kServiceEvent:
+    case Packet::kTraceProvenance:
+    case Packet::kProtoVms:
+    case Packet::kRemoteClockSync:
+      return true;
+    case Packet::kClockSnapshot:
+    case Packet::kTraceUuid:
+      return packet.sequence_id <= kServiceSequenceId;
+    default:
+      return packet.sequence_id == kServiceSequenceId;
+  }
 }
 
 /// Removes the service's fields from a packet, wherever they are.
@@ -156,8 +164,9 @@ void TraceImport::NoteTime(uint64_t time_ns) {
 
 /// @return nullptr: the packet has to be left out
 TraceImport::Sequence* TraceImport::SequenceOf(const TracePacketView& packet) {
-  const auto found = slots_.find(packet.sequence_id);
-  if (found != slots_.end()) return &sequences_[found->second];
+  if (!sequences_.empty() && sequences_[last_].id == packet.sequence_id) return &sequences_[last_];
+  if (const auto found = slots_.find(packet.sequence_id); found != slots_.end())
+    return &sequences_[last_ = found->second];
   if (sequences_.size() == kMaxSequences) {
     ++report_.beyond_limits;
     return nullptr;

@@ -116,6 +116,7 @@ class TraceImport {
   PacketSorter sorter_;
   std::unordered_map<uint32_t, uint32_t> slots_;  // sequence id: place in sequences_
   std::vector<Sequence> sequences_;
+  size_t last_ = 0;  // place of the sequence asked for last: most packets are of the same
   std::map<std::pair<uint32_t, int32_t>, ProducerId> producer_of_;
   std::vector<Producer> producers_;   // by id, from 1
   std::optional<uint64_t> first_ns_;  // known times of the trace
