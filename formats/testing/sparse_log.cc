@@ -78,9 +78,7 @@ class SparseGenerator {
         AddHole();
       }
     }
-    for (const std::string& piece : index_.Finish(records_, Sessions()))
-      RS_RETURN_IF_ERROR(Write(piece));
-    return {};
+    return Write(index_.Finish(records_, Sessions()));
   }
 
  private:
