@@ -199,8 +199,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   else
     WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
   if (args.format == "text" || args.format == "json")
-    RS_RETURN_IF_ERROR(
-        ReportReaders(out, context, args.logs, outcome, args.choices, &run.totals()));
+    ReportClones(out, outcome);
   return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
 
@@ -208,7 +207,6 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");

@@ -264,8 +264,8 @@ class PluginBuild {
                                      options_.commit.empty() ? "--dirty" : options_.commit}});
     const Words words = version ? WordsOf(*version) : Words();
     const bool is_plain =
-        words.size() == 1 && std::ranges::all_of(words.front(), [](unsigned char c) {
-          return std::isalnum(c) != 0 ||
+        words.size() == 1 && std::ranges::all_of(words.front(), [](char c) {
+          return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                  std::string_view(".-_/+").find(c) != std::string_view::npos;
         });
     return is_plain ? words.front() : std::string();

@@ -88,13 +88,6 @@ void RunFiles::DropOutput(const std::string& target) {
   }));
 }
 
-Status RunFiles::CheckReplaced(const struct stat& info, const std::string& path) {
-  return WithRun([&](RunFiles& run) {
-    const auto input = run.inputs_.find(IdentityOf(info));
-    return input == run.inputs_.end() ? Status() : run.Collide(path, input->second);
-  });
-}
-
 Status RunFiles::Check() {
   return WithRun([](RunFiles&) { return Status(); });
 }

@@ -34,8 +34,6 @@ class RunFiles {
                           const std::string& path);
   /// Removes a file that was replaced, or will not be.
   static void DropOutput(const std::string& target);
-  /// Checks a file that is replaced at once, and may be read afterwards.
-  static Status CheckReplaced(const struct stat& info, const std::string& path);
   /// Returns the first file that is both as an error.
   static Status Check();
 

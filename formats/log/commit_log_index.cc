@@ -2,8 +2,6 @@
 
 #include <xxhash.h>
 
-#include <initializer_list>
-#include <memory>
 #include <utility>
 
 #include "formats/log/commit_log_format.h"
@@ -29,15 +27,6 @@ void AppendSeekEntry(std::string& out, const SeekEntry& entry) {
   AppendLittleEndian(out, entry.compressed_size);
   AppendLittleEndian(out, entry.content_size);
   AppendLittleEndian(out, entry.content_checksum);
-}
-
-/// The hash of what the pieces are together.
-uint64_t HashOfPieces(std::initializer_list<const std::string*> pieces) {
-  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
-                                                                         &XXH64_freeState);
-  XXH64_reset(state.get(), /*seed=*/0);
-  for (const std::string* piece : pieces) XXH64_update(state.get(), piece->data(), piece->size());
-  return XXH64_digest(state.get());
 }
 
 /// The summaries as fields of Index; nullopt if they are too large.
@@ -83,27 +72,23 @@ void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checks
                           static_cast<uint32_t>(entry.content_size), content_checksum});
 }
 
-std::vector<std::string> IndexBuilder::Finish(uint64_t records,
-                                              const std::vector<SessionSummary>& sessions) {
-  std::string head, tail = EncodeSessions(sessions).value_or("");
-  MessageEncoder{head}(kIndexRecords, records);
-  const size_t size = kIndexChecksumSize + head.size() + entries_.size() + tail.size();
-  std::string start;
-  AppendSkippableHeader(start, kIndexFrameMagic, size);
-  AppendLittleEndian(start, HashOfPieces({&head, &entries_, &tail}));
-  start += head;
-  AddSkippableFrame(kSkippableHeaderSize + size);
+std::string IndexBuilder::Finish(uint64_t records, const std::vector<SessionSummary>& sessions) {
+  std::string message;
+  MessageEncoder{message}(kIndexRecords, records);
+  message += entries_;
+  message += EncodeSessions(sessions).value_or("");
+  std::string frames;
+  AppendSkippableHeader(frames, kIndexFrameMagic, kIndexChecksumSize + message.size());
+  AppendLittleEndian(frames, Hash(wire::AsBytes(message)));
+  frames += message;
+  AddSkippableFrame(frames.size());
 
-  AppendSkippableHeader(tail, kSeekTableFrameMagic, seek_.size() + kSeekTableFooterSize);
-  std::string footer;
-  AppendLittleEndian(footer, static_cast<uint32_t>(seek_.size() / kSeekTableEntrySize));
-  footer.push_back(static_cast<char>(kSeekTableDescriptor));
-  AppendLittleEndian(footer, kSeekTableFooterMagic);
-  // The entries of a long log take nearly all of it: they are moved.
-  std::vector<std::string> pieces;
-  for (std::string* piece : {&start, &entries_, &tail, &seek_, &footer})
-    pieces.push_back(std::move(*piece));
-  return pieces;
+  AppendSkippableHeader(frames, kSeekTableFrameMagic, seek_.size() + kSeekTableFooterSize);
+  frames += seek_;
+  AppendLittleEndian(frames, static_cast<uint32_t>(seek_.size() / kSeekTableEntrySize));
+  frames.push_back(static_cast<char>(kSeekTableDescriptor));
+  AppendLittleEndian(frames, kSeekTableFooterMagic);
+  return frames;
 }
 
 Result<Index> DecodeIndex(Bytes content) {

@@ -81,8 +81,8 @@ class IndexBuilder {
   /// A skippable frame before the index.
   void AddSkippableFrame(size_t frame_bytes);
   void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
-  /// Returns the two frames in pieces, without summaries that are too large. Call once.
-  std::vector<std::string> Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
+  /// Returns the two frames, without summaries that are too large. Call once.
+  std::string Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
 
  private:
   std::string entries_;  // encoded IndexEntry fields

@@ -71,9 +71,7 @@ class Writer : public CommitLogWriter {
     RS_RETURN_IF_ERROR(CloseFrame());
     RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
     closed_ = true;
-    for (const std::string& piece : index_.Finish(records_, summaries_.Sessions()))
-      RS_RETURN_IF_ERROR(Emit(piece));
-    return {};
+    return Emit(index_.Finish(records_, summaries_.Sessions()));
   }
 
   uint64_t records() const override { return records_; }

@@ -13,36 +13,17 @@
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
-#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
 
-// Limits of the helpers of Perfetto's tests.
-constexpr size_t kMostPacketBytes = 4096;    // AddPacket, size header included
-constexpr size_t kMostFragmentBytes = 4094;  // FakePacketFragment of bytes
-
-/// Bytes of a fragment that are listed in a line.
-constexpr size_t kMostListedBytes = 12;
+/// Limit of the helper FakePacketFragment of Perfetto's tests.
+constexpr size_t kMostFragmentBytes = 4094;
 
 /// Since then previous_packet_dropped reports causes, and reads return them as a number.
 constexpr uint32_t kFirstReleaseWithCauses = 57;
 /// Since then there is the counter chunks_relocated.
 constexpr uint32_t kFirstReleaseWithRelocated = 58;
-
-/// A fragment's bytes in a chunk, with its size in front.
-size_t WithSizeVarint(size_t bytes) { return bytes + wire::VarintSize(bytes); }
-
-/// The letter of bytes as the tests' helpers make them, "a00-a01-"; 0 for other bytes.
-char LetterOf(std::string_view bytes) {
-  if (bytes.empty() || std::isalnum(static_cast<unsigned char>(bytes[0])) == 0) return 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const char of_four[] = {bytes[0], static_cast<char>('0' + i / 40 % 10),
-                            static_cast<char>('0' + i / 4 % 10), '-'};
-    if (bytes[i] != of_four[i % 4]) return 0;
-  }
-  return bytes[0];
-}
 
 /// "0x05, 0x61"
 std::string ByteList(std::string_view bytes) {
@@ -72,15 +53,6 @@ std::string CppLiteral(std::string_view bytes) {
 
 const char* UnsignedSuffix(uint64_t number) {
   return number > UINT32_MAX ? "ull" : number > INT32_MAX ? "u" : "";
-}
-
-std::string FlagNames(uint8_t flags) {
-  std::vector<std::string> names;
-  if ((flags & kFirstContinues) != 0) names.emplace_back("kContFromPrevChunk");
-  if ((flags & kLastContinues) != 0) names.emplace_back("kContOnNextChunk");
-  if ((flags & kNeedsPatching) != 0) names.emplace_back("kChunkNeedsPatching");
-  if ((flags & ~kAbiFlags) != 0) names.push_back(std::to_string(flags & ~kAbiFlags));
-  return fmt::format("{}", fmt::join(names, " | "));
 }
 
 std::string Ids(SequenceKey sequence, ChunkId chunk) {
@@ -159,7 +131,7 @@ class CaseWriter {
       if (!moved) continue;
       a_->Commit(*moved);
       b_->Commit(*moved);
-      if (!WriteFakeChunk(*moved)) WriteRawCommit(*moved);
+      WriteCommit(*moved);
     }
     for (const ChunkToPatch& patch : parser_.patches()) {
       NoteBuffer(patch.target_buffer.value_or(0));
@@ -207,51 +179,7 @@ class CaseWriter {
            is_number() ? "0" : "false");
   }
 
-  /// Writes a chunk by the helper for chunks. @return false if the helper cannot make it
-  bool WriteFakeChunk(const ChunkCommit& commit) {
-    const std::string_view payload = wire::AsText(commit.payload);
-    std::vector<Fragment> fragments;
-    const FragmentStatus end =
-        VisitFragments(commit.payload, commit.fragments,
-                       [&](const Fragment& fragment) { fragments.push_back(fragment); });
-    const uint32_t used = fragments.empty() ? 0 : fragments.back().end;
-    const std::string_view rest = payload.substr(used);
-    const bool only_zeros = rest.find_first_not_of('\0') == std::string_view::npos;
-    const size_t missing = commit.fragments - fragments.size();
-    constexpr size_t kMostMissing = 3;
-    if (end == FragmentStatus::kCorrupted || !only_zeros || missing > kMostMissing ||
-        (missing > 0 && !rest.empty()))
-      return false;
-    std::string calls;
-    uint8_t left = commit.flags;
-    for (size_t i = 0; i < fragments.size(); ++i) {
-      const Fragment& fragment = fragments[i];
-      const std::string_view body = payload.substr(fragment.body, fragment.size());
-      const char letter = LetterOf(body);
-      const size_t size = fragment.size_with_header();
-      if (letter == 0 || size > kMostPacketBytes || size != WithSizeVarint(fragment.size())) {
-        if (size > kMostListedBytes) return false;
-        calls += fmt::format("\n      .AddPacket({{{}}})",
-                             ByteList(payload.substr(fragment.offset, size)));
-        continue;
-      }
-      uint8_t flags = 0;
-      if (i == 0) flags |= left & kFirstContinues;
-      if (i + 1 == fragments.size()) flags |= left & (kLastContinues | kNeedsPatching);
-      left &= static_cast<uint8_t>(~flags);
-      calls += fmt::format("\n      .AddPacket({}, '{}'{})", size, letter,
-                           flags == 0 ? "" : ", " + FlagNames(flags));
-    }
-    for (size_t i = 0; i < missing; ++i) calls += "\n      .IncrementNumPackets()";
-    if (left != 0) calls += fmt::format("\n      .SetFlags({})", FlagNames(left));
-    if (!rest.empty())
-      calls += fmt::format("\n      .PadTo({})", kStoredHeaderSize + payload.size());
-    Line("  CreateChunk({}){}\n      .CopyIntoTraceBuffer({});", Ids(commit.sequence, commit.chunk),
-         calls, commit.complete ? "" : "/*chunk_complete=*/false");
-    return true;
-  }
-
-  void WriteRawCommit(const ChunkCommit& commit) {
+  void WriteCommit(const ChunkCommit& commit) {
     const std::string_view payload = wire::AsText(commit.payload);
     std::string data = "nullptr, 0";
     Line("  {{");
@@ -327,12 +255,7 @@ class CaseWriter {
       const std::string_view slice = wire::AsText(bytes);
       all += slice;
       fits = fits && !slice.empty() && slice.size() <= kMostFragmentBytes;
-      const size_t size = WithSizeVarint(slice.size());
-      const char letter = LetterOf(slice);
-      slices.push_back(
-          letter != 0 && size <= kMostPacketBytes
-              ? fmt::format("FakePacketFragment({}, '{}')", size, letter)
-              : fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
+      slices.push_back(fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
     }
     if (fits) {
       Line(

@@ -94,21 +94,7 @@ Result<std::string> CaseOfLines(const std::vector<std::string>& lines) {
 
 constexpr const char* kBuffer = R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})";
 
-TEST(PerfettoCase, HelpersWhereTheyHaveWords) {
-  const std::string text =
-      CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":2,"chunk":4294967295,)"
-                            R"("fragments":2,"flags":7,"complete":false,)"
-                            R"("payload":"086130302d6130312d046230302d"})"})
-          .value();
-  EXPECT_THAT(text, HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_ACase) {"));
-  EXPECT_THAT(text, HasSubstr("  CreateChunk(ProducerID(1), WriterID(2), ChunkID(4294967295u))\n"
-                              "      .AddPacket(9, 'a', kContFromPrevChunk)\n"
-                              "      .AddPacket(5, 'b', kContOnNextChunk | kChunkNeedsPatching)\n"
-                              "      .CopyIntoTraceBuffer(/*chunk_complete=*/false);\n"));
-}
-
-TEST(PerfettoCase, BytesWhereTheyHaveNone) {
-  // A size beyond the payload, which no helper makes.
+TEST(PerfettoCase, ChunksAreListedAsBytes) {
   const std::string text =
       CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":1,)"
                             R"("payload":"7f6162"})"})

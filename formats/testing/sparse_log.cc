@@ -78,9 +78,7 @@ class SparseGenerator {
         AddHole();
       }
     }
-    for (const std::string& piece : index_.Finish(records_, Sessions()))
-      RS_RETURN_IF_ERROR(Write(piece));
-    return {};
+    return Write(index_.Finish(records_, Sessions()));
   }
 
  private:
@@ -91,21 +89,21 @@ class SparseGenerator {
   }
 
   Status AddFrame(const std::vector<Op>& ops) {
-    std::string content;
-    FrameJob job;
-    job.entry = {.first_record = records_, .records = ops.size(), .first_time_ns = now_ns_};
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    job->entry = {.first_record = records_, .records = ops.size(), .first_time_ns = now_ns_};
     for (size_t i = 0; i < ops.size(); ++i) {
       Op op = ops[i];
       op.time_ns = now_ns_ + step_ns_ * i / ops.size();
-      job.entry.last_time_ns = op.time_ns;
+      job->entry.last_time_ns = op.time_ns;
       summaries_.Add(op, records_ + i);
-      commit_log::AppendRecord(op, i == 0 ? std::optional(records_) : std::nullopt, content);
+      commit_log::AppendRecord(op, i == 0 ? std::optional(records_) : std::nullopt, job->content);
     }
-    RS_RETURN_IF_ERROR(compressor_.Compress(content, job));
-    job.compressed.resize(static_cast<size_t>(job.entry.compressed_size));
-    frame_ = job.entry;
+    compressor_.Add(std::move(job));
+    RS_ASSIGN_OR_RETURN(job, compressor_.Take(/*all=*/true));
+    job->compressed.resize(static_cast<size_t>(job->entry.compressed_size));
+    frame_ = job->entry;
     Note(frame_);
-    return Write(job.compressed);
+    return Write(job->compressed);
   }
 
   /// A frame like the one before that is not written.
