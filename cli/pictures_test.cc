@@ -29,22 +29,17 @@ struct PictureCase {
 const PictureCase kPictures[] = {
     {"chunks",
      "ringscope graph testdata/captures/two-buffers-v2/session.ops.jsonl.zst -o picture.svg",
-     60,
+     30,
      {"overwritten by", "612 read, 15,886 discarded"}},
     {"chunks-broken",
      "ringscope graph testdata/inputs/lossy.ops.jsonl --full -o picture.svg",
-     110,
+     60,
      {"41 chunks", "36 read, 1 readable, 4 overwritten"}},
     {"chunks-full",
      "ringscope graph testdata/captures/two-buffers-v2/session.ops.jsonl.zst --seq 2:2 --full -o "
      "picture.svg",
      650,
      {"685 chunks", "1 read, 766 overwritten", "#640"}},
-    {"layout",
-     "ringscope graph testdata/captures/two-buffers-v2/session.ops.jsonl.zst --layout -o "
-     "picture.svg",
-     200,
-     {"0x30000", "2:4"}},
 };
 
 std::string Draw(const PictureCase& picture) {

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "commands/record/child_process.h"
+#include "commands/record/process.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"

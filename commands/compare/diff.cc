@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "commands/compare/diff_minimize.h"
-#include "commands/compare/diff_results.h"
 #include "commands/compare/diff_view.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -26,8 +24,8 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "INPUT", args.inputs, kLogType,
            "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
-           "a log and the trace (.pftrace) that came out of its session; or two result files, "
-           "which are compared as they are: .events.jsonl or .pftrace",
+           "a log and the trace (.pftrace) that came out of its session; or two traces, which "
+           "are compared as they are",
            Need::kRequired);
   AddSession(app, args.session);
   AddClone(app, args.clone);
@@ -37,7 +35,6 @@ void SetUp(CLI::App& app, DiffArgs& args) {
                    {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false});
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
   Require(app, "--descriptor", "--config");
-  InGroup(app, kInputGroup);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--limit", args.limit,
@@ -52,7 +49,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
                     "write identity");
       },
       "identity",
-      "For two result files: ignore uid and pid (in a recorded session the service sees the "
+      "For two traces: ignore uid and pid (in a recorded session the service sees the "
       "recorder's, not the producers')");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest and smallest operations that still show the first difference "
@@ -62,22 +59,16 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   AddFormat(app, args.format, {"text", "json", "jsonl"});
 }
 
-constexpr const char* kKindTexts[] = {"a log", "a file of events", "a trace",
-                                      "neither a log nor a result file"};
-const char* TextOf(InputKind kind) { return kKindTexts[static_cast<size_t>(kind)]; }
-
-Result<InputKind> KindOf(const std::string& input, Context& context) {
-  if (input == "-") return InputKind::kLog;
+/// Returns true for a trace, false for a log.
+Result<bool> IsTrace(const std::string& input, Context& context) {
+  if (input == "-") return false;
   RS_ASSIGN_OR_RETURN(const KnownInput known, OpenKnownInput(context, input));
-  if (known.kind == InputKind::kOther)
-    return tl::unexpected<Error>(
-        WrongContent(known.start, input, "a log or a result file",
-                     "expected .tblog, .ops.jsonl, .events.jsonl or .pftrace, plain or compressed "
-                     "by zstd or gzip"));
-  return known.kind;
+  if (known.kind == InputKind::kTrace || known.kind == InputKind::kLog)
+    return known.kind == InputKind::kTrace;
+  return tl::unexpected<Error>(
+      WrongContent(known.start, input, "a log or a trace",
+                   "expected .tblog, .ops.jsonl or .pftrace, plain or compressed by zstd or gzip"));
 }
-
-bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
 
 bool ChoosesAnything(const ReplayChoices& choices) {
   const BufferChoice& all = choices.session.all;
@@ -97,10 +88,8 @@ Status CheckReplayed(const DiffArgs& args) {
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
     return FailToCompare(input,
-                         args.inputs.size() > 1
-                             ? "nothing to compare: of each log both sides would be the same, and "
-                               "logs are not compared with each other"
-                             : "nothing to compare: both sides would be the same",
+                         "nothing to compare: both sides would be the same, and logs are not "
+                         "compared with each other",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
   for (const Side side : kSides) {
@@ -116,41 +105,6 @@ Status CheckReplayed(const DiffArgs& args) {
     return Fail(ErrorCode::kUsage, "--minimize reads the log twice, so it cannot be standard input",
                 {}, "name a file");
   return {};
-}
-
-/// Checks that two inputs are results of the same kind.
-Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
-  for (const Side side : kSides) {
-    const std::string& input = args.inputs[side == Side::kA ? 0 : 1];
-    if (kinds[side] == InputKind::kLog) {
-      return FailToCompare(
-          input, "expected two result files, found a log",
-          kinds[Other(side)] == InputKind::kTrace
-              ? "name the log first, then the trace"
-              : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
-                "engines, give one log and --a and --b");
-    }
-  }
-  if (kinds.a != kinds.b) {
-    return FailToCompare(
-        args.inputs[1],
-        fmt::format("{} cannot be compared with {}", TextOf(kinds.b), TextOf(kinds.a)),
-        "give two of the same kind");
-  }
-  if (ChoosesAnything(args.sides.a) || ChoosesAnything(args.sides.b) || !args.minimize.empty() ||
-      args.session) {
-    return Fail(ErrorCode::kUsage,
-                "engines, sizes, policies, reads, --session and --minimize are for logs; two "
-                "result files are compared as they are");
-  }
-  return {};
-}
-
-/// Checks logs, and the trace of their session: only one side is replayed.
-Status CheckLogWithTrace(const DiffArgs& args) {
-  if (!ChoosesAnything(args.sides.b) && args.minimize.empty()) return {};
-  return Fail(ErrorCode::kUsage,
-              "side B is a trace, which is compared as it is: --b and --minimize are for logs");
 }
 
 /// Options for a buffer that the session does not have are a mistake.
@@ -181,7 +135,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   for (const Side side : kSides)
     options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
   std::vector<std::string> warnings;  // a warning of both sides is printed once
-  options.warn = [&](Side, const std::string& text) {
+  options.warn = [&](const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
     warnings.push_back(text);
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
@@ -220,31 +174,27 @@ Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
-  const std::vector<std::string>& inputs = args.inputs;
-  std::vector<InputKind> kinds;
-  for (const std::string& input : inputs) {
-    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input, context));
-    kinds.push_back(kind);
+  size_t traces = 0;
+  bool is_last_trace = false;
+  for (const std::string& input : args.inputs) {
+    RS_ASSIGN_OR_RETURN(is_last_trace, IsTrace(input, context));
+    traces += is_last_trace ? 1 : 0;
   }
-  const auto result = std::find_if(kinds.begin(), kinds.end(), IsResult);
-  if (result == kinds.end()) {
+  if (traces == 0) {
     RS_RETURN_IF_ERROR(CheckReplayed(args));
     return DiffLogs(args, context);
   }
-  if (std::count(kinds.begin(), kinds.end(), InputKind::kLog) + 1 ==
-          static_cast<ptrdiff_t>(kinds.size()) &&
-      kinds.size() > 1 && kinds.back() == InputKind::kTrace) {
-    RS_RETURN_IF_ERROR(CheckLogWithTrace(args));
-    return DiffLogWithTrace(args, {inputs.begin(), inputs.end() - 1}, inputs.back(), context);
-  }
-  if (inputs.size() != 2) {
+  const bool are_two_traces = traces == 2 && args.inputs.size() == 2;
+  if (!are_two_traces && (traces > 1 || !is_last_trace || args.inputs.size() < 2))
+    return Fail(ErrorCode::kUsage, "a trace can be compared only with one other",
+                {args.inputs.front(), {}, {}},
+                "name a log first, then its trace; or two traces; or logs and --a and --b");
+  const bool chooses_a = ChoosesAnything(args.sides.a) || args.session;
+  if (ChoosesAnything(args.sides.b) || !args.minimize.empty() || (are_two_traces && chooses_a))
     return Fail(ErrorCode::kUsage,
-                fmt::format("{} can be compared only with one other", TextOf(*result)),
-                {inputs[static_cast<size_t>(result - kinds.begin())], {}, {}},
-                "give two result files, or logs and --a and --b");
-  }
-  RS_RETURN_IF_ERROR(CheckResults(args, {kinds[0], kinds[1]}));
-  return DiffResults(args, kinds[0], context);
+                "engines, sizes, policies, reads, --session and --minimize are for logs; a trace "
+                "is compared as it is");
+  return are_two_traces ? DiffTraces(args, context) : DiffLogWithTrace(args, context);
 }
 
 }  // namespace
@@ -271,15 +221,15 @@ Command DiffCommand() {
   return {
       "diff",
       "Replay",
-      "Compare two replays of a log, a log with its trace, or results",
+      "Compare two replays of a log, a log with its trace, or two traces",
       "Replays logs on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "
       "log, so that one lost packet is one difference. The report names the first record after "
       "which the sides differ, with both buffers around it, the packets that only one side "
       "returned and why, loss flags, order, and all counters. A log and a trace: the log is "
       "replayed, as the service would have read it, and the result compared with the trace that "
-      "the service gave its consumer; this shows whether the recording is exact. Two result "
-      "files, events or traces, are compared by content, sequence by sequence.",
+      "the service gave its consumer; this shows whether the recording is exact. Two traces are "
+      "compared by content, sequence by sequence.",
       {{"ringscope diff session.tblog --a v2@55 --b v2@58",
         "Did this upgrade change what the trace contains?"},
        {"ringscope diff session.tblog --a v2 --b v2 --b-size 1MiB",

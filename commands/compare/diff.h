@@ -15,7 +15,7 @@ namespace ringscope {
 
 /// The inputs of a comparison, and the parts of its result that are shown.
 struct DiffArgs {
-  std::vector<std::string> inputs;  // logs, a log and its trace, or two result files
+  std::vector<std::string> inputs;  // logs, logs and their trace, or two traces
   Both<ReplayChoices> sides;        // the config of a log that lacks it is in side A's, for both
   size_t limit = 20;                // packets listed of each kind
   bool all = false;                 // list counters that agree, too
@@ -41,6 +41,18 @@ Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args);
 /// The options of both sides, without callbacks.
 /// @param clone that both sides show; absent: the session itself
 DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);
+
+/// Reads the log's one session again and writes the fewest and smallest operations that show the
+/// same first difference to args.minimize. Without a difference nothing is written.
+/// @param diffs the result of the comparison
+Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context);
+
+/// Compares two traces.
+Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context);
+
+/// Compares the replay of logs, with the choices for side A, with the last input: the trace that
+/// came out of the recorded session.
+Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context);
 
 }  // namespace ringscope
 

@@ -66,13 +66,6 @@ TEST(Diff, SameResult_IsClean) {
   const Ran ran = DiffEngines("v2@55", "v2@56");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("A and B are the same."));
-  EXPECT_THAT(ran.out, Not(HasSubstr("same engine")));
-}
-
-TEST(Diff, SameSides_AreComparedAndSaid) {
-  const Ran ran = DiffEngines("v2", "v2@58");
-  EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(ran.out, HasSubstr("Both sides use the same engine and options"));
 }
 
 TEST(Diff, Difference_IsANotice) {
@@ -122,7 +115,6 @@ TEST(Diff, BufferThatIsNotThere_IsRefused) {
 TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
   const TempFolder folder;
   const std::string log = folder.Write("a.ops.jsonl", kAborted);
-  const std::string events = folder.Write("a.events.jsonl", "{\"event\":\"patch\",\"ok\":true}\n");
   const std::string other = folder.Write("a.txt", "hello\n");
   const std::string trace = CapturePath("ring-v2/trace.pftrace.zst");
   const auto refused = [](const Args& inputs) {
@@ -131,16 +123,13 @@ TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
     return ran.error;
   };
   EXPECT_THAT(refused({log, log}), HasSubstr("both sides would be the same"));
-  EXPECT_THAT(refused({log, events}), HasSubstr("expected two result files"));
-  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared only with one other"));
-  EXPECT_THAT(refused({events, log}), HasSubstr("--events"));
-  EXPECT_THAT(refused({trace, log}), HasSubstr("name the log first, then the trace"));
-  EXPECT_THAT(refused({trace, events}),
-              HasSubstr("a file of events cannot be compared with a trace"));
-  EXPECT_THAT(Diff({events, other}).error,
-              HasSubstr("a.txt: this is a text file, not a log or a result file"));
-  EXPECT_THAT(refused({events}), HasSubstr("compared only with one other"));
-  EXPECT_THAT(DiffEngines("v1", "v2", {events, events}).error, HasSubstr("are for logs"));
+  EXPECT_THAT(refused({trace, log}), HasSubstr("name a log first, then its trace"));
+  EXPECT_THAT(refused({trace, trace, trace}), HasSubstr("compared only with one other"));
+  EXPECT_THAT(refused({trace}), HasSubstr("compared only with one other"));
+  EXPECT_THAT(Diff({trace, other}).error,
+              HasSubstr("a.txt: this is a text file, not a log or a trace"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {trace, trace}).error, HasSubstr("are for logs"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {log, trace}).error, HasSubstr("are for logs"));
   EXPECT_EQ(DiffEngines("v1", "v2", {folder.File("missing")}).error_code, ErrorCode::kIo);
 }
 
@@ -149,22 +138,6 @@ TEST(Diff, TracesOfOtherSessions_AreRefused) {
       Diff({CapturePath("ring-v2/trace.pftrace.zst"), CapturePath("short-v2/trace.pftrace.zst")});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
   EXPECT_THAT(ran.error, HasSubstr("of the 2539 packets of the smaller result"));
-}
-
-TEST(Diff, EventsOfOtherBuffers_AreRefused) {
-  const TempFolder folder;
-  const Args inputs = {folder.Write("a", "{\"event\":\"stats\",\"buffer\":1,\"stats\":{}}\n"),
-                       folder.Write("b", "{\"event\":\"stats\",\"buffer\":2,\"stats\":{}}\n")};
-  EXPECT_THAT(Diff(inputs).error, HasSubstr("A has the buffers 1, and B has 2"));
-}
-
-TEST(Diff, BrokenEvents_AreNamedByLine) {
-  const TempFolder folder;
-  const std::string good = "{\"event\":\"patch\",\"ok\":true}\n";
-  const Ran ran = Diff(
-      {folder.Write("a", good), folder.Write("b", good + "{\"event\":\"packet\",\"buffer\":1}\n")});
-  EXPECT_THAT(ran.error, HasSubstr("b:2: "));
-  EXPECT_THAT(ran.error, HasSubstr("producer"));
 }
 
 TEST(Diff, ManyLogs_AreComparedOneAfterTheOther) {

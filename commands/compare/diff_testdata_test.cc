@@ -4,15 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "commands/testing/memory_run.h"
+#include "core/compare/fuzz_run.h"
 #include "core/compare/log_differ.h"
 #include "core/engine/v2_engine.h"
-#include "core/perfetto/fragment.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 
@@ -24,33 +25,33 @@ struct Rule {
   const char* a;                   // the release before
   const char* b;                   // the release that changed it
   bool V2Rules::*changed;          // the rule
-  const char* difference;          // signature of the first
+  const char* difference;          // class of the first
   std::array<uint64_t, 4> counts;  // of packets only in A, only in B, with other bits; of counters
 };
 
+constexpr auto kGrown = &V2Rules::readmits_grown_chunk;
+constexpr auto kIncomplete = &V2Rules::scrape_keeps_incomplete;
+constexpr auto kWraps = &V2Rules::wraps_at_next_commit;
+constexpr auto kRelocates = &V2Rules::relocates_completed_chunk;
+
 constexpr Rule kStreams[] = {
-    {"54-55-readmits-grown-chunk",
-     "v2@54",
-     "v2@55",
-     &V2Rules::readmits_grown_chunk,
-     "only_in_a evicted",
-     {1, 1, 0, 8}},
+    {"54-55-readmits-grown-chunk", "v2@54", "v2@55", kGrown, "only_in_a evicted", {1, 1, 0, 8}},
     {"54-55-scrape-keeps-incomplete",
      "v2@54",
      "v2@55",
-     &V2Rules::scrape_keeps_incomplete,
+     kIncomplete,
      "only_in_b discarded",
      {0, 1, 0, 4}},
     {"54-55-wraps-at-next-commit",
      "v2@54",
      "v2@55",
-     &V2Rules::wraps_at_next_commit,
+     kWraps,
      "counter write_wrap_count rises",
      {0, 0, 0, 1}},
     {"54-55-seals-when-exactly-full",
      "v2@54",
      "v2@55",
-     &V2Rules::wraps_at_next_commit,
+     kWraps,
      "only_in_a discarded",
      {1, 1, 0, 7}},
     {"55-56-readmission-is-no-gap",
@@ -92,42 +93,16 @@ constexpr Rule kStreams[] = {
     {"57-58-relocates-completed-chunk",
      "v2@57",
      "v2@58",
-     &V2Rules::relocates_completed_chunk,
+     kRelocates,
      "only_in_b evicted",
      {0, 1, 0, 9}},
     {"57-58-completed-chunk-moves",
      "v2@57",
      "v2@58",
-     &V2Rules::relocates_completed_chunk,
+     kRelocates,
      "counter bytes_written rises",
      {0, 0, 0, 4}},
 };
-
-/// All rules; a new one fails to compile here until it is listed.
-constexpr bool V2Rules::*kAllRules[] = {
-    &V2Rules::reports_loss_causes,       &V2Rules::allows_writer_drop,
-    &V2Rules::readmits_grown_chunk,      &V2Rules::readmission_is_no_gap,
-    &V2Rules::relocates_completed_chunk, &V2Rules::scrape_keeps_incomplete,
-    &V2Rules::recommit_before_evict,     &V2Rules::wraps_at_next_commit,
-    &V2Rules::counts_lost_fragments,     &V2Rules::clearing_consumes_fragments,
-};
-static_assert(std::size(kAllRules) == sizeof(V2Rules) / sizeof(bool));
-
-struct Release {
-  const char* name;
-  const V2Rules& rules;
-};
-constexpr Release kReleases[] = {
-    {"v2@54", kV54}, {"v2@55", kV55}, {"v2@56", kV56}, {"v2@57", kV57}, {"v2@58", kV58},
-};
-
-const V2Rules& RulesOf(std::string_view name) {
-  for (const Release& release : kReleases)
-    if (release.name == name) return release.rules;
-  ADD_FAILURE() << "no release " << name;
-  return kV58;
-}
-
 std::vector<StoredOp> ReadStream(const Rule& rule) {
   const std::string path =
       std::string(RS_TESTDATA) + "/diff/" + std::string(rule.stream) + ".ops.jsonl";
@@ -151,46 +126,6 @@ Both<ReplayOptions> SidesOf(const Rule& rule) {
   return sides;
 }
 
-/// What a buffer with these rules does with a stream of one buffer: packets, loss bits, counters.
-std::string BehaviourOf(const V2Rules& rules, const std::vector<StoredOp>& ops) {
-  std::string behaviour;
-  std::unique_ptr<Engine> engine;
-  const auto read = [&] {
-    engine->BeginRead();
-    while (const Packet* packet = engine->NextPacket())
-      behaviour += std::to_string(Raw(packet->place.first_chunk)) + "+" +
-                   std::to_string(packet->place.first_offset) + " of " +
-                   std::to_string(Raw(packet->sequence.writer)) + "!" +
-                   std::to_string(packet->dropped) + "\n";
-  };
-  for (const StoredOp& op : ops) {
-    if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body)) {
-      engine = CreateV2Engine(rules, {.size = setup->size, .policy = setup->policy}).value();
-    } else if (const auto* commit = std::get_if<Commit>(&op.op().body)) {
-      CommitRequestParser parser;
-      EXPECT_TRUE(parser.Parse(commit->request));
-      EXPECT_TRUE(parser.patches().empty()) << "not supported here";
-      for (const ChunkToMove& chunk : parser.chunks()) {
-        const ChunkHeader header = ParseChunkHeader(*chunk.data).value();
-        engine->Commit({.sequence = {commit->producer, header.writer},
-                        .identity = {},
-                        .chunk = header.chunk,
-                        .fragments = header.fragments,
-                        .flags = header.flags,
-                        .complete = !chunk.incomplete,
-                        .payload = chunk.data->subspan(kChunkHeaderSize)});
-      }
-    } else {
-      read();
-    }
-  }
-  read();
-  for (const StatField& field : kStatFields)
-    behaviour +=
-        std::string(field.name) + " " + std::to_string(engine->stats().*field.value) + "\n";
-  return behaviour;
-}
-
 class NeighbourStream : public ::testing::TestWithParam<Rule> {};
 
 INSTANTIATE_TEST_SUITE_P(Releases, NeighbourStream, ::testing::ValuesIn(kStreams),
@@ -200,18 +135,17 @@ INSTANTIATE_TEST_SUITE_P(Releases, NeighbourStream, ::testing::ValuesIn(kStreams
                            return name;
                          });
 
-std::optional<FirstDifference> Shown(const std::vector<StoredOp>& ops,
-                                     const Both<ReplayOptions>& sides) {
-  return FirstDifferenceOf(DiffOps(ops, {.sides = sides, .describe = {}, .warn = {}}).value());
+/// The class of the first difference; empty: there is none.
+std::string Shown(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides) {
+  const LogDiff diff = DiffOps(ops, {.sides = sides}).value();
+  return diff.First() == nullptr ? "" : diff.First()->Class();
 }
 
 TEST_P(NeighbourStream, ShowsADifference_AndNoOperationCanGo) {
   const std::vector<StoredOp> ops = ReadStream(GetParam());
   const Both<ReplayOptions> sides = SidesOf(GetParam());
-  const auto shown = Shown(ops, sides);
-  ASSERT_TRUE(shown);
-  EXPECT_EQ(shown->signature, GetParam().difference);
-  const LogDiff diff = DiffOps(ops, {.sides = sides, .describe = {}, .warn = {}}).value();
+  EXPECT_EQ(Shown(ops, sides), GetParam().difference);
+  const LogDiff diff = DiffOps(ops, {.sides = sides}).value();
   const auto count = [&](DifferenceKind kind) { return diff.counts[kind]; };
   const std::array<uint64_t, 4> counts = {
       count(DifferenceKind::kOnlyInA), count(DifferenceKind::kOnlyInB),
@@ -220,32 +154,32 @@ TEST_P(NeighbourStream, ShowsADifference_AndNoOperationCanGo) {
   for (size_t i = 0; i < ops.size(); ++i) {
     std::vector<StoredOp> rest = ops;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto less = Shown(rest, sides);
-    EXPECT_TRUE(!less || less->signature != shown->signature) << "without record " << i;
+    EXPECT_NE(Shown(rest, sides), GetParam().difference) << "without record " << i;
   }
 }
 
+// The release before shows it as soon as it has this rule, and no other.
 TEST_P(NeighbourStream, ShowsThisRule) {
-  const std::vector<StoredOp> ops = ReadStream(GetParam());
-  const V2Rules& before = RulesOf(GetParam().a);
-  V2Rules with = before;
-  ASSERT_FALSE(with.*GetParam().changed);
-  with.*GetParam().changed = true;
-  EXPECT_NE(BehaviourOf(with, ops), BehaviourOf(before, ops));
+  const FuzzSide before = SideOf(*FindEngine(GetParam().a).value());
+  FuzzSide with = before;
+  ASSERT_FALSE((*with.rules).*GetParam().changed);
+  (*with.rules).*GetParam().changed = true;
+  with.info.create = [rules = *with.rules](const EngineConfig& config) {
+    return CreateV2Engine(rules, config);
+  };
+  EXPECT_TRUE(CompareOver({before, with}, {}, ReadStream(GetParam())));
 }
 
 TEST(NeighbourStreams, AreThereForEachRuleThatChanges) {
-  for (size_t i = 1; i < std::size(kReleases); ++i) {
-    for (bool V2Rules::*rule : kAllRules) {
-      if (kReleases[i - 1].rules.*rule == kReleases[i].rules.*rule) continue;
+  for (size_t i = 1; i < kV2Releases.size(); ++i) {
+    for (const NamedRule& rule : kNamedRules) {
+      if (kV2Releases[i - 1].rules.*rule.rule == kV2Releases[i].rules.*rule.rule) continue;
       const bool listed =
           std::any_of(std::begin(kStreams), std::end(kStreams), [&](const Rule& stream) {
-            return stream.changed == rule && std::string_view(stream.b) == kReleases[i].name;
+            return stream.changed == rule.rule &&
+                   std::string_view(stream.b) == kV2Releases[i].engine;
           });
-      EXPECT_TRUE(listed) << "rule "
-                          << std::find(std::begin(kAllRules), std::end(kAllRules), rule) -
-                                 std::begin(kAllRules)
-                          << " of " << kReleases[i].name;
+      EXPECT_TRUE(listed) << rule.name << " of " << kV2Releases[i].engine;
     }
   }
 }

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <utility>
 
 #include "commands/replays/record_text.h"
@@ -12,17 +12,84 @@
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
+// The results as JSON. Fields are listed once; they are not read back.
+
+template <typename Io>
+void ListFields(Io& io, LogMoment& moment) {
+  io("record", moment.record, "time_ns", moment.time_ns);
+}
+template <typename Io, typename T>
+void ListFields(Io& io, Both<T>& both) {
+  io("a", both.a, "b", both.b);
+}
+template <typename Io>
+void ListFields(Io& io, DiffWhy& why) {
+  io("kind", why.kind, "text", Describe(why));
+  ListFields(io, why.moment);
+  if (why.kind == DiffWhy::Kind::kDiscarded) io("discard", why.discard);
+  if (why.kind == DiffWhy::Kind::kWaits) io("waits_for", why.stall);
+  if (why.loss_bits != 0) io("loss_bits", why.loss_bits);
+  if (why.by) io("by", ToString(*why.by));
+  if (why.with) io("with", ToString(*why.with));
+}
+template <typename Io>
+void ListFields(Io& io, PacketView& view) {
+  io("returned", view.returned);
+  if (view.returned) {
+    ListFields(io, view.moment);
+    io("bytes", view.size, "xxh3", fmt::format("{:016x}", view.hash), "loss_bits", view.loss_bits,
+       "uid", view.identity.uid, "pid", view.identity.pid, "valid", view.valid);
+  }
+  io.UnlessEmpty("why", view.why);
+}
+template <typename Io>
+void ListFields(Io& io, PacketDifference& packet) {
+  const DiffPlace& place = packet.place;
+  io("kind", packet.kind, "buffer", place.buffer, "clone", place.clone, "sequence", place.sequence,
+     "chunk", place.chunk, "offset", place.offset, "last_chunk", packet.last_chunk, "written",
+     packet.written.record ? std::optional(packet.written) : std::nullopt, "content",
+     std::string(ContentName(packet.content)));
+  ListFields(io, packet.sides);
+}
+template <typename Io>
+void ListFields(Io& io, BufferEvent& event) {
+  ListFields(io, static_cast<LogMoment&>(event.at));
+  io("event", event.kind, "chunk", ToString(event.chunk), "text", Describe(event));
+}
+template <typename Io>
+void ListFields(Io& io, SideState& state) {
+  io("size", state.size, "write_cursor", state.write_cursor, "wraps", state.wraps, "held_chunks",
+     state.held_chunks, "held_bytes", state.held_bytes, "journal", state.journal);
+}
+template <typename Io>
+void ListFields(Io& io, Divergence& first) {
+  io("kind", first.kind);
+  ListFields(io, first.moment);
+  io("at_end", first.at_end, "operation", first.operation, "buffer", first.buffer, "chunk",
+     first.chunk ? std::optional(ToString(*first.chunk)) : std::nullopt, "packet", first.packet);
+  if (first.kind == DifferenceKind::kPatch) io("patched", first.patched);
+  std::vector<std::string> counters;
+  for (const size_t i : first.counters) counters.emplace_back(kStatFields[i].name);
+  io("counters", counters);
+  ListFields(io, first.states);
+}
+template <typename Io>
+void ListFields(Io& io, SideBuffer& side) {
+  io("engine", side.engine, "size", side.size, "policy", side.policy, "freed", side.freed,
+     "packets", side.read.packets, "packet_bytes", side.read.bytes, "unread_bytes",
+     side.stats.unread_bytes(), "peak_bytes", side.peak_bytes);
+}
+
 namespace {
 
 using FirstTime = std::optional<uint64_t>;  // nanoseconds, of the session's first record
-
-std::string MomentText(const LogMoment& moment, FirstTime first_time_ns);
 
 std::string CommitText(const Commit& commit) {
   constexpr size_t kShown = 3;
@@ -30,24 +97,23 @@ std::string CommitText(const Commit& commit) {
   CommitRequestParser parser;
   parser.Parse(commit.request);
   for (const ChunkToMove& chunk : parser.chunks()) {
-    const auto header = chunk.header();
-    if (!header) continue;
-    parts.push_back(
-        fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
-                    ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
-                    chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
+    if (const auto header = chunk.header())
+      parts.push_back(
+          fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
+                      ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
+                      chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
   }
-  for (const ChunkToPatch& patch : parser.patches()) {
+  for (const ChunkToPatch& patch : parser.patches())
     parts.push_back(fmt::format("patch of {} in buffer {}: {}",
                                 ToString(patch.NameFor(commit.producer)),
                                 patch.target_buffer.value_or(0), DescribePatches(patch)));
-  }
   if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));
-  const size_t more = parts.size() > kShown ? parts.size() - kShown : 0;
-  parts.resize(parts.size() - more);
-  std::string text = fmt::format("{}", fmt::join(parts, "; "));
-  if (more > 0) text += fmt::format("; and {} more", more);
-  return text;
+  if (parts.size() > kShown) {
+    const std::string more = fmt::format("and {} more", parts.size() - kShown);
+    parts.resize(kShown);
+    parts.push_back(more);
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string PlaceText(const DiffPlace& place) {
@@ -89,44 +155,6 @@ std::string StateText(const SideState& state) {
                      Count(state.wraps, "time"));
 }
 
-std::string HeldChunkText(const HeldChunk& chunk) {
-  std::string text = fmt::format("#{} at {}: {} bytes", Raw(chunk.chunk), WithCommas(chunk.offset),
-                                 WithCommas(chunk.outer_size));
-  if (chunk.incomplete) text += ", incomplete";
-  if ((chunk.flags & kNeedsPatching) != 0) text += ", needs patching";
-  return text;
-}
-
-Json ChunkJson(const std::optional<ChunkName>& chunk) {
-  return chunk ? Json(ToString(*chunk)) : Json();
-}
-
-Json WhyJson(const DiffWhy& why) {
-  Json json = {{"kind", Name(why.kind)}, {"text", Describe(why)}};
-  json.update(MomentJson(why.moment));
-  if (why.kind == DiffWhy::Kind::kDiscarded) json["discard"] = Name(why.discard);
-  if (why.kind == DiffWhy::Kind::kWaits) json["waits_for"] = Name(why.stall);
-  if (why.loss_bits != 0) json["loss_bits"] = why.loss_bits;
-  if (why.by) json["by"] = ChunkJson(why.by);
-  if (why.with) json["with"] = ChunkJson(why.with);
-  return json;
-}
-
-Json ViewJson(const PacketView& view) {
-  Json json = {{"returned", view.returned}};
-  if (view.returned) {
-    json.update(MomentJson(view.moment));
-    json.update({{"bytes", view.size},
-                 {"xxh3", fmt::format("{:016x}", view.hash)},
-                 {"loss_bits", view.loss_bits},
-                 {"uid", view.identity.uid},
-                 {"pid", view.identity.pid},
-                 {"valid", view.valid}});
-  }
-  if (view.why) json["why"] = WhyJson(*view.why);
-  return json;
-}
-
 /// What a side did with a packet, where the kind of difference is known.
 std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime first_time_ns) {
   if (!view.returned) return ViewText(view, first_time_ns);
@@ -138,10 +166,6 @@ std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime fir
   return MomentText(view.moment, first_time_ns);
 }
 
-const PacketView& Seen(const PacketDifference& packet) {
-  return packet.sides.a.returned ? packet.sides.a : packet.sides.b;
-}
-
 /// Packets that differ in one way. For people, a side that alone has them comes first.
 Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& packets,
                   FirstTime first_time_ns) {
@@ -150,45 +174,25 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
   const auto title = [&](const char* if_one_sided, Side side) {
     return fmt::format("{}{}", is_one_sided ? if_one_sided : "", Letter(side));
   };
-  Table table({DataColumn("kind"),
-               {"buffer", Align::kRight, "buffer"},
-               DataColumn("clone"),
-               DataColumn("sequence"),
-               DataColumn("chunk"),
-               DataColumn("offset"),
-               DataColumn("last_chunk"),
+  Table table({{"buffer", Align::kRight},
                {"packet"},
-               {"written", Align::kLeft, "written"},
+               {"written"},
                {"bytes", Align::kRight},
-               {"content", Align::kLeft, "content"},
+               {"content"},
                {title("read by ", left)},
-               {title("why not by ", Other(left))},
-               DataColumn("a"),
-               DataColumn("b")});
-  for (const PacketDifference& packet : packets) {
-    const bool is_known = packet.written.record.has_value();
-    table.AddRow({DataCell(Name(packet.kind)), NumberCell(Raw(packet.place.buffer)),
-                  DataCell(packet.place.clone), DataCell(ToString(packet.place.sequence)),
-                  DataCell(Raw(packet.place.chunk)), DataCell(packet.place.offset),
-                  DataCell(Raw(packet.last_chunk)), PlaceText(packet.place),
-                  is_known
-                      ? Cell(MomentText(packet.written, first_time_ns), MomentJson(packet.written))
-                      : Cell(""),
-                  WithCommas(Seen(packet).size), NameCell(ContentName(packet.content)),
+               {title("why not by ", Other(left))}});
+  for (const PacketDifference& packet : packets)
+    table.AddRow({std::to_string(Raw(packet.place.buffer)), PlaceText(packet.place),
+                  packet.written.record ? MomentText(packet.written, first_time_ns) : "",
+                  WithCommas(packet.seen().size), Printable(ContentName(packet.content)),
                   ShortText(kind, packet.sides[left], first_time_ns),
-                  ShortText(kind, packet.sides[Other(left)], first_time_ns),
-                  DataCell(ViewJson(packet.sides.a)), DataCell(ViewJson(packet.sides.b))});
-  }
+                  ShortText(kind, packet.sides[Other(left)], first_time_ns)});
   return table;
-}
-
-Json PacketJson(const PacketDifference& packet, FirstTime first_time_ns) {
-  return PacketTable(packet.kind, {packet}, first_time_ns).ToJson()[0];
 }
 
 std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) {
   std::string text = fmt::format("{}: {} bytes, {}", PlaceText(packet.place),
-                                 WithCommas(Seen(packet).size), ContentName(packet.content));
+                                 WithCommas(packet.seen().size), ContentName(packet.content));
   if (packet.written.record) text += ", written by " + MomentText(packet.written, first_time_ns);
   return text;
 }
@@ -196,11 +200,11 @@ std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) 
 void ReportPackets(Report& report, const LogDiff& result) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     const auto kind = static_cast<DifferenceKind>(i);
-    if (kind == DifferenceKind::kPatch || kind == DifferenceKind::kCounter) continue;
+    if (kind >= DifferenceKind::kPatch) continue;  // not of packets
     const std::vector<PacketDifference>& packets = result.Listed(kind);
-    const Table table = PacketTable(kind, packets, result.first_time_ns);
-    report.Data(Name(kind), table.ToJson());
-    report.Section(ListHeading(kind, result.counts[kind], packets.size(), "packet"), table, 2);
+    report.Data(Name(kind), FieldsToJson(packets));
+    PrintList(report, kind, PacketTable(kind, packets, result.first_time_ns), result.counts[kind],
+              packets.size(), "packet");
   }
 }
 
@@ -209,183 +213,64 @@ void PrintField(Report& report, std::string_view name, std::string_view text) {
 }
 
 Table JournalTable(const SideState& state, FirstTime first_time_ns) {
-  Table table({{"", Align::kRight, "record"},
-               {"", Align::kRight},
-               DataColumn("time_ns"),
-               DataColumn("event"),
-               DataColumn("chunk"),
-               {"", Align::kLeft, "text"}});
-  for (const BufferEvent& event : state.journal) {
-    table.AddRow({{WithCommas(event.at.record.value_or(0)), event.at.record},
-                  TimeText(event.at, first_time_ns),
-                  DataCell(event.at.time_ns),
-                  DataCell(Name(event.kind)),
-                  DataCell(ToString(event.chunk)),
-                  NameCell(Describe(event))});
-  }
+  Table table({{"", Align::kRight}, {"", Align::kRight}, {""}});
+  for (const BufferEvent& event : state.journal)
+    table.AddRow({WithCommas(event.at.record.value_or(0)), TimeText(event.at, first_time_ns),
+                  Printable(Describe(event))});
   return table;
 }
 
-void ReportHeldChunks(Report& report, const std::optional<ChunkName>& place,
-                      const SideState& state) {
-  Json json = Json::array();
-  std::vector<std::string> texts;
-  for (const HeldChunk& chunk : state.chunks) {
-    texts.push_back(HeldChunkText(chunk));
-    json.push_back({{"chunk", Raw(chunk.chunk)},
-                    {"offset", chunk.offset},
-                    {"bytes", chunk.outer_size},
-                    {"payload_bytes", chunk.payload_size},
-                    {"flags", chunk.flags},
-                    {"incomplete", chunk.incomplete},
-                    {"committed", MomentJson(chunk.committed)}});
-  }
-  report.Data("chunks", std::move(json));
-  if (!place) return;
-  const uint64_t more = state.sequence_chunks - texts.size();
-  if (more > 0) texts.push_back(fmt::format("and {} more", WithCommas(more)));
-  PrintField(report, "",
-             fmt::format("chunks of {}: {}", ToString(place->sequence),
-                         texts.empty() ? "none" : Joined(texts, "; ")));
-}
-
-void ReportState(Report& report, const Divergence& first, Side side, FirstTime first_time_ns) {
-  const SideState& state = first.states[side];
-  PrintField(report, fmt::format("{} before", Letter(side)), StateText(state));
-  report.Data({{"size", state.size},
-               {"write_cursor", state.write_cursor},
-               {"wraps", state.wraps},
-               {"held_chunks", state.held_chunks},
-               {"held_bytes", state.held_bytes},
-               {"sequence_chunks", state.sequence_chunks}});
-  ReportHeldChunks(report, first.chunk, state);
-  const Table journal = JournalTable(state, first_time_ns);
-  report.Data("journal", journal.ToJson());
-  const bool is_repeated = side == Side::kB && !journal.empty() &&
-                           journal.Text() == JournalTable(first.states.a, first_time_ns).Text();
-  if (is_repeated)
-    PrintField(report, "", "the same events as in A");
-  else
-    report.Print(journal, 12);
-}
-
-void ReportDivergence(Report& report, std::string_view key, const Divergence& first,
-                      FirstTime first_time_ns) {
-  report.AddObject(key, [&] {
-    const bool is_counter = first.kind == DifferenceKind::kCounter;
-    report.Heading(fmt::format("{}: {}",
-                               is_counter ? "First divergence of counters" : "First divergence",
-                               first.Text({"A", "B"})));
-    PrintField(report, "where",
-               first.at_end ? "the read after the last record"
-                            : fmt::format("{}: {}", MomentText(first.moment, first_time_ns),
-                                          Printable(first.operation)));
-    report.Data("kind", Name(first.kind));
-    report.Data(MomentJson(first.moment));
-    report.Data({{"at_end", first.at_end},
-                 {"operation", first.operation},
-                 {"buffer", first.buffer ? Json(Raw(*first.buffer)) : Json()},
-                 {"chunk", ChunkJson(first.chunk)}});
-    report.Data("packet", Json());
-    if (first.packet) {
-      report.Data("packet", PacketJson(*first.packet, first_time_ns));
-      PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
-      for (const Side side : kSides)
-        PrintField(report, std::string(1, Letter(side)),
-                   ViewText(first.packet->sides[side], first_time_ns));
-    } else if (first.chunk) {
-      PrintField(report, "chunk", ToString(*first.chunk));
-    }
-    if (first.kind == DifferenceKind::kPatch)
-      report.Data("patched", {{"a", first.patched.a}, {"b", first.patched.b}});
-    Json counters = Json::array();
-    for (const size_t i : first.counters) {
-      const StatField& field = kStatFields[i];
-      counters.push_back(field.name);
-      PrintField(
-          report, "counter",
-          fmt::format("{}: {} in A, {} in B", field.name, WithCommas(first.stats.a.*field.value),
-                      WithCommas(first.stats.b.*field.value)));
-    }
-    report.Data("counters", std::move(counters));
+void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns) {
+  const bool is_counter = first.kind == DifferenceKind::kCounter;
+  report.Heading(fmt::format("{}: {}",
+                             is_counter ? "First divergence of counters" : "First divergence",
+                             first.Text({"A", "B"})));
+  PrintField(report, "where",
+             first.at_end ? "the read after the last record"
+                          : fmt::format("{}: {}", MomentText(first.moment, first_time_ns),
+                                        Printable(first.operation)));
+  if (first.packet) {
+    PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
     for (const Side side : kSides)
-      report.AddObject(side == Side::kA ? "a" : "b",
-                       [&] { ReportState(report, first, side, first_time_ns); });
-  });
-}
-
-// Sides of a buffer.
-
-/// What is reported of a buffer on one side.
-struct SideRow {
-  const char* key;
-  const char* title;  // empty: not for people
-  Cell (*cell)(const SideBuffer& side);
-};
-constexpr SideRow kSideRows[] = {
-    {"engine", "engine", [](const SideBuffer& side) { return NameCell(side.engine); }},
-    {"size", "size", [](const SideBuffer& side) { return BytesCell(side.size); }},
-    {"policy", "policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); }},
-    {"freed", "", [](const SideBuffer& side) { return DataCell(side.freed); }},
-    {"packets", "packets read",
-     [](const SideBuffer& side) { return CountCell(side.read.packets); }},
-    {"packet_bytes", "packet bytes",
-     [](const SideBuffer& side) { return BytesCell(side.read.bytes); }},
-    {"unread_bytes", "left unread",
-     [](const SideBuffer& side) { return BytesCell(side.stats.unread_bytes()); }},
-    {"peak_bytes", "peak", [](const SideBuffer& side) { return BytesCell(side.peak_bytes); }},
-};
-
-Json SideJson(const SideBuffer& side) {
-  Json json = Json::object();
-  for (const SideRow& row : kSideRows) json[row.key] = row.cell(side).value;
-  return json;
+      PrintField(report, std::string(1, Letter(side)),
+                 ViewText(first.packet->sides[side], first_time_ns));
+  } else if (first.chunk) {
+    PrintField(report, "chunk", ToString(*first.chunk));
+  }
+  for (const size_t i : first.counters) {
+    const StatField& field = kStatFields[i];
+    PrintField(
+        report, "counter",
+        fmt::format("{}: {} in A, {} in B", field.name, WithCommas(first.stats.a.*field.value),
+                    WithCommas(first.stats.b.*field.value)));
+  }
+  const Both<Table> journals = {JournalTable(first.states.a, first_time_ns),
+                                JournalTable(first.states.b, first_time_ns)};
+  for (const Side side : kSides) {
+    PrintField(report, fmt::format("{} before", Letter(side)), StateText(first.states[side]));
+    if (side == Side::kB && !journals.b.empty() && journals.a.Text() == journals.b.Text())
+      PrintField(report, "", "the same events as in A");
+    else
+      report.Print(journals[side], 12);
+  }
 }
 
 void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
   Table table({{""}, {""}, {"A", Align::kRight}, {"B", Align::kRight}});
-  for (const BufferDiff& buffer : buffers) {
-    std::string name = fmt::format("buffer {}", Raw(buffer.id));
-    for (const SideRow& row : kSideRows) {
-      if (*row.title == '\0') continue;
-      table.AddRow(
-          {std::exchange(name, ""), row.title, row.cell(buffer.sides.a), row.cell(buffer.sides.b)});
-    }
+  for (const auto& [id, sides, diverged] : buffers) {
+    std::string name = fmt::format("buffer {}", Raw(id));
+    const auto add = [&, &both = sides](const char* title, auto cell) {
+      table.AddRow({std::exchange(name, ""), title, cell(both.a), cell(both.b)});
+    };
+    add("engine", [](const SideBuffer& side) { return NameCell(side.engine); });
+    add("size", [](const SideBuffer& side) { return BytesCell(side.size); });
+    add("policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); });
+    add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });
+    add("packet bytes", [](const SideBuffer& side) { return BytesCell(side.read.bytes); });
+    add("left unread", [](const SideBuffer& side) { return BytesCell(side.stats.unread_bytes()); });
+    add("peak", [](const SideBuffer& side) { return BytesCell(side.peak_bytes); });
   }
   report.Section("", table);
-}
-
-// Sessions.
-
-void ReportService(Report& report, const Both<ServiceStats>& service, bool all) {
-  Json json = Json::object();
-  Table table({{""}, {"A", Align::kRight}, {"B", Align::kRight}});
-  for (const ServiceField& field : kServiceFields) {
-    const uint64_t a = service.a.*field.value;
-    const uint64_t b = service.b.*field.value;
-    json[field.name] = {{"a", a}, {"b", b}};
-    if (all || a != b) table.AddRow({field.name, WithCommas(a), WithCommas(b)});
-  }
-  report.Data("service", std::move(json));
-  report.Section("Counters of the service", table, 2);
-}
-
-void PrintVerdict(Report& report, const LogDiff& result) {
-  report.Paragraph(result.Same() ? std::string("A and B are the same.")
-                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
-  const bool same_sides =
-      std::all_of(result.buffers.begin(), result.buffers.end(), [](const BufferDiff& buffer) {
-        const SideBuffer& a = buffer.sides.a;
-        const SideBuffer& b = buffer.sides.b;
-        return a.engine == b.engine && a.size == b.size && a.policy == b.policy;
-      });
-  if (!result.same_reads) {
-    report.Paragraph(
-        "The sides are read at different moments, so moments and the order across sequences are "
-        "not compared.");
-  } else if (same_sides) {
-    report.Print("Both sides use the same engine and options: see --a and --b.\n");
-  }
 }
 
 /// When the sides were read, where that is not in the log: ", read at the end (assumed)".
@@ -406,7 +291,12 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                        .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,
                        .more = AssumedReadsText(result.reads)});
   if (diff.clone) report.Data("clone", diff.clone->clone);
-  PrintVerdict(report, result);
+  report.Paragraph(result.Same() ? std::string("A and B are the same.")
+                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
+  if (!result.same_reads)
+    report.Paragraph(
+        "The sides are read at different moments, so moments and the order across sequences are "
+        "not compared.");
   PrintBuffers(report, result.buffers);
   report.Data({{"input", diff.path},
                {"session", diff.session},
@@ -416,28 +306,26 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"same_reads", result.same_reads},
                {"reads", {{"a", ReadsJson(result.reads.a)}, {"b", ReadsJson(result.reads.b)}}},
                {"counts", FieldsToJson(result.counts)},
-               {"first_divergence", {}},
-               {"first_counter_divergence", {}},
-               {"first_other_order_across_sequences", {}}});
-  if (result.first) ReportDivergence(report, "first_divergence", *result.first, first_time_ns);
-  const bool shows_counter = report.is_json() || (!result.first && !result.Same());
-  if (result.first_counter && shows_counter)
-    ReportDivergence(report, "first_counter_divergence", *result.first_counter, first_time_ns);
+               {"first_divergence", FieldsToJson(result.first)},
+               {"first_counter_divergence", FieldsToJson(result.first_counter)},
+               {"first_other_order_across_sequences",
+                result.first_order ? MomentJson(result.first_order->moment) : Json()}});
+  if (result.first) PrintDivergence(report, *result.first, first_time_ns);
+  if (result.first_counter && !result.first && !result.Same())
+    PrintDivergence(report, *result.first_counter, first_time_ns);
   report.AddObject("packets", [&] { ReportPackets(report, result); });
-  if (result.first_across_order) {
+  if (result.first_order) {
     report.Heading("Order across sequences");
     report.Print(fmt::format("  {} of {} in a different order, first at {}\n",
-                             WithCommas(result.counts.across_order),
+                             WithCommas(result.counts[DifferenceKind::kOrder]),
                              Count(result.counts.matched, "packet"),
-                             MomentText(*result.first_across_order, first_time_ns)));
-    report.Data("first_other_order_across_sequences", MomentJson(*result.first_across_order));
+                             MomentText(result.first_order->moment, first_time_ns)));
   }
   report.Data("buffers", Json::array());
   for (const BufferDiff& buffer : result.buffers) {
     report.AddItem("buffers", [&] {
-      report.Data({{"buffer", Raw(buffer.id)},
-                   {"a", SideJson(buffer.sides.a)},
-                   {"b", SideJson(buffer.sides.b)}});
+      report.Data("buffer", Raw(buffer.id));
+      report.Data(FieldsToJson(buffer.sides));
       ReportCounters(report, buffer, args.all, first_time_ns);
       Json diverged = Json::object();
       for (size_t i = 0; i < kStatFields.size(); ++i)
@@ -445,31 +333,17 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
       report.Data("counters_differ_from", std::move(diverged));
     });
   }
-  ReportService(report, result.service, args.all);
 }
 
 }  // namespace
 
-std::string Heading(DifferenceKind kind) {
-  constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
-      "Only in A",
-      "Only in B",
-      "Returned twice by A",
-      "Returned twice by B",
-      "Returned at a different moment",
-      "In a different order within the sequence",
-      "With different content",
-      "With different loss bits",
-      "With a different uid or pid",
-      "Patch results",
-      "Counters"};
-  return kHeadings[static_cast<size_t>(kind)];
-}
-
-std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun) {
-  return fmt::format(
-      "{}: {}{}", Heading(kind), Count(count, noun),
-      count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "");
+void PrintList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
+               size_t listed, const char* noun) {
+  const std::string more =
+      count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "";
+  std::string heading = kDifferenceTexts[static_cast<size_t>(kind)];
+  heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
+  report.Section(fmt::format("{}: {}{}", heading, Count(count, noun), more), table, 2);
 }
 
 std::string OperationText(const Op& op) {

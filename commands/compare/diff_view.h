@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_COMPARE_DIFF_VIEW_H_
 #define RINGSCOPE_COMMANDS_COMPARE_DIFF_VIEW_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,12 +20,12 @@ std::string OperationText(const Op& op);
 /// that differ, the counters side by side.
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console);
 
-// Parts that the comparison of results has, too.
+// Parts that the comparison of traces has, too.
 
-/// "Only in A"
-std::string Heading(DifferenceKind kind);
-/// "Only in A: 30 packets, of which the first 20 (--limit)". @param noun the things that differ
-std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun);
+/// The first things that differ in one way, below "Only in A: 30 packets, of which the first 20
+/// (--limit)".
+void PrintList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
+               size_t listed, const char* noun);
 /// The counters of a buffer: for people those that differ, or all, and since when.
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
                     std::optional<uint64_t> first_time_ns);

@@ -10,7 +10,6 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
-#include "core/base/nearest.h"
 
 namespace ringscope {
 namespace {
@@ -22,41 +21,29 @@ constexpr uint64_t kMostFindings = 1000;
 const char* const kIgnoredType = "RULE|KIND|COUNTER";
 
 Result<StreamKind> ParseStreamKind(std::string_view text) {
-  for (size_t i = 0; i < kEnumNames<StreamKind>.size(); ++i)
-    if (text == kEnumNames<StreamKind>[i]) return static_cast<StreamKind>(i);
+  if (const auto kind = FromName<StreamKind>(text)) return *kind;
   return Fail(ErrorCode::kUsage, fmt::format("there is no mode '{}'", text), {},
               fmt::format("choose {}", fmt::join(kEnumNames<StreamKind>, ", ")));
 }
 
-Result<std::string> ParseEngine(std::string_view text) {
-  RS_RETURN_IF_ERROR(CheckEngineName(text));
-  return std::string(text);
-}
-
 void SetUp(CLI::App& app, FuzzArgs& args) {
   InGroup(app, "Engines");
-  AddTaken(
-      app, "--a",
-      [&args](const std::string& text) -> Status {
-        RS_ASSIGN_OR_RETURN(args.engines.a, ParseEngine(text));
-        return {};
-      },
-      "ENGINE", "Side A: a buffer version (see 'ringscope engines'), or a plug-in's path",
-      Need::kRequired);
-  AddTaken(
-      app, "--b",
-      [&args](const std::string& text) -> Status {
-        RS_ASSIGN_OR_RETURN(args.engines.b, ParseEngine(text));
-        return {};
-      },
-      "ENGINE", "Side B", Need::kRequired);
+  const auto take_engine = [](std::string& engine) {
+    return [&engine](const std::string& text) -> Status {
+      engine = text;
+      return CheckEngineName(text);
+    };
+  };
+  AddTaken(app, "--a", take_engine(args.engines.a), "ENGINE",
+           "Side A: a buffer version (see 'ringscope engines'), or a plug-in's path",
+           Need::kRequired);
+  AddTaken(app, "--b", take_engine(args.engines.b), "ENGINE", "Side B", Need::kRequired);
   AddParsedList(
       app, "--ignore", args.ignored,
       [](std::string_view text) -> Result<std::string> { return std::string(text); }, kIgnoredType,
       "Kinds of findings that do not count: the difference that a rule of a release makes, like "
-      "v2@58:relocates; "
-      "what shows a known difference of V1, like v1:keeps_whole; a kind of difference, like "
-      "loss_bits; a counter, like chunks_read. May be repeated");
+      "v2@58:relocates; a kind of difference, like loss_bits; a counter, like chunks_read. May be "
+      "repeated");
   InGroup(app, "Streams");
   AddParsedList(app, "--mode", args.kinds, ParseStreamKind, "MODE",
                 "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits "
@@ -89,50 +76,17 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-/// Ignores a known difference between V1 and V2, by its name or the start of it.
-/// @return false: it is none
-Result<bool> IgnoreOfV1(const std::string& text, FuzzPlan& plan) {
-  if (!text.starts_with("v1:")) return false;
-  std::vector<const ReleaseNote*> found;
-  std::vector<std::string> names;
-  for (const ReleaseNote* const note : NamedNotesOfV1()) {
-    names.push_back(FullName(*note));
-    if (names.back().starts_with(text)) found.push_back(note);
-  }
-  if (found.size() != 1) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("--ignore: '{}' is {} of V1", text,
-                            found.empty() ? "no known difference" : "the start of several names"),
-                {}, fmt::format("known: {}", fmt::join(names, ", ")));
-  }
-  if (!AreV1AndV2(plan.sides)) {
-    return Fail(ErrorCode::kUsage, fmt::format("--ignore {}: {} and {} are not V1 and a V2", text,
-                                               plan.sides.a.info.name, plan.sides.b.info.name));
-  }
-  for (size_t i = 0; i < kStatFields.size(); ++i) {
-    const auto& counters = found.front()->counters;
-    if (std::find(counters.begin(), counters.end(), kStatFields[i].value) != counters.end())
-      plan.ignored.counters[i] = true;
-  }
-  if (found.front()->loss_bits)
-    plan.ignored.kinds[static_cast<size_t>(DifferenceKind::kLossBits)] = true;
-  return true;
-}
-
-/// Makes a kind, a counter, a rule or a known difference not count.
+/// Makes a kind, a counter or a rule not count.
 Status Ignore(const std::string& text, FuzzPlan& plan) {
-  for (size_t i = 0; i < kDifferenceKinds; ++i) {
-    if (text != kEnumNames<DifferenceKind>[i]) continue;
-    plan.ignored.kinds[i] = true;
+  if (const auto kind = FromName<DifferenceKind>(text)) {
+    plan.ignored.kinds[static_cast<size_t>(*kind)] = true;
     return {};
   }
-  for (size_t i = 0; i < kStatFields.size(); ++i) {
-    if (text != kStatFields[i].name) continue;
-    plan.ignored.counters[i] = true;
+  const auto counter = std::ranges::find(kStatFields, text, &StatField::name);
+  if (counter != kStatFields.end()) {
+    plan.ignored.counters[static_cast<size_t>(counter - kStatFields.begin())] = true;
     return {};
   }
-  RS_ASSIGN_OR_RETURN(const bool is_of_v1, IgnoreOfV1(text, plan));
-  if (is_of_v1) return {};
   const Result<const NamedRule*> rule = ParseV2Rule(text);
   if (!rule) {
     if (text.find(':') != std::string::npos) return tl::unexpected<Error>(rule.error());
@@ -142,12 +96,12 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
                             rule.error().hint, fmt::join(kEnumNames<DifferenceKind>, ", ")));
   }
   const auto between = RulesBetween(plan.sides);
-  if (std::find(between.begin(), between.end(), *rule) == between.end()) {
+  if (std::ranges::count(between, *rule) == 0) {
     return Fail(ErrorCode::kUsage,
                 fmt::format("--ignore {}: {} and {} do not differ in {}", text,
                             plan.sides.a.info.name, plan.sides.b.info.name, FullName(**rule)));
   }
-  plan.sides = WithoutDifference(plan.sides, **rule);
+  plan.sides = Without(plan.sides, {*rule});
   return {};
 }
 
@@ -176,7 +130,7 @@ Result<ExitCode> RunFuzz(const FuzzArgs& chosen, Context& context) {
                 "name a folder; it is made if it is not there");
   RS_ASSIGN_OR_RETURN(const FuzzPlan plan, PlanOf(args));
   FuzzResult result = RunStreams(plan, args, context);
-  RS_RETURN_IF_ERROR(WriteFindings(plan, args.output, result));
+  RS_RETURN_IF_ERROR(WriteFindings(plan, args.output, result, context));
   RS_RETURN_IF_ERROR(ReportFuzz(args, plan, result, context));
   return result.findings.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }

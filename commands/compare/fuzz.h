@@ -30,13 +30,10 @@ struct KnownFinding {
   FuzzFinding first;     // of the stream that showed it first
   uint64_t streams = 0;  // that show it
   uint32_t seed = 0;     // of the first
-  std::vector<StoredOp> smallest;
-  /// The finding of the plan's engines over `smallest`; absent: they show it only with the rules in
-  /// first.left_out switched.
-  std::optional<FuzzFinding> shown;
+  SmallestStream smallest;
   std::string written_to;
 
-  uint64_t operations() const { return smallest.size() - 1; }  // without the buffer's set-up
+  uint64_t operations() const { return smallest.ops.size() - 1; }  // without the buffer's set-up
 };
 
 struct FuzzResult {
@@ -51,9 +48,10 @@ struct FuzzResult {
 /// findings. The same seeds give the same findings, on any number of threads.
 FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& context);
 
-/// Writes each finding to the folder as .ops.jsonl, and notes its name. A file with the same
-/// content stays; another one is not replaced, the finding gets a further name.
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result);
+/// Writes each finding to the folder as .ops.jsonl, and notes its name. Files of others are not
+/// replaced.
+Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result,
+                     Context& context);
 /// The result, for people and for programs.
 Status ReportFuzz(const FuzzArgs& args, const FuzzPlan& plan, const FuzzResult& result,
                   Context& context);

@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -20,109 +19,25 @@ namespace ringscope {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 /// Time for minimizing a finding.
 constexpr std::chrono::seconds kMinimizingAFinding{60};
+constexpr std::chrono::milliseconds kProgressPeriod{200};
 
-struct SeedResult {
-  std::vector<FuzzFinding> findings;
-  uint64_t operations = 0;
-};
-
-/// Threads that take one seed after the other.
-class SeedWorkers {
- public:
-  SeedWorkers(const FuzzPlan& plan, const FuzzArgs& args, unsigned threads)
-      : plan_(plan), args_(args), start_(SteadyClock::now()) {
-    try {
-      for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
-    } catch (const std::system_error&) {
-      // The system has no more threads: those that were started do the work, or Next.
-    }
-  }
-  ~SeedWorkers() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
-  /// The next seed's result, in order; nullopt: there is none.
-  /// @param waited called while it takes time
-  template <typename Waited>
-  std::optional<SeedResult> Next(Waited waited) {
-    if (threads_.empty()) return IsLast(next_) ? std::nullopt : std::optional(Run(next_++));
-    std::unique_lock lock(mutex_);
-    while (true) {
-      if (auto done = results_.extract(next_result_)) {
-        ++next_result_;
-        changed_.notify_all();
-        return std::move(done.mapped());
-      }
-      if (finished_ == threads_.size()) return std::nullopt;
-      if (changed_.wait_for(lock, milliseconds(200)) == std::cv_status::timeout) waited();
-    }
-  }
-
- private:
-  /// Results that wait for an earlier one, at most.
-  static constexpr uint64_t kMostAhead = 4096;
-
-  bool IsLast(uint64_t stream) const {
-    if (args_.streams && stream >= *args_.streams) return true;
-    return args_.time_ns && SteadyClock::now() - start_ >= std::chrono::nanoseconds(*args_.time_ns);
-  }
-  SeedResult Run(uint64_t stream) const {
-    const auto seed = static_cast<uint32_t>(args_.seed + stream);
-    NotePluginWork(fmt::format("the stream of seed {}", seed));
-    return {FuzzSeed(plan_, seed), OperationsOf(plan_, seed)};
-  }
-  void Work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stop_ || next_ < next_result_ + kMostAhead; });
-      // A seed that is taken is done, so that there is no hole before another.
-      if (stop_ || IsLast(next_)) break;
-      const uint64_t stream = next_++;
-      lock.unlock();
-      SeedResult result = Run(stream);
-      lock.lock();
-      results_.emplace(stream, std::move(result));
-      changed_.notify_all();
-    }
-    ++finished_;
-    changed_.notify_all();
-  }
-
-  const FuzzPlan& plan_;
-  const FuzzArgs& args_;
-  const SteadyClock::time_point start_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;
-  uint64_t next_ = 0;
-  uint64_t next_result_ = 0;
-  size_t finished_ = 0;
-  std::map<uint64_t, SeedResult> results_;
-  std::vector<std::thread> threads_;
-};
+using Findings = std::vector<FuzzFinding>;
 
 void AddFinding(FuzzFinding finding, uint32_t seed, uint64_t most, FuzzResult& result) {
-  const auto known = std::ranges::find_if(result.findings, [&](const KnownFinding& other) {
-    return other.first.cause == finding.cause;
-  });
+  const auto known = std::ranges::find(result.findings, finding.Cause(),
+                                       [](const KnownFinding& each) { return each.first.Cause(); });
   if (known != result.findings.end()) {
     ++known->streams;
-    return;
+  } else if (result.findings.size() < most) {  // of the seed that reached it, none is left over
+    result.findings.push_back({.first = std::move(finding),
+                               .streams = 1,
+                               .seed = seed,
+                               .smallest = {},
+                               .written_to = {}});
   }
-  if (result.findings.size() >= most) return;  // of the seed that reached it
-  KnownFinding& added = result.findings.emplace_back();
-  added.first = std::move(finding);
-  added.streams = 1;
-  added.seed = seed;
 }
 
 }  // namespace
@@ -141,36 +56,72 @@ FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& conte
   const auto show_progress = [&] {
     const auto now = SteadyClock::now();
     if (!console.shows_progress() || now < next_line) return;
-    next_line = now + milliseconds(200);
-    const double seconds = std::chrono::duration<double>(now - start).count();
-    console.ShowProgressLine(fmt::format(
-        "fuzzing: {}{}, {} per second, {}", Count(result.streams, "stream"),
-        args.streams ? fmt::format(" of {}", Count(*args.streams, "stream")) : "",
-        static_cast<uint64_t>(static_cast<double>(result.streams) / std::max(seconds, 0.001)),
-        Count(result.findings.size(), "finding")));
+    next_line = now + kProgressPeriod;
+    console.ShowProgressLine(
+        fmt::format("fuzzing: {}{}, {}", Count(result.streams, "stream"),
+                    args.streams ? fmt::format(" of {}", Count(*args.streams, "stream")) : "",
+                    Count(result.findings.size(), "finding")));
   };
-  {
+  std::mutex mutex;  // for all of these
+  std::condition_variable changed;
+  uint64_t begun = 0;
+  bool is_over = false;
+  std::map<uint64_t, Findings> done;  // by stream, until they are taken
+
+  const auto may_begin = [&] {
+    return !is_over && (!args.streams || begun < *args.streams) &&
+           (!args.time_ns || SteadyClock::now() - start < std::chrono::nanoseconds(*args.time_ns));
+  };
+  const auto run_one = [&](std::unique_lock<std::mutex>& lock) {
+    const uint64_t stream = begun++;
+    lock.unlock();
+    const auto seed = static_cast<uint32_t>(args.seed + stream);
+    NotePluginWork(fmt::format("the stream of seed {}", seed));
+    Findings findings = FuzzSeed(plan, seed);
+    lock.lock();
+    done.emplace(stream, std::move(findings));
+    changed.notify_all();
+  };
+  std::vector<std::thread> threads;
+  try {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    SeedWorkers workers(plan, args, context.threads != 0 ? context.threads : cores);
-    while (auto of_seed = workers.Next(show_progress)) {
-      const auto seed = static_cast<uint32_t>(args.seed + result.streams);
-      ++result.streams;
-      result.operations += of_seed->operations;
-      result.differing += of_seed->findings.empty() ? 0 : 1;
-      for (FuzzFinding& finding : of_seed->findings)
-        AddFinding(std::move(finding), seed, args.findings, result);
-      show_progress();
-      result.at_limit = result.findings.size() >= args.findings;
-      if (result.at_limit) break;
+    for (unsigned i = 0; i < (context.threads != 0 ? context.threads : cores); ++i) {
+      threads.emplace_back([&] {
+        std::unique_lock lock(mutex);
+        while (may_begin()) run_one(lock);
+      });
     }
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that were started do the work, or this one.
   }
+
+  std::unique_lock lock(mutex);
+  while (!result.at_limit) {
+    if (threads.empty() && may_begin()) run_one(lock);
+    const auto next = done.extract(result.streams);
+    if (!next) {
+      if (begun == result.streams && !may_begin()) break;
+      changed.wait_for(lock, kProgressPeriod);
+      show_progress();
+      continue;
+    }
+    const auto seed = static_cast<uint32_t>(args.seed + result.streams++);
+    result.operations += OperationsOf(plan, seed);
+    result.differing += next.mapped().empty() ? 0 : 1;
+    for (FuzzFinding& finding : next.mapped())
+      AddFinding(std::move(finding), seed, args.findings, result);
+    show_progress();
+    result.at_limit = result.findings.size() >= args.findings;
+  }
+  is_over = true;
+  lock.unlock();
+  for (std::thread& thread : threads) thread.join();
   for (KnownFinding& finding : result.findings) {
     if (console.shows_progress())
-      console.ShowProgressLine(fmt::format("minimizing {}", finding.first.cause));
+      console.ShowProgressLine(fmt::format("minimizing {}", finding.first.Cause()));
     const auto end = SteadyClock::now() + kMinimizingAFinding;
     finding.smallest = Smallest(plan, finding.first, StreamOfSeed(plan, finding.seed),
                                 [end] { return SteadyClock::now() >= end; });
-    finding.shown = ShownBy(plan, finding.first, finding.smallest);
   }
   console.ShowProgressLine("");
   return result;

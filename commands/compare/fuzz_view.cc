@@ -8,11 +8,10 @@
 
 #include "commands/compare/fuzz.h"
 #include "commands/plugin/plugin.h"
+#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/engine/release_notes.h"
-#include "formats/io/byte_stream.h"
-#include "formats/io/output_file.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
@@ -40,55 +39,20 @@ std::string EngineName(const FuzzSide& side) {
   const std::string& full = side.info.name;
   return IsPluginPath(full) ? full : full.substr(0, full.find_first_of("+-"));
 }
-std::string EngineWord(const FuzzSide& side) {
-  const std::string name = EngineName(side);
-  return FileWord(IsPluginPath(name) ? fs::path(name).stem().string() : name);
-}
-
-/// The finding in a line, as the smallest stream shows it.
-std::string TextOf(const KnownFinding& finding) {
-  return finding.shown ? finding.shown->text : finding.first.text;
-}
 
 /// A note about the stream, and the stream.
 std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
-  const FuzzFinding& shown = finding.shown ? *finding.shown : finding.first;
+  const FuzzFinding& shown = finding.smallest.finding;
   const std::string a = ShellWord(EngineName(plan.sides.a)),
                     b = ShellWord(EngineName(plan.sides.b));
   const std::string command =
       shown.oracle == Oracle::kLosses
           ? fmt::format("ringscope gaps FILE --engine {}", *shown.side == Side::kA ? a : b)
           : fmt::format("ringscope diff FILE --a {} --b {}", a, b);
-  const std::string note = fmt::format("'{}' shows: {} ({})", command, shown.text, shown.cause);
+  const std::string note = fmt::format("'{}' shows: {} ({})", command, shown.text, shown.Cause());
   std::string text = FormatOp({.time_ns = {}, .body = Note{note}}) + "\n";
-  for (const StoredOp& op : finding.smallest) text += FormatOp(op.op()) + "\n";
+  for (const StoredOp& op : finding.smallest.ops) text += FormatOp(op.op()) + "\n";
   return text;
-}
-
-Result<std::string> FileContent(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  constexpr size_t kMost = size_t{64} << 20;  // findings are small
-  return ReadStart(*source, kMost);
-}
-
-/// Writes the text to the first of "NAME.ops.jsonl", "NAME-2.ops.jsonl" ... that is free, unless
-/// one has this text. @return its path
-Result<std::string> WriteText(const fs::path& folder, const std::string& name,
-                              const std::string& text) {
-  for (int i = 1;; ++i) {
-    const std::string file = name + (i == 1 ? "" : fmt::format("-{}", i)) + ".ops.jsonl";
-    const std::string path = folder == "." ? file : (folder / file).string();
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) {
-      const auto content = FileContent(path);
-      if (content && *content == text) return path;
-      continue;
-    }
-    RS_ASSIGN_OR_RETURN(const auto output, OutputFile::Create(path, kOpsOutput, Replace::kAny));
-    RS_RETURN_IF_ERROR(output->Write(text));
-    RS_RETURN_IF_ERROR(output->Commit());
-    return path;
-  }
 }
 
 std::string TitleOf(const NamedRule& rule) {
@@ -97,59 +61,62 @@ std::string TitleOf(const NamedRule& rule) {
   return rule.name;
 }
 
-template <typename T>
-std::vector<std::string> FullNames(const std::vector<const T*>& all) {
+std::vector<std::string> FullNames(const std::vector<const NamedRule*>& rules) {
   std::vector<std::string> names;
-  for (const T* const one : all) names.push_back(FullName(*one));
+  for (const NamedRule* const rule : rules) names.push_back(FullName(*rule));
   return names;
 }
 
 void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& finding,
                    size_t number) {
-  const FuzzFinding& first = finding.first;
-  const uint64_t size = std::get<BufferSetUp>(finding.smallest.front().op().body).size;
-  report.Heading(fmt::format("{}. {}", number, Printable(first.cause)));
+  const auto& [first, streams, seed, smallest, written_to] = finding;
+  const uint64_t size = std::get<BufferSetUp>(smallest.ops.front().op().body).size;
+  report.Heading(fmt::format("{}. {}", number, Printable(first.Cause())));
   for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
-  for (const ReleaseNote* const note : first.notes)
-    report.Paragraph(note->title + std::string("."), 2);
-  report.Paragraph(Printable(TextOf(finding)), 2);
-  report.Paragraph(
-      fmt::format("{} and a buffer of {} show it, from seed {} ({}); {} in all",
-                  Count(finding.operations(), "operation"), HumanSize(size), finding.seed,
-                  Name(KindOfSeed(plan, finding.seed)), Count(finding.streams, "stream")),
-      2);
-  const std::vector<std::string> left_out = FullNames(first.left_out);
-  if (!finding.shown && !left_out.empty())
-    report.Paragraph(
-        fmt::format("Only without the difference that {} makes.", fmt::join(left_out, ", ")), 2);
-  report.Paragraph("written to " + Printable(finding.written_to), 2);
-  report.Data({{"cause", first.cause},
+  report.Paragraph(Printable(smallest.finding.text), 2);
+  const char* const kind = Name(KindOfSeed(plan, seed));
+  report.Paragraph(fmt::format("{} and a buffer of {} show it, from seed {} ({}); {} in all",
+                               Count(finding.operations(), "operation"), HumanSize(size), seed,
+                               kind, Count(streams, "stream")),
+                   2);
+  if (!smallest.is_of_plan_sides)
+    report.Paragraph(fmt::format("Only without the difference that {} makes.",
+                                 fmt::join(FullNames(first.left_out), ", ")),
+                     2);
+  report.Paragraph("written to " + Printable(written_to), 2);
+  report.Data({{"cause", first.Cause()},
                {"oracle", Name(first.oracle)},
-               {"kind", first.first ? Json(Name(first.first->kind)) : Json()},
-               {"what", TextOf(finding)},
+               {"kind", first.kind ? Json(Name(*first.kind)) : Json()},
+               {"what", smallest.finding.text},
                {"rules", FullNames(first.rules)},
-               {"v1_differences", FullNames(first.notes)},
-               {"rules_left_out", left_out},
-               {"shown_by_both_engines", finding.shown.has_value()},
-               {"streams", finding.streams},
+               {"rules_left_out", FullNames(first.left_out)},
+               {"shown_by_both_engines", smallest.is_of_plan_sides},
+               {"streams", streams},
                {"operations", finding.operations()},
                {"buffer_size", size},
-               {"file", finding.written_to},
-               {"seed", finding.seed},
-               {"mode", Name(KindOfSeed(plan, finding.seed))},
+               {"file", written_to},
+               {"seed", seed},
+               {"mode", kind},
                {"operation", first.record}});
 }
 
 }  // namespace
 
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result) {
+Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result,
+                     Context& context) {
   for (KnownFinding& finding : result.findings) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return Fail(ErrorCode::kIo, error.message(), {folder, {}, {}});
-    const std::string name = fmt::format("{}-{}-{}", EngineWord(plan.sides.a),
-                                         EngineWord(plan.sides.b), FileWord(finding.first.cause));
-    RS_ASSIGN_OR_RETURN(finding.written_to, WriteText(folder, name, FileText(plan, finding)));
+    const std::string name =
+        FileWord(fmt::format("{} {} {}", EngineName(plan.sides.a), EngineName(plan.sides.b),
+                             finding.first.Cause())) +
+        ".ops.jsonl";
+    finding.written_to = folder == "." ? name : (fs::path(folder) / name).string();
+    RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                        CreateOutput(context, finding.written_to, kOpsOutput, /*force=*/false));
+    RS_RETURN_IF_ERROR(file->Write(FileText(plan, finding)));
+    RS_RETURN_IF_ERROR(file->Commit());
   }
   return {};
 }

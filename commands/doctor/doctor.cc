@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <iterator>
@@ -9,13 +8,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "commands/doctor/doctor_report.h"
 #include "commands/doctor/examine.h"
+#include "commands/replays/parallel_tasks.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
@@ -133,76 +131,53 @@ class MessageStream : public OutputStream {
 DoctorTraces ExamineAll(const DoctorArgs& args, const std::vector<std::string>& paths,
                         Context& context) {
   std::vector<DoctorTraces> results(paths.size());
-  std::atomic<size_t> next = 0, done = 0;
+  size_t done = 0;
   std::mutex mutex;  // of the messages and the progress
   Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "input")));
-  const auto work = [&] {
-    for (size_t at = next++; at < paths.size(); at = next++) {
-      MessageStream out, err;
-      Streams streams{out, err, {}, true};
-      {
-        Console console(streams);
-        console.Configure({.color = ColorMode::kNever, .quiet = context.console.options().quiet});
-        Context own{console, 1};
-        std::optional<Error> error;
-        try {
-          results[at] = ExamineOrNote(args, own, paths[at], error);
-        } catch (const std::exception& failed) {  // out of memory, mostly
-          results[at] = {UnreadableTrace(
-              paths[at],
-              Error{ErrorCode::kLimit, fmt::format("cannot continue: {}", failed.what()), {}, {}})};
-        }
+  TasksOnCores(context)(paths.size(), [&](size_t at) {
+    MessageStream out, err;
+    Streams streams{out, err, {}, true};
+    {
+      Console console(streams);
+      console.Configure({.color = ColorMode::kNever, .quiet = context.console.options().quiet});
+      Context own{console, 1};
+      std::optional<Error> error;
+      try {
+        results[at] = ExamineOrNote(args, own, paths[at], error);
+      } catch (const std::exception& failed) {  // out of memory, mostly
+        results[at] = {UnreadableTrace(
+            paths[at],
+            Error{ErrorCode::kLimit, fmt::format("cannot continue: {}", failed.what()), {}, {}})};
       }
-      const std::lock_guard lock(mutex);
-      if (!err.text.empty()) {
-        static_cast<void>(context.console.Flush());
-        static_cast<void>(context.console.streams().err.Write(err.text));
-      }
-      progress.Update(++done, paths.size());
     }
-  };
-  const size_t cores =
-      context.threads > 0 ? context.threads : std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
-  try {
-    while (threads.size() + 1 < std::min(cores, paths.size())) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // the system has no more threads
-  }
-  work();
-  for (std::thread& thread : threads) thread.join();
+    const std::lock_guard lock(mutex);
+    if (!err.text.empty()) {
+      static_cast<void>(context.console.Flush());
+      static_cast<void>(context.console.streams().err.Write(err.text));
+    }
+    progress.Update(++done, paths.size());
+  });
   DoctorTraces traces;
   for (DoctorTraces& result : results) std::ranges::move(result, std::back_inserter(traces));
   return traces;
 }
 
-Result<ExitCode> ReportMany(const DoctorArgs& args, const std::vector<std::string>& paths,
-                            Context& context) {
-  const DoctorTraces traces = ExamineAll(args, paths, context);
-  if (args.format == "text") {
-    Report report(context.console, args.format, "doctor");
-    PrintManyTraces(report, traces, args.limit);
-  } else {
-    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
-  }
-  return CodeOf(traces);
-}
-
-/// Reports all traces of one input in full.
-Result<ExitCode> ReportOne(const DoctorArgs& args, const std::string& path, Context& context) {
-  std::optional<Error> error;
-  const DoctorTraces traces = ExamineOrNote(args, context, path, error);
-  if (error) return tl::unexpected<Error>(*std::move(error));
+/// @param in_full each trace by itself; else a summary of many
+Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces, bool in_full,
+                              Context& context) {
   Report report(context.console, args.format, "doctor");
   if (!report.is_text()) {
     RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
-    return CodeOf(traces);
-  }
-  for (const DoctorTrace& trace : traces) {
-    if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
-    if (args.brief)
-      PrintBrief(report, trace);
-    else
-      PrintTrace(report, trace, args.limit);
+  } else if (!in_full) {
+    PrintManyTraces(report, traces, args.limit);
+  } else {
+    for (const DoctorTrace& trace : traces) {
+      if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
+      if (args.brief)
+        PrintBrief(report, trace);
+      else
+        PrintTrace(report, trace, args.limit);
+    }
   }
   return CodeOf(traces);
 }
@@ -210,14 +185,10 @@ Result<ExitCode> ReportOne(const DoctorArgs& args, const std::string& path, Cont
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
                       ReadConfigFile(context, args.config, args.descriptor));
-  DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config.bytes));
-  if (args.rule) KeepRule(result, *args.rule);
-  Report report(context.console, args.format, "doctor");
-  if (report.is_text())
-    PrintTrace(report, result, args.limit);
-  else
-    RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, {result}));
-  return CodeOf(DoctorTraces{result});
+  DoctorTraces traces = {
+      Diagnosed(args.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
+  if (args.rule) KeepRule(traces.front(), *args.rule);
+  return ReportTraces(args, traces, /*in_full=*/true, context);
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
@@ -228,13 +199,18 @@ Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
   std::vector<std::string> paths;
   for (const std::string& path : args.inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
   paths = OnePathPerRecording(paths);
-  if (paths.size() == 1) return ReportOne(args, paths.front(), context);
+  if (paths.size() == 1) {
+    std::optional<Error> error;
+    const DoctorTraces traces = ExamineOrNote(args, context, paths.front(), error);
+    if (error) return tl::unexpected<Error>(*std::move(error));
+    return ReportTraces(args, traces, /*in_full=*/true, context);
+  }
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   if (std::ranges::find(paths, "-") != paths.end())
     return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
                 "give it alone");
-  return ReportMany(args, paths, context);
+  return ReportTraces(args, ExamineAll(args, paths, context), /*in_full=*/false, context);
 }
 
 }  // namespace

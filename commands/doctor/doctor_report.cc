@@ -1,11 +1,13 @@
 #include "commands/doctor/doctor_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <tuple>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,11 +25,10 @@ void PrintPart(Report& report, const char* title, const std::string& text) {
   report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) + "\n");
 }
 
-void PrintFinding(Report& report, size_t number, const DoctorFinding& finding) {
+void PrintFinding(Report& report, size_t number, const Finding& finding) {
   report.Print("\n");
-  report.PrintWrapped(
-      StyleOf(finding.severity), fmt::format("{}. {}", number, Printable(finding.title)),
-      fmt::format(" [{}] ({})", HarmText(finding.severity), Printable(finding.rule)));
+  report.PrintWrapped(StyleOf(finding.harm), fmt::format("{}. {}", number, finding.rule->title),
+                      fmt::format(" [{}] ({})", HarmText(finding.harm), finding.rule->id));
   PrintPart(report, "What:", finding.what);
   PrintPart(report, "Where:", finding.where);
   PrintPart(report, "Cause:", finding.cause);
@@ -47,7 +48,7 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
 }
 
-bool NamesABuffer(const DoctorFinding& finding) {
+bool NamesABuffer(const Finding& finding) {
   return finding.where.find("buffer ") != std::string::npos;
 }
 
@@ -56,45 +57,42 @@ std::string NameOf(const DoctorTrace& trace) {
                        : Printable(trace.file);
 }
 
-/// Traces with the same findings.
-struct TraceGroup {
-  Harm severity = Harm::kOk;
-  std::vector<std::string> findings;  // rules of warnings and worse, or why none could be read
-  std::vector<const DoctorTrace*> traces;
-};
+void PrintVerdict(Report& report, const DoctorTrace& trace) {
+  const Diagnosis& diagnosis = trace.diagnosis;
+  report.PrintWrapped(StyleOf(diagnosis.harm),
+                      fmt::format("{}: {}:", NameOf(trace), HarmText(diagnosis.harm)),
+                      " " + Printable(trace.error.value_or(diagnosis.verdict)));
+}
 
-/// The worst and largest groups first.
+/// Traces with the same findings: rules of warnings and worse, or that they could not be read. The
+/// worst and largest groups first.
+using TraceGroup =
+    std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const DoctorTrace*>>;
+
 std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
-  std::map<std::pair<Harm, std::vector<std::string>>, TraceGroup> groups;
+  std::map<std::pair<Harm, std::set<std::string>>, std::vector<const DoctorTrace*>> groups;
   for (const DoctorTrace& trace : traces) {
-    std::vector<std::string> rules;
-    for (const DoctorFinding& finding : trace.findings)
-      if (finding.severity >= Harm::kWarning &&
-          std::ranges::find(rules, finding.rule) == rules.end())
-        rules.push_back(finding.rule);
-    std::ranges::sort(rules);
+    std::set<std::string> rules;
+    for (const Finding& finding : trace.diagnosis.findings)
+      if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
     if (trace.error) rules = {"not readable"};
-    TraceGroup& group = groups[{trace.severity, rules}];
-    group.severity = trace.severity;
-    group.findings = std::move(rules);
-    group.traces.push_back(&trace);
+    groups[{trace.diagnosis.harm, std::move(rules)}].push_back(&trace);
   }
-  std::vector<TraceGroup> sorted;
-  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
-  std::ranges::stable_sort(sorted, [](const TraceGroup& a, const TraceGroup& b) {
-    return std::tuple(a.severity, a.traces.size()) > std::tuple(b.severity, b.traces.size());
+  std::vector<TraceGroup> sorted(groups.begin(), groups.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const TraceGroup& group) {
+    return std::pair(group.first.first, group.second.size());
   });
   return sorted;
 }
 
 Json GroupsJson(const DoctorTraces& traces) {
   Json groups = Json::array();
-  for (const TraceGroup& group : GroupsOf(traces)) {
+  for (const auto& [key, members] : GroupsOf(traces)) {
     Json files = Json::array();
-    for (const DoctorTrace* trace : group.traces) files.push_back(trace->file);
-    groups.push_back({{"severity", Name(group.severity)},
-                      {"findings", group.findings},
-                      {"traces", group.traces.size()},
+    for (const DoctorTrace* trace : members) files.push_back(trace->file);
+    groups.push_back({{"severity", Name(key.first)},
+                      {"findings", key.second},
+                      {"traces", members.size()},
                       {"files", std::move(files)}});
   }
   return groups;
@@ -106,12 +104,12 @@ void PrintCsv(Console& console, const DoctorTraces& traces) {
     columns.push_back(DataColumn(key, kInCsv));
   Table table(std::move(columns));
   for (const DoctorTrace& trace : traces) {
-    for (const DoctorFinding& finding : trace.findings)
-      table.AddRow(DataCells({trace.file, trace.session, finding.rule, Name(finding.severity),
+    for (const Finding& finding : trace.diagnosis.findings)
+      table.AddRow(DataCells({trace.file, trace.session, finding.rule->id, Name(finding.harm),
                               finding.what, finding.where, finding.remedy}));
     if (trace.error)
-      table.AddRow(DataCells(
-          {trace.file, trace.session, Json(), Name(trace.severity), *trace.error, Json(), Json()}));
+      table.AddRow(DataCells({trace.file, trace.session, Json(), Name(trace.diagnosis.harm),
+                              *trace.error, Json(), Json()}));
   }
   console.Print(table.CsvTitles() + table.CsvRows());
 }
@@ -121,23 +119,21 @@ void PrintCsv(Console& console, const DoctorTraces& traces) {
 void PrintManyTraces(Report& report, const DoctorTraces& traces, uint64_t limit) {
   std::vector<const DoctorTrace*> worst;
   for (const DoctorTrace& trace : traces)
-    if (trace.severity >= Harm::kWarning) worst.push_back(&trace);
-  std::ranges::stable_sort(worst, std::ranges::greater(), &DoctorTrace::severity);
+    if (trace.diagnosis.harm >= Harm::kWarning) worst.push_back(&trace);
+  std::ranges::stable_sort(worst, std::ranges::greater(),
+                           [](const DoctorTrace* trace) { return trace->diagnosis.harm; });
   const size_t shown = limit == 0 ? worst.size() : std::min<size_t>(limit, worst.size());
-  for (size_t i = 0; i < shown; ++i)
-    report.PrintWrapped(StyleOf(worst[i]->severity),
-                        fmt::format("{}: {}:", NameOf(*worst[i]), HarmText(worst[i]->severity)),
-                        " " + Printable(worst[i]->error ? *worst[i]->error : worst[i]->verdict));
+  for (size_t i = 0; i < shown; ++i) PrintVerdict(report, *worst[i]);
   if (shown < worst.size())
     report.Print(fmt::format("and {} more; --limit 0 lists them\n", worst.size() - shown));
   Table table({{"traces", Align::kRight},
                {"severity", Align::kLeft},
                {"findings", Align::kLeft},
                {"for example", Align::kLeft}});
-  for (const TraceGroup& group : GroupsOf(traces))
-    table.AddRow({WithCommas(group.traces.size()), HarmText(group.severity),
-                  group.findings.empty() ? "none" : Joined(group.findings),
-                  Printable(group.traces.front()->file)});
+  for (const auto& [key, members] : GroupsOf(traces))
+    table.AddRow({WithCommas(members.size()), HarmText(key.first),
+                  key.second.empty() ? "none" : fmt::format("{}", fmt::join(key.second, ", ")),
+                  Printable(members.front()->file)});
   report.Section("", table);
 }
 
@@ -157,26 +153,24 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
 }
 
 void PrintBrief(Report& report, const DoctorTrace& trace) {
-  PrintAnswer(report, NameOf(trace), trace.answer);
+  PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
 }
 
 void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
-  report.PrintWrapped(StyleOf(trace.severity),
-                      fmt::format("{}: {}:", NameOf(trace), HarmText(trace.severity)),
-                      " " + Printable(trace.error ? *trace.error : trace.verdict));
+  PrintVerdict(report, trace);
   if (trace.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
-  const size_t all = trace.findings.size();
-  const size_t shown = limit == 0 ? all : std::min<size_t>(limit, all);
-  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, trace.findings[i]);
-  if (shown < all)
-    report.Print(
-        fmt::format("\nand {}; --limit 0 lists them\n", Count(all - shown, "further finding")));
+  const std::vector<Finding>& findings = trace.diagnosis.findings;
+  const size_t shown = limit == 0 ? findings.size() : std::min<size_t>(limit, findings.size());
+  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i]);
+  if (shown < findings.size())
+    report.Print(fmt::format("\nand {}; --limit 0 lists them\n",
+                             Count(findings.size() - shown, "further finding")));
   // Of a log, buffers have the log's numbers.
-  if (!trace.replay && std::ranges::any_of(trace.findings, NamesABuffer))
+  if (!trace.replay && std::ranges::any_of(findings, NamesABuffer))
     report.Print("\nA buffer's number is its index in the config: buffer 0 is buffers[0].\n");
-  PrintList(report, "Checked: no problem", trace.well);
-  PrintList(report, "Not known", trace.unknown);
+  PrintList(report, "Checked: no problem", trace.diagnosis.well);
+  PrintList(report, "Not known", trace.diagnosis.unknown);
   if (trace.config) {
     report.Heading("The trace's config with these changes");
     report.Print(*trace.config);

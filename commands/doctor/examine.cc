@@ -27,8 +27,10 @@
 namespace ringscope {
 namespace {
 
-/// The commands that tell more.
-void AddNext(Answer& answer, const std::string& path, std::initializer_list<const char*> commands) {
+/// Names the commands that report more.
+void AddNext(DoctorTrace& trace, const std::string& path,
+             std::initializer_list<const char*> commands) {
+  Answer& answer = trace.diagnosis.answer;
   if (answer.severity <= Harm::kInfo || path == "-") return;
   std::vector<std::string> texts;
   for (const char* command : commands)
@@ -44,7 +46,7 @@ Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> 
   DoctorTraces traces;
   for (const TraceFacts& facts : scanned.sessions) {
     if (facts.session != only.value_or(facts.session)) continue;
-    DoctorTrace& trace = traces.emplace_back(Diagnosed(path, facts));
+    DoctorTrace& trace = traces.emplace_back(Diagnosed(path, Diagnose(facts), facts.config));
     if (facts.sessions > 1) trace.session = facts.session;
   }
   return traces;
@@ -57,7 +59,7 @@ std::string ReplayText(const ReplayOutcome& outcome) {
   return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
 }
 
-/// What of the broken rules did no harm: re-commits that a buffer refused, if it lost no packet.
+/// Counts re-commits that a buffer refused, if it lost no packet.
 void NoteHarmlessRecommits(const GapReport& report, const ReplayOutcome& outcome,
                            ReplayFacts& replayed) {
   for (const CounterRise& rise : report.counted) {
@@ -73,7 +75,7 @@ void NoteHarmlessRecommits(const GapReport& report, const ReplayOutcome& outcome
   }
 }
 
-/// The error of an input that is neither a trace nor a log.
+/// Returns the error of an input that is neither a trace nor a log.
 Error NoTrace(std::string_view start, const std::string& path) {
   const bool may_be_config = ContentWords(start).starts_with("a text file") && path != "-";
   return WrongContent(
@@ -84,12 +86,6 @@ Error NoTrace(std::string_view start, const std::string& path) {
                                        "checks it",
                                        ShellWord(path))
                          : std::string()));
-}
-
-/// What a replay cannot be sure of.
-void AddReplayUnknowns(const ReplayOutcome& outcome, DoctorTrace& trace) {
-  for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
-    if (!text.empty()) trace.unknown.push_back(std::move(text));
 }
 
 /// @param opened of standard input; nullptr: to be opened
@@ -103,8 +99,8 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   const auto add_problems = [&] {
     for (; problems < sessions.problems().size(); ++problems) {
       const std::string& text = sessions.problems()[problems];
-      traces.back().unknown.push_back(text);
-      traces.back().answer.Add("Not complete", text);
+      traces.back().diagnosis.unknown.push_back(text);
+      traces.back().diagnosis.answer.Add("Not complete", text);
     }
   };
   const auto examine = [&]() -> Result<ExitCode> {
@@ -118,15 +114,17 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     const GapReport report = analysis.Finish(run.totals());
     std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
     if (path != "-")
-      RS_RETURN_IF_ERROR(TryRemedies(context,
-                                     {.paths = {path}, .only = sessions.session(), .quiet = true},
-                                     {}, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
+      RS_RETURN_IF_ERROR(
+          TryRemedies(context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
+                      outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
-    DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);
+    const TraceFacts facts = scan.Finish();
+    DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
-    AddReplayUnknowns(outcome, trace);
+    for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
+      if (!text.empty()) trace.diagnosis.unknown.push_back(std::move(text));
     traces.push_back(std::move(trace));
     add_problems();
     return ExitCode::kClean;
@@ -136,7 +134,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
                 "see 'ringscope verify'");
   add_problems();
-  for (DoctorTrace& trace : traces) AddNext(trace.answer, path, {"gaps", "advise"});
+  for (DoctorTrace& trace : traces) AddNext(trace, path, {"gaps", "advise"});
   return traces;
 }
 
@@ -158,7 +156,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
       continue;
     }
     for (DoctorTrace& trace : *sessions) {
-      AddNext(trace.answer, path, {"doctor"});
+      AddNext(trace, path, {"doctor"});
       traces.push_back(std::move(trace));
     }
   }
@@ -196,7 +194,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)
-    for (DoctorTrace& trace : traces) AddNext(trace.answer, path, {"doctor", "gaps"});
+    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor", "gaps"});
   return traces;
 }
 

@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// Whether logs have such names: "x.tblog", "x.ops.jsonl", compressed or not.
+/// Returns true for names of logs: "x.tblog", "x.ops.jsonl", compressed or not.
 bool HasLogName(std::string_view name);
 
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay

@@ -11,9 +11,8 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
-#include "formats/descriptors/described_kinds.h"
-#include "formats/trace/life_trace.h"
 #include "formats/trace/service_packets.h"
+#include "formats/trace/timeline_trace.h"
 
 namespace ringscope {
 namespace {
@@ -43,50 +42,43 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, args.choices.descriptor));
-  LifeTrace::Counts counts;
+  TimelineTrace::Counts counts;
   std::string reads;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
-    DescribedKinds kinds(descriptors.get());
     ReplayRun run(context, sessions, args.choices);
-    auto& life = run.Add<LifeTrace>(*file, &kinds);
+    auto& timeline = run.Add<TimelineTrace>(*file);
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     reads = ReadsText(outcome.reads);
-    RS_RETURN_IF_ERROR(life.Finish("buffers were read " + reads));
-    counts = life.counts();
+    RS_RETURN_IF_ERROR(timeline.Finish("buffers were read " + reads));
+    counts = timeline.counts();
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }
   RS_RETURN_IF_ERROR(file->Commit());
   if (file->path() != "-")
-    context.console.Say(fmt::format(
-        "wrote {}: {}, {}, {}; buffers were read {}", file->path(), Count(counts.chunks, "chunk"),
-        Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet"), reads));
-  if (counts.chunks_left_out > 0)
-    context.console.Warn(fmt::format(
-        "no slice was drawn for {}, as thousands of a sequence were in the buffer at once",
-        Count(counts.chunks_left_out, "chunk")));
+    context.console.Say(fmt::format("wrote {}: {}, {}; buffers were read {}", file->path(),
+                                    Count(counts.passes, "read"),
+                                    Count(counts.lost_packets, "lost packet"), reads));
   return sessions.Finish();
 }
 
 }  // namespace
 
 Command TimelineCommand() {
-  return {"timeline",
-          "Explain",
-          "Draw the buffers over time as a Perfetto trace",
-          "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
-          "the Perfetto UI and trace processor. Below each producer are its sequences, with a "
-          "slice for each chunk from its commit until it is read or evicted, an arrow from the "
-          "commit that evicted it, and the losses with their causes. Each buffer has counters of "
-          "its fill level and its unread bytes, read passes and wraps; changes of the tracing "
-          "session, flushes and clones have a track of their own.",
-          {{"ringscope timeline session.tblog -o life.pftrace", "Then open it in ui.perfetto.dev"},
-           {"ringscope timeline --size 1MiB session.tblog -o life.pftrace",
-            "The same for a buffer of another size"}},
-          Bind(SetUp, RunTimeline)};
+  return {
+      "timeline",
+      "Explain",
+      "Draw the buffers over time as a Perfetto trace",
+      "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
+      "the Perfetto UI and trace processor. Each buffer has counters of its fill level and its "
+      "unread bytes, read passes and wraps, and below it a track of each sequence with its "
+      "losses and their causes; changes of the tracing session, flushes and clones have a "
+      "track of their own.",
+      {{"ringscope timeline session.tblog -o buffers.pftrace", "Then open it in ui.perfetto.dev"},
+       {"ringscope timeline --size 1MiB session.tblog -o buffers.pftrace",
+        "The same for a buffer of another size"}},
+      Bind(SetUp, RunTimeline)};
 }
 
 }  // namespace ringscope

@@ -1,13 +1,11 @@
-
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/packet_rows.h"
@@ -20,10 +18,9 @@
 #include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
+#include "commands/shell/values.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/gaps/gap_filter.h"
-#include "core/ledger/ledger_sinks.h"
-#include "core/ledger/lost_packets.h"
+#include "core/ledger/ledger.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -35,7 +32,6 @@ struct GapsArgs {
   GapFilter filter;
   bool summary = false;           // only the totals
   bool packets = false;           // each lost packet
-  bool decode = false;            // with its content
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
   uint64_t stale_ns = kUsualStaleNs;
   std::string format = "text";
@@ -43,6 +39,47 @@ struct GapsArgs {
   std::optional<uint64_t> clone;
   TimeBase time = TimeBase::kSession;
 };
+
+std::vector<std::string> FilterFates() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < kFates; ++i)
+    if (IsLoss(static_cast<Fate>(i))) names.emplace_back(Name(static_cast<Fate>(i)));
+  names.emplace_back(Name(Fate::kFolded));
+  return names;
+}
+
+Result<Fate> ParseFate(std::string_view text) {
+  const std::vector<std::string> names = FilterFates();
+  if (std::ranges::find(names, text) != names.end()) return *FromName<Fate>(text);
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a fate of a lost packet", text), {},
+              DidYouMean(text, names, fmt::format("they are {}", fmt::join(names, ", "))));
+}
+
+Result<Cause> ParseCause(std::string_view text) {
+  if (const std::optional<Cause> cause = FromName<Cause>(text)) return *cause;
+  return Fail(ErrorCode::kUsage, fmt::format("there is no cause '{}'", text), {},
+              "ringscope-gaps(1) lists them");
+}
+
+Result<uint32_t> ParseContent(std::string_view text) {
+  if (const std::optional<uint32_t> content = ContentFromName(text)) return *content;
+  return Fail(ErrorCode::kUsage, fmt::format("there is no kind of content '{}'", text), {},
+              "give a name such as track_event, or the number of the packet's field");
+}
+
+void AddGapFilter(CLI::App& app, GapFilter& filter) {
+  AddSelection(app, filter, "packets written");
+  AddParsedList(
+      app, "--fate", filter.fates, ParseFate, "FATE",
+      fmt::format("Only gaps with packets of this fate: {}; folded, with --packets: those that "
+                  "were overwritten, but are folded into a state (ProtoVM)",
+                  fmt::join(FilterFates(), ", ")));
+  AddParsedList(app, "--cause", filter.causes, ParseCause, "CAUSE",
+                "Only gaps with packets lost for this cause, such as evicted, sealed, aborted, "
+                "never_committed, read_gap");
+  AddParsedList(app, "--content", filter.contents, ParseContent, "CONTENT",
+                "Only gaps with packets of this kind, such as track_event, or a field's number");
+}
 
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddLogs(app, args.logs);
@@ -57,9 +94,6 @@ void SetUp(CLI::App& app, GapsArgs& args) {
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json");
   Exclude(app, "--packets", {"--summary"});
-  AddFlag(app, "--decode", args.decode,
-          "As text: after each lost packet, its content in protobuf's text format");
-  Require(app, "--decode", "--packets");
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
@@ -74,210 +108,120 @@ void SetUp(CLI::App& app, GapsArgs& args) {
 }
 
 Status Check(const GapsArgs& args) {
-  if (args.decode && args.format != "text")
-    return Fail(ErrorCode::kUsage, "--decode is for --format text", {}, "leave out --format");
   if (!args.packets || args.format != "json") return {};
   return Fail(ErrorCode::kUsage, "--packets and --format json cannot be used together", {},
               "--format jsonl prints one packet per line");
 }
 
-/// Passes accounts on, and with --packets prints those of lost packets that the filter keeps.
+/// Prints those of the lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
+  /// @param analysis gets each account before this
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
-                 Console& console, GapAnalysis& next, const PacketKinds& kinds,
-                 const Descriptors& descriptors)
+                 Console& console, const GapAnalysis& analysis, const PacketKinds& kinds)
       : args_(args),
         notes_(notes),
         session_(session),
         console_(console),
-        next_(next),
-        kinds_(kinds),
-        descriptors_(descriptors) {}
+        analysis_(analysis),
+        kinds_(kinds) {}
 
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
-    next_.OnChunkWritten(buffer, commit);
-  }
   void OnPacketFate(const PacketAccount& account) override {
-    next_.OnPacketFate(account);
-    if (args_.decode) return packets_.AddFate(account, next_.last_kind());
-    if (!Lists(account)) return;
-    const std::string& kind = kinds_.NameOf(next_.last_kind());
+    const bool is_lost = IsLoss(account.fate);
+    if (!is_lost && !(account.fate == Fate::kFolded && lists_folded_)) return;
+    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
+    listed_ |= is_lost;
+    const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
-      return console_.PrintLine(lines_.Line(account, kind), kLostPacketMargin);
-    console_.Print(rows_.Row(account, kind));
+      return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
+    WritePacketRow(args_.format == "csv" ? RowFormat::kCsv : RowFormat::kJson, account, session_,
+                   args_.clone, kind, line_);
+    console_.Print(line_);
   }
-  void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    next_.OnChunkForgotten(buffer, sequence, chunk);
-    packets_.OnChunkForgotten(buffer, sequence, chunk);
-  }
-
-  /// With --decode, also a listener of the replay: it has the bytes of the packets.
-  LostPackets& packets() { return packets_; }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
   void StateReads(const ReadsUsed& used) const {
-    if (args_.format == "text") {
+    if (args_.format == "text")
       console_.Print(Wrap(fmt::format("Session {}: buffers were read {}. {}", session_,
                                       ReadsText(used), ReadsNotes(used)),
                           size_t{0}) +
                      "\n");
-    } else if (args_.format == "jsonl") {
+    else if (args_.format == "jsonl")
       console_.Print(ReadsJsonl(used, session_, args_.clone));
-    }
   }
+  /// Returns true if a lost packet was printed.
   bool listed() const { return listed_; }
 
  private:
-  bool Lists(const PacketAccount& account) {
-    const bool is_lost = IsLoss(account.fate);
-    if (!args_.packets || !(is_lost || (account.fate == Fate::kFolded && lists_folded_)))
-      return false;
-    if (!args_.filter.Keeps(account, notes_.start_ns())) return false;
-    listed_ |= is_lost;
-    return true;
-  }
-  void PrintDecoded(const LostPacket& lost) {
-    if (!Lists(lost.account)) return;
-    console_.PrintLine(lines_.Line(lost.account, kinds_.NameOf(lost.kind)), kLostPacketMargin);
-    if (lost.slices.empty())
-      return console_.Print("    # not all of it was written, or it is malformed\n");
-    const std::string text = descriptors_.Text("TracePacket", Joined(lost.slices, joined_));
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = text.find('\n', at);
-      console_.Print(fmt::format("    {}\n", std::string_view(text).substr(at, end - at)));
-      at = end + 1;
-    }
-  }
-
   const GapsArgs& args_;
   const SessionNotes& notes_;
   const uint64_t session_;
   Console& console_;
-  GapAnalysis& next_;
+  const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
-  const Descriptors& descriptors_;
-  LostPackets packets_{[this](const LostPacket& lost) { PrintDecoded(lost); }, /*all=*/true};
-  std::string joined_;  // scratch
+  std::string line_;  // scratch
   const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
                              args_.filter.fates.end();  // they are asked for
-  LostPacketLines lines_{notes_};
-  LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
   bool listed_ = false;
 };
 
-/// Warns of filters that cannot select anything of this session.
-void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport& report,
-                     const SessionNotes& notes, Console& console) {
-  const auto warn = [&](const std::string& text) {
-    console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
-  };
-  for (const SequenceKey wanted : filter.sequences) {
-    const bool is_there = std::ranges::any_of(report.buffers, [&](const BufferGaps& buffer) {
-      return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
-             buffer.sequences.end();
-    });
-    if (!is_there) warn(fmt::format("sequence {} committed nothing", ToString(wanted)));
-  }
-  for (const BufferId buffer : filter.buffers)
-    if (std::ranges::find(outcome.buffers, buffer, &BufferOutcome::id) == outcome.buffers.end())
-      warn(fmt::format("there is no buffer {}", Raw(buffer)));
-  if (!outcome.first_time_ns) return;
-  const uint64_t start = notes.start_ns(), end = start + outcome.duration_ns();
-  const auto check = [&](const char* option, const std::optional<TimePoint>& time,
-                         bool is_outside) {
-    if (!time || !is_outside) return;
-    warn(fmt::format("{} is {} the session{}", option,
-                     time->Absolute(start) > end ? "after the end of" : "before the start of",
-                     time->relative
-                         ? ""
-                         : "; without a unit it is absolute nanoseconds: write 1.5s for a "
-                           "time since the start"));
-  };
-  check("--from", filter.from, filter.from && filter.from->Absolute(start) > end);
-  check("--to", filter.to, filter.to && filter.to->Absolute(start) < start);
-}
-
-/// Replays the session that `sessions` is at.
-/// @param logs where the session can be read again, to try remedies; empty: no need to
-/// @param descriptors names of fields
-/// @param visit gets its losses, unless packets are listed
+/// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
-template <typename Visit>
-Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::string>& logs,
-                               SessionReader& sessions, Context& context,
-                               const Descriptors& descriptors, const Visit& visit) {
-  if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
+Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
+                               const Descriptors& descriptors, Report& out) {
   DescribedKinds kinds(descriptors);
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>(args.time);
-  GapAnalysis analysis(args.stale_ns, &kinds);
-  run.AddListener(analysis);
-  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,
-                          descriptors);
-  run.AddSink(accounts);
-  const bool can_read_again =
-      !logs.empty() && std::find(logs.begin(), logs.end(), "-") == logs.end();
-  const bool tries_remedies = can_read_again && !args.packets;
-  if (args.decode) run.AddListener(accounts.packets());
+  auto& analysis = run.Add<GapAnalysis>(args.stale_ns, &kinds);
+  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
+  if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  bool lost = accounts.listed();
   const GapReport report = analysis.Finish(run.totals());
-  WarnOfOddFilter(args.filter, outcome, report, notes, context.console);
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);
-  } else {
-    // Text groups them first.
-    const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
-    std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
-    if (tries_remedies)
-      RS_RETURN_IF_ERROR(TryRemedies(
-          context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-          args.choices, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
-    const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
-    RS_RETURN_IF_ERROR(visit(selection, run.totals()));
-    lost = selection.any_loss || selection.any_sign;
+    return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
-  return lost ? ExitCode::kNotice : ExitCode::kClean;
-}
-
-Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
-                              Context& context, const Descriptors& descriptors) {
-  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
-  // The packets of sessions follow each other without a title or an empty line.
-  Report out(context.console, args.packets ? "packets" : args.format, "gaps");
+  // Text groups them first.
+  const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
+  std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
+  // Standard input cannot be read again.
+  if (std::ranges::find(args.logs, "-") == args.logs.end())
+    RS_RETURN_IF_ERROR(TryRemedies(
+        context,
+        {.paths = args.logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
+        args.choices, outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
+  const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
   if (args.format == "csv")
-    out.Print(args.packets ? LostPacketRows::CsvTitles() : GapTable().CsvTitles());
-  const auto visit = [&](const ShownGaps& selection,
-                         const std::map<BufferId, LedgerTotals>&) -> Status {
-    if (args.format == "csv") {
-      Table gaps = GapTable();
-      AddGaps(selection, gaps);
-      out.Print(gaps.CsvRows());
-      return {};
-    }
-    if (args.format == "text") {
-      PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
-    } else {
-      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
-    }
-    if (args.format != "jsonl") ReportClones(out, selection.outcome);
-    return {};
-  };
-  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, logs, sessions, context, descriptors, visit);
-                      }));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
+    out.Print(GapCsvRows(selection));
+  else if (args.format == "text")
+    PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
+  else
+    WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+  if (args.format == "text" || args.format == "json")
+    RS_RETURN_IF_ERROR(
+        ReportReaders(out, context, args.logs, outcome, args.choices, &run.totals()));
+  return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  return ReportInFull(args, args.logs, context, descriptors.get());
+  if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
+  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
+  // The packets of sessions follow each other without a title or an empty line.
+  Report out(context.console, args.packets ? "packets" : args.format, "gaps");
+  if (args.format == "csv") {
+    std::string titles = GapCsvTitles();
+    if (args.packets) WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
+    out.Print(titles);
+  }
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
+                        return ReplayForGaps(args, sessions, context, choice.get(), out);
+                      }));
+  RS_RETURN_IF_ERROR(out.Finish());
+  return code;
 }
 
 }  // namespace
@@ -297,9 +241,7 @@ Command GapsCommand() {
         "What did this writer lose from then on?"},
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
-        "Each lost packet, and whose commit overwrote it"},
-       {"ringscope gaps --packets --decode --seq 2:17 session.tblog",
-        "What was in the packets that this writer lost?"}},
+        "Each lost packet, and whose commit overwrote it"}},
       Bind(SetUp, RunGaps),
       {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
                 "missing.",

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "commands/gaps/packet_rows.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/ledger/ledger.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -85,9 +87,10 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
   const ParsedJson gaps = document["sessions"][0]["gaps"];
   EXPECT_GT(gaps.size(), 20u);
   const std::vector<ParsedJson> lines = JsonLines(printed("jsonl"));
-  EXPECT_EQ(static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
-                                              [](const ParsedJson& j) { return j["type"] == "gap"; })),
-            gaps.size());
+  EXPECT_EQ(
+      static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
+                                        [](const ParsedJson& j) { return j["type"] == "gap"; })),
+      gaps.size());
   const std::string rows = printed("csv");
   EXPECT_EQ(static_cast<size_t>(std::count(rows.begin(), rows.end(), '\n')), gaps.size() + 1);
 }
@@ -129,6 +132,86 @@ TEST(GapsCommand, GapsOfOneCauseAreOneGroup) {
 TEST(GapsCommand, Packets_RefuseWhatHasNoPlaceForThem) {
   EXPECT_EQ(Gaps({"--packets", "--format", "json"}).error_code, ErrorCode::kUsage);
   EXPECT_EQ(Gaps({"--packets", "--summary"}).error_code, ErrorCode::kUsage);
+}
+
+/// Options, the log below testdata, and parts of the text.
+struct TextCase {
+  std::vector<std::string> options;
+  const char* log;
+  std::vector<std::string> parts;
+};
+
+TEST(GapsCommand, Text_NamesCausesAndSigns) {
+  const TextCase cases[] = {
+      {{},
+       "inputs/never-patched.ops.jsonl",
+       {"1 overwritten while waiting for a patch that is not in the log",
+        "chunk #0 of 1:3 (app) waits for a patch since record 2 (20.0 ms); 2 packets after chunk "
+        "#0, which waits for a patch",
+        "evicted by 100% 1:4", "no buffer size or read period helps"}},
+      {{"--size", "12k"},
+       "inputs/never-patched.ops.jsonl",
+       {"1:3 (app), buffer 1: 3 packets (2.44 KiB) wait for a patch of chunk #0, committed at "
+        "record 2 (20.0 ms); no buffer size helps"}},
+      {{"--time", "boot", "--limit", "1"},
+       "inputs/never-patched.ops.jsonl",
+       {"written 1.040000000 s to 1.050000000 s", "1 gap of 1 further group not shown"}},
+      {{},
+       "inputs/missing-chunk.ops.jsonl",
+       {"No packet of the log was lost, but more may be missing.",
+        "1:3 (app), buffer 1, chunk #1: an unknown number of packets. Where: between record 2 "
+        "(20.0 ms) and record 4 (40.0 ms). Cause: chunks with these ids were never committed. In "
+        "the trace: the next packet is flagged read_gap.",
+        "sequence_packet_loss: 1 (ringscope stats --explain sequence_packet_loss)"}},
+      {{},
+       "inputs/damaged.ops.jsonl",
+       {"one of their chunks is not in the log, which is not complete there",
+        "record 4 (15.0 ms), between 15.0 ms and 30.0 ms: damage in the log",
+        "1:3 (app), buffer 1, chunk #1: an unknown number of packets."}},
+      {{}, "conformance/cases/edge-gap-remembered.jsonl.zst", {"Lost by a buffer bug"}},
+      {{"--summary"},
+       "inputs/clones.ops.jsonl",
+       {"3 packets (6 B): moved into a clone, which took their buffer over",
+        "clone 1 lost: 1 cleared"}},
+      {{}, "inputs/streamed.ops.jsonl", {"Nothing was lost with these reads."}},
+      {{"--seq", "1:6"},
+       "captures/two-buffers-v2/session.ops.jsonl.zst",
+       {"The filters select 1 of the 10 sequences: 1 gap, 1,144 lost packets.", "filled by",
+        "discarded: the buffer was already full"}},
+      {{"--packets", "--content", "track_descriptor"},
+       "captures/ring-v2/session.ops.jsonl.zst",
+       {"1:6#0.1 45 B track_descriptor written 710.5 ms, lost 821.3 ms: overwritten before they "
+        "were read, for 1:2#9",
+        "Session 1: buffers were read as recorded."}},
+  };
+  for (const TextCase& one : cases) {
+    SCOPED_TRACE(one.log);
+    std::vector<std::string> args = one.options;
+    args.push_back(testing::TestdataPath(one.log));
+    const std::string text = WithoutLineBreaks(RunCommand(GapsCommand(), args).out);
+    for (const std::string& part : one.parts) EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+// The first record is number 0.
+TEST(PacketRows, FormatsHaveTheSameFields) {
+  PacketAccount account;
+  account.written.record = 0;
+  account.fate = Fate::kOverwritten;
+  const auto row = [&](RowFormat format) {
+    std::string line;
+    WritePacketRow(format, account, 1, 7, "a,b", line);
+    return line;
+  };
+  const auto json = nlohmann::ordered_json::parse(row(RowFormat::kJson));
+  EXPECT_EQ(json["written_record"], 0);
+  EXPECT_EQ(json["culprit"], nullptr);
+  EXPECT_EQ(json["name"], "a,b");
+  std::string titles;
+  for (const auto& [key, value] : json.items()) titles += key + ",";
+  titles.back() = '\n';
+  EXPECT_EQ("type," + row(RowFormat::kCsvTitles), titles);
+  EXPECT_THAT(row(RowFormat::kCsv), ::testing::EndsWith(",7,\"a,b\"\n"));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/loss_words.h"
@@ -14,209 +16,503 @@
 #include "commands/replays/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/view/answer_report.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
 
-/// Flags without a loss, rule by rule.
-void PrintFalseFlags(Report& out, const ShownGaps& selection, uint64_t limit) {
-  if (selection.false_flags.empty()) return;
-  const size_t most = limit == 0 ? SIZE_MAX : std::min<size_t>(limit, 4);
-  std::map<FlagRule, std::vector<std::string>> by_rule;
-  for (const auto& [sequence, flag] : selection.false_flags) {
-    // Those are listed with the chunks that are missing.
-    if (flag->rule == FlagRule::kNotInLog || flag->rule == FlagRule::kRecorderGap) continue;
-    by_rule[flag->rule].push_back(
-        fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk));
+std::string PacketsText(const FateCount& count) {
+  return fmt::format("{} ({})", Count(count.packets, "packet"), HumanSize(count.bytes));
+}
+
+/// Gaps of a sequence that have the same cause.
+struct GapGroup {
+  std::vector<const Gap*> gaps;  // the largest first
+  FateCount lost;
+};
+
+/// Returns the groups that lost most packets first.
+std::vector<GapGroup> GroupsOf(const std::vector<const Gap*>& gaps) {
+  std::map<std::tuple<BufferId, SequenceKey, Cause>, GapGroup> by_cause;
+  for (const Gap* gap : gaps) {
+    GapGroup& group = by_cause[{gap->buffer, gap->sequence, gap->causes.front().cause}];
+    group.gaps.push_back(gap);
+    group.lost += gap->lost;
   }
-  if (by_rule.empty()) return;
-  out.Heading("Flagged, but nothing is known to be missing");
-  for (auto& [rule, places] : by_rule) {
-    const uint64_t count = places.size();
-    const bool all = places.size() <= most;
-    if (!all) places.resize(most);
-    const std::string text = fmt::format("{}: {}: {}{}", Count(count, "packet"), RuleText(rule),
-                                         Joined(places), all ? "" : ", ...");
-    out.Paragraph(text, 2);
+  std::vector<GapGroup> groups;
+  for (auto& [key, group] : by_cause) {
+    std::ranges::stable_sort(group.gaps, std::ranges::greater(),
+                             [](const Gap* gap) { return gap->lost.packets; });
+    groups.push_back(std::move(group));
   }
+  std::ranges::stable_sort(groups, std::ranges::greater(),
+                           [](const GapGroup& group) { return group.lost.packets; });
+  return groups;
 }
 
-void PrintState(Report& out, const ShownGaps& selection, uint64_t limit) {
-  Table table({{"sequence", Align::kLeft},
-               {"unusable", Align::kRight},
-               {"times", Align::kRight},
-               {"written", Align::kLeft}});
-  std::vector<const SequenceGaps*> worst;
-  for (const SequenceGaps* sequence : selection.sequences)
-    if (sequence->unusable.count.packets > 0) worst.push_back(sequence);
-  std::ranges::stable_sort(worst, std::ranges::greater(), [](const SequenceGaps* sequence) {
-    return sequence->unusable.count.packets;
-  });
-  const size_t shown = CountToShow(worst.size(), limit);
-  for (size_t i = 0; i < shown; ++i) {
-    const SequenceGaps* const sequence = worst[i];
-    const UnusablePackets& unusable = sequence->unusable;
-    table.AddRow({ToString(sequence->sequence), WithCommas(unusable.count.packets),
-                  WithCommas(sequence->unusable_spans),
-                  SpanText(selection.notes, unusable.from_ns, unusable.to_ns)});
+/// "chunks #3 to #7"
+std::string ChunksText(const Gap& gap) {
+  return gap.first.chunk == gap.last_chunk
+             ? fmt::format("chunk #{}", gap.first.chunk)
+             : fmt::format("chunks #{} to #{}", gap.first.chunk, gap.last_chunk);
+}
+
+/// How many packets after the gap cannot be used; may be empty.
+std::string UnusableText(const Gap& gap) {
+  if (!gap.next || gap.next->unusable.count.packets == 0) return "";
+  const UnusablePackets& unusable = gap.next->unusable;
+  const uint64_t ns = unusable.duration_ns();
+  return fmt::format(
+      "{} after it{} need incremental state that was lost{}",
+      Count(unusable.count.packets, "packet"),
+      ns == 0 ? "" : fmt::format(", over {},", HumanDuration(ns)),
+      unusable.reset ? "" : "; the state is not reset before the next gap or the end");
+}
+
+/// Writes the losses of a session for people.
+class GapsText {
+ public:
+  GapsText(Report& out, const ShownGaps& selection, uint64_t limit)
+      : out_(out), shown_(selection), notes_(selection.notes), limit_(limit) {}
+
+  void Write(bool summary, uint64_t stale_ns) {
+    ReportReplayTitle(out_, shown_.outcome);
+    out_.Print("\n");
+    if (shown_.is_filtered)
+      PrintSelected();
+    else
+      PrintHead();
+    PrintTotals();
+    if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
+    PrintWaiting();
+    if (shown_.any_loss && !summary) PrintGapGroups();
+    PrintReported();
+    PrintMissing();
+    PrintCounted();
+    PrintState();
+    if (!summary) PrintFalseFlags();
+    PrintProducerFlags();
+    PrintFtrace();
+    PrintStale(stale_ns);
+    PrintPending();
   }
-  if (table.empty()) return;
-  out.Heading("Read, but unusable because incremental state is missing");
-  out.Print(table, 2);
-  PrintMore(out, worst.size() - shown, "sequence");
-  out.Print("  Remedy: clear incremental state periodically (clear_period_ms).\n");
-}
 
-/// Which of the losses that a producer reports are among the gaps.
-std::string AfterAbortsText(const SequenceGaps& sequence) {
-  const uint64_t known = sequence.flags_after_abort;
-  if (known == 0) return {};
-  return fmt::format(", {} after packets in the gaps above that it aborted",
-                     known == sequence.producer_flags ? "all" : WithCommas(known) + " of them");
-}
-
-void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit) {
-  std::string text;
-  uint64_t found = 0, shown = 0;
-  std::map<ProducerId, std::string> remedies;
-  for (const SequenceGaps* sequence : selection.sequences) {
-    if (sequence->producer_flags == 0) continue;
-    const ProducerId producer = sequence->sequence.producer;
-    remedies.try_emplace(
-        producer,
-        fmt::format("Remedy for {}: {}",
-                    ProducerText(producer, selection.notes.ProducerOf(sequence->sequence)),
-                    "more shared memory"));
-    ++found;
-    if (limit != 0 && shown == limit) continue;
-    ++shown;
-    text +=
-        Wrap(fmt::format("{}: the producer itself reports losses before {}{}; how many packets it "
-                         "dropped is not known{}",
-                         NameText(selection.notes, sequence->sequence),
-                         Count(sequence->producer_flags, "packet"), AfterAbortsText(*sequence),
-                         sequence->hidden_flags == 0
-                             ? ""
-                             : fmt::format("; {} of these flags hidden by the buffer's",
-                                           WithCommas(sequence->hidden_flags))),
-             "  ") +
-        "\n";
+ private:
+  size_t CountToShow(size_t all) const {
+    return limit_ == 0 ? all : static_cast<size_t>(std::min<uint64_t>(all, limit_));
   }
-  if (text.empty()) return;
-  out.Heading("Lost in the producers, before they were committed");
-  out.Print(text);
-  PrintMore(out, found - shown, "sequence");
-  for (const auto& [producer, remedy] : remedies) out.Print(Wrap(remedy, "  ") + "\n");
-}
-
-void PrintFtrace(Report& out, const ShownGaps& selection) {
-  if (selection.report.ftrace.empty()) return;
-  out.Heading("Lost by the kernel's ftrace, not by a buffer");
-  const auto number = [](const std::optional<uint64_t>& value) {
-    return value ? WithCommas(*value) : std::string("?");
-  };
-  Table table({{"cpu", Align::kRight},
-               {"bundles", Align::kRight},
-               {"after a loss", Align::kRight},
-               {"overrun", Align::kRight},
-               {"commit overrun", Align::kRight},
-               {"dropped events", Align::kRight}});
-  for (const FtraceCpuLosses& cpu : selection.report.ftrace) {
-    table.AddRow({std::to_string(cpu.cpu), WithCommas(cpu.bundles),
-                  WithCommas(cpu.bundles_after_loss), number(cpu.overrun),
-                  number(cpu.commit_overrun), number(cpu.dropped_events)});
+  void PrintItem(const std::string& text) { out_.Print(Wrap(text, "  ") + "\n"); }
+  void PrintMore(uint64_t more, const char* noun) {
+    if (more > 0) out_.Print(fmt::format("  and {} more\n", Count(more, noun)));
   }
-  out.Print(table, 2);
-}
-
-void PrintStale(Report& out, const ShownGaps& selection, uint64_t limit, uint64_t stale_ns) {
-  if (selection.stale.empty()) return;
-  out.Heading(
-      fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)));
-  Table table({{"sequence", Align::kLeft},
-               {"buffer", Align::kRight},
-               {"packets", Align::kRight},
-               {"", Align::kRight},
-               {"longest", Align::kRight},
-               {"in chunk", Align::kRight}});
-  const size_t shown = CountToShow(selection.stale.size(), limit);
-  for (size_t i = 0; i < shown; ++i) {
-    const StaleSequence& stale = selection.stale[i];
-    table.AddRow({ToString(stale.sequence), std::to_string(Raw(stale.buffer)),
-                  WithCommas(stale.stale), Percent(stale.stale, stale.packets),
-                  HumanDuration(stale.longest_ns), fmt::format("#{}", stale.longest_chunk)});
+  /// A heading and a line for each entry, as many as may be listed.
+  template <typename T, typename TextOf>
+  void PrintList(const std::string& heading, const std::vector<T>& list, const char* noun,
+                 const TextOf& text_of, uint64_t unlisted = 0) {
+    if (list.empty()) return;
+    out_.Heading(heading);
+    const size_t shown = CountToShow(list.size());
+    for (size_t i = 0; i < shown; ++i) PrintItem(text_of(list[i]));
+    PrintMore(list.size() - shown + unlisted, noun);
   }
-  out.Print(table, 2);
-  PrintMore(out, selection.stale.size() - shown, "sequence");
-  out.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
-}
+  /// The sequences of which this is more than 0, the largest first.
+  template <typename Amount>
+  std::vector<const SequenceGaps*> SequencesBy(const Amount& amount) const {
+    std::vector<const SequenceGaps*> sequences;
+    for (const SequenceGaps* sequence : shown_.sequences)
+      if (amount(*sequence) > 0) sequences.push_back(sequence);
+    std::ranges::stable_sort(sequences, std::ranges::greater(),
+                             [&](const SequenceGaps* sequence) { return amount(*sequence); });
+    return sequences;
+  }
+  std::string PlaceText(const SequenceGaps& sequence) const {
+    return fmt::format("{}, buffer {}", NameText(notes_, sequence.sequence), Raw(sequence.buffer));
+  }
 
-/// The answer, with the remedy: of the whole session.
-void PrintHead(Report& out, const ShownGaps& selection) {
-  Answer answer =
-      AnswerOf(selection.report, selection.outcome, selection.notes, selection.remedies);
-  // The title has that.
-  std::erase_if(answer.lines, [](const AnswerLine& line) {
-    return line.label == "Session" || line.label == "Assumed";
-  });
-  PrintAnswer(out, "", answer);
-}
+  /// The answer, with the remedy: of the whole session.
+  void PrintHead() {
+    Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
+    // The title has that.
+    std::erase_if(answer.lines, [](const AnswerLine& line) {
+      return line.label == "Session" || line.label == "Assumed";
+    });
+    PrintAnswer(out_, "", answer);
+  }
 
-/// What the filters select.
-void PrintSelected(Report& out, const ShownGaps& selection) {
-  uint64_t all = 0;
-  for (const BufferGaps& buffer : selection.report.buffers)
-    for (const SequenceGaps& sequence : buffer.sequences)
-      all += sequence.written().packets > 0 ? 1 : 0;
-  const size_t selected = selection.sequences.size();
-  std::string text =
-      fmt::format("The filters select {} of the {}", WithCommas(selected), Count(all, "sequence"));
-  if (selected == 0) {
-    text += ": what was lost of the others is not shown.";
-  } else if (selection.any_loss) {
+  /// What the filters select.
+  void PrintSelected() {
+    int64_t all = 0;
+    for (const BufferGaps& buffer : shown_.report.buffers)
+      all += std::ranges::count_if(buffer.sequences, [](const SequenceGaps& sequence) {
+        return sequence.written().packets > 0;
+      });
     FateCount lost;
-    for (const std::vector<const Gap*>* gaps : {&selection.own_fault, &selection.gaps})
-      for (const Gap* gap : *gaps) lost += gap->lost;
-    text +=
-        fmt::format(": {}, {}.", Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
-                    Count(lost.packets, "lost packet"));
-    if (selection.by_time)
-      text +=
-          " Gaps that overlap the selected time are counted in full; --packets lists only packets "
-          "written within it.";
-  } else {
-    text += fmt::format("; they lost nothing that the filters select{}.",
-                        selection.any_sign ? ", but more may be missing: see below" : "");
+    shown_.VisitGaps([&](const Gap& gap) { lost += gap.lost; });
+    out_.Paragraph(fmt::format(
+        "The filters select {} of the {}: {}, {}.{}{}", WithCommas(shown_.sequences.size()),
+        Count(static_cast<uint64_t>(all), "sequence"),
+        Count(shown_.own_fault.size() + shown_.gaps.size(), "gap"),
+        Count(lost.packets, "lost packet"),
+        shown_.by_time ? " Gaps that overlap the selected time are counted in full." : "",
+        shown_.any_sign ? " More may be missing, see below." : ""));
   }
-  out.Paragraph(text);
-  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies(), selection.notes))
-    out.Paragraph(remedy);
-}
+
+  /// What became of all packets, in sums.
+  void PrintTotals() {
+    if (shown_.is_filtered && shown_.sequences.empty()) return;
+    for (const BufferGaps& buffer : shown_.report.buffers) PrintFates(buffer);
+    if (!shown_.any_loss) return;
+    PrintSequences();
+    PrintContents();
+  }
+
+  /// The rows add up to the first.
+  void PrintFates(const BufferGaps& buffer) {
+    const BufferOutcome* outcome = shown_.BufferOf(buffer.id);
+    out_.Print(fmt::format("\n{}{}\n", out_.Bold(fmt::format("buffer {}", Raw(buffer.id))),
+                           outcome == nullptr
+                               ? ", never set up"
+                               : fmt::format(": {} {}, {}", HumanSize(outcome->size),
+                                             Name(outcome->policy), outcome->engine)));
+    Table table(
+        {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
+    const auto add = [&](const std::string& name, const FateCount& count) {
+      table.AddRow({name, WithCommas(count.packets), HumanSize(count.bytes),
+                    Percent(count.packets, buffer.totals.written.packets)});
+    };
+    add("packets written", buffer.totals.written);
+    for (size_t i = 0; i < kFates; ++i) {
+      const auto fate = static_cast<Fate>(i);
+      if (buffer.totals[fate].packets > 0)
+        add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", Name(fate)), buffer.totals[fate]);
+    }
+    if (buffer.totals.own_fault.packets > 0)
+      add("  of these by a buffer bug", buffer.totals.own_fault);
+    out_.Print(table, 2);
+  }
+
+  /// What the lost packets are, if they are of several kinds.
+  void PrintContents() {
+    std::map<uint32_t, FateCount> sums;
+    shown_.VisitGaps([&](const Gap& gap) {
+      for (const ContentCount& content : gap.contents) sums[content.content] += content.count;
+    });
+    if (sums.size() < 2) return;
+    std::vector<std::pair<uint32_t, FateCount>> contents(sums.begin(), sums.end());
+    std::ranges::stable_sort(contents, std::ranges::greater(),
+                             [](const auto& content) { return content.second.packets; });
+    PrintList("Lost by content", contents, "kind", [](const auto& content) {
+      return fmt::format("{}: {}", ContentName(content.first), PacketsText(content.second));
+    });
+  }
+
+  void PrintSequences() {
+    const auto sequences =
+        SequencesBy([](const SequenceGaps& sequence) { return sequence.lost().packets; });
+    if (sequences.empty()) return;
+    constexpr size_t kNameColumns = 18;
+    const bool with_buffer = shown_.report.buffers.size() > 1;
+    std::vector<Column> columns = {
+        {"sequence", Align::kLeft}, {"in trace", Align::kRight}, {"process/thread", Align::kLeft}};
+    if (with_buffer) columns.push_back({"buffer", Align::kRight});
+    for (const char* title : {"written", "lost", "", "gaps", "unflagged"})
+      columns.push_back({title, Align::kRight});
+    Table table(std::move(columns));
+    const size_t shown = CountToShow(sequences.size());
+    for (size_t i = 0; i < shown; ++i) {
+      const SequenceGaps& sequence = *sequences[i];
+      const auto not_flagged = static_cast<uint64_t>(std::ranges::count_if(
+          sequence.gaps, [](const Gap& gap) { return !ShowsLoss(gap.sign); }));
+      const uint32_t trace_id = notes_.TraceIdOf(sequence.sequence);
+      const FateCount written = sequence.written(), lost = sequence.lost();
+      std::vector<Cell> row = {ToString(sequence.sequence),
+                               trace_id == 0 ? "-" : std::to_string(trace_id),
+                               Shortened(WriterText(notes_, sequence.sequence), kNameColumns)};
+      if (with_buffer) row.emplace_back(std::to_string(Raw(sequence.buffer)));
+      row.insert(row.end(), {WithCommas(written.packets), WithCommas(lost.packets),
+                             Percent(lost.packets, written.packets),
+                             WithCommas(sequence.gaps.size() + sequence.unlisted_gaps),
+                             WithCommas(not_flagged)});
+      table.AddRow(std::move(row));
+    }
+    out_.Print("\n");
+    out_.Print(table);
+    if (sequences.size() > shown)
+      out_.Print(fmt::format("and {}\n", Count(sequences.size() - shown, "further sequence")));
+  }
+
+  void PrintFact(const char* title, const std::string& text) {
+    if (text.empty()) return;
+    constexpr size_t kIndent = 14;
+    out_.Print(
+        fmt::format("  {:<{}}{}\n", title, kIndent - 2, Wrap(text, kIndent).substr(kIndent)));
+  }
+
+  /// What is known of a gap, line by line.
+  void PrintFacts(const Gap& gap) {
+    PrintFact("content", ContentsText(gap, shown_.kinds));
+    PrintFact("written", fmt::format("{}, lost {}", SpanText(notes_, gap.written),
+                                     SpanText(notes_, gap.decided)));
+    PrintFact("cause", CausesText(gap));
+    PrintFact("in detail", BlameText(gap, notes_));
+    PrintFact(IsFilled(gap) ? "filled by" : "evicted by", TakersText(gap, shown_));
+    PrintFact(
+        "trace shows",
+        SignText(gap.sign, gap.next ? gap.next->loss_bits : gap.lost_bits,
+                 gap.next ? std::optional(gap.next->place.chunk) : std::nullopt, gap.forgotten));
+    PrintFact("unusable", UnusableText(gap));
+    PrintFact("remedy", RemediesText(gap, shown_));
+    const std::string path = ShellWord(shown_.outcome.path);
+    PrintFact("look at", fmt::format("ringscope graph --around {}#{} {}", ToString(gap.sequence),
+                                     static_cast<uint32_t>(gap.first.chunk), path));
+    if (gap.written.first.record && gap.decided.last.record)
+      PrintFact("",
+                fmt::format("ringscope dump --records {}..{} {}", *gap.written.first.record,
+                            std::max(*gap.written.first.record, *gap.decided.last.record), path));
+  }
+
+  void PrintGroup(const GapGroup& group) {
+    const Gap& largest = *group.gaps.front();
+    const size_t count = group.gaps.size();
+    out_.Print("\n");
+    out_.PrintWrapped(
+        TextStyle::kBold,
+        fmt::format("{}, buffer {}, {}:", NameText(notes_, largest.sequence), Raw(largest.buffer),
+                    count == 1 ? ChunksText(largest) : Count(count, "gap")),
+        fmt::format(" {} missing", PacketsText(group.lost)));
+    if (count > 1)
+      PrintFact("largest",
+                fmt::format("{}: {} missing", ChunksText(largest), PacketsText(largest.lost)));
+    PrintFacts(largest);
+    constexpr size_t kNamed = 3;
+    const size_t shown = limit_ == 0 ? count : std::min(count, kNamed + 1);
+    std::vector<std::string> others;
+    for (size_t i = 1; i < shown; ++i)
+      others.push_back(fmt::format("{} ({}, written {})", ChunksText(*group.gaps[i]),
+                                   WithCommas(group.gaps[i]->lost.packets),
+                                   SpanText(notes_, group.gaps[i]->written)));
+    if (count > shown) others.push_back(fmt::format("{} more", WithCommas(count - shown)));
+    PrintFact("others", Joined(others, "; "));
+  }
+
+  void PrintGroups(const std::vector<GapGroup>& groups) {
+    const size_t shown = CountToShow(groups.size());
+    for (size_t i = 0; i < shown; ++i) PrintGroup(groups[i]);
+    uint64_t gaps = 0, packets = 0;
+    for (size_t i = shown; i < groups.size(); ++i) {
+      gaps += groups[i].gaps.size();
+      packets += groups[i].lost.packets;
+    }
+    if (gaps > 0)
+      out_.Print(fmt::format("\n{} of {} not shown, with {}: --limit 0 shows all\n",
+                             Count(gaps, "gap"), Count(groups.size() - shown, "further group"),
+                             Count(packets, "packet")));
+  }
+
+  void PrintGapGroups() {
+    if (!shown_.own_fault.empty()) {
+      out_.Heading("Lost by a buffer bug");
+      PrintGroups(GroupsOf(shown_.own_fault));
+      if (!shown_.gaps.empty()) out_.Heading("Other losses");
+    }
+    PrintGroups(GroupsOf(shown_.gaps));
+    if (shown_.unlisted > 0)
+      out_.Print(
+          fmt::format("\n{} more are counted, but not listed\n", Count(shown_.unlisted, "gap")));
+  }
+
+  /// Packets that wait in a buffer to the end, and the chunks that they wait for.
+  void PrintWaiting() {
+    PrintList("Missing in the trace: they wait in the buffer",
+              SequencesBy([](const SequenceGaps& sequence) {
+                return sequence.stall ? sequence.stall->count.packets : 0;
+              }),
+              "sequence", [&](const SequenceGaps* sequence) {
+                return fmt::format("{}: {} {}", PlaceText(*sequence),
+                                   PacketsText(sequence->stall->count),
+                                   StallText(*sequence->stall, notes_));
+              });
+  }
+
+  /// Where the log itself reports a loss: its recorder's gaps, or those of the trace it was made
+  /// of.
+  void PrintReported() {
+    PrintList(
+        shown_.report.from_trace
+            ? "Lost before the log: what the trace reports, which the log was made of"
+            : "Not in the log: places where it is not complete",
+        shown_.reported, "place", [&](const ReportedLoss& loss) { return ReportedText(loss); },
+        shown_.unlisted_reports);
+  }
+
+  std::string ReportedText(const ReportedLoss& loss) const {
+    std::string text;
+    if (loss.sequence)
+      text = NameText(notes_, *loss.sequence) + ", ";
+    else if (loss.producer)
+      text = fmt::format("producer {}, ", Raw(*loss.producer));
+    text += MomentText(notes_, loss.at);
+    if (loss.from_ns && loss.to_ns)
+      text += fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
+    text += ": ";
+    if (loss.sequence && loss.loss_bits != 0)
+      text += fmt::format("an unknown number of packets; the next one is flagged {}",
+                          LossBitsToString(loss.loss_bits));
+    else
+      text += Printable(loss.reason);
+    if (loss.records) text += fmt::format("; {}", Count(*loss.records, "record"));
+    if (loss.bytes) text += fmt::format("; {}", HumanSize(*loss.bytes));
+    return text;
+  }
+
+  void PrintMissing() {
+    PrintList(
+        "Chunk ids that no record of the log has", shown_.missing, "place",
+        [&](const auto& found) { return MissingText(*found.first, *found.second); },
+        shown_.unlisted_missing);
+  }
+
+  std::string MissingText(const SequenceGaps& sequence, const MissingChunks& missing) const {
+    return fmt::format(
+        "{}, {}: an unknown number of packets. {}Cause: {}. In the trace: {}. No buffer size "
+        "helps.",
+        PlaceText(sequence),
+        missing.count() == 1 ? fmt::format("chunk #{}", missing.first)
+                             : fmt::format("chunks #{} to #{} ({})", missing.first, missing.last,
+                                           WithCommas(missing.count())),
+        missing.after.record
+            ? fmt::format("Where: between {} and {}. ", MomentText(notes_, missing.before),
+                          MomentText(notes_, missing.after))
+            : "",
+        missing.reported ? "the log is not complete there: " +
+                               Printable(shown_.report.reported[*missing.reported].reason)
+                         : "chunks with these ids were never committed",
+        SignText(missing.sign, missing.loss_bits, {}, missing.forgotten));
+  }
+
+  void PrintCounted() {
+    std::vector<std::string> counters;
+    for (size_t i = 0; i < kLossCounters; ++i)
+      if (shown_.counts[i] > 0)
+        counters.push_back(
+            fmt::format("{}: {} (ringscope stats --explain {})", Name(static_cast<LossCounter>(i)),
+                        WithCommas(shown_.counts[i]), Name(static_cast<LossCounter>(i))));
+    PrintList("Counters of lost data", counters, "counter",
+              [](const std::string& text) { return text; });
+  }
+
+  void PrintState() {
+    const auto worst =
+        SequencesBy([](const SequenceGaps& sequence) { return sequence.unusable.count.packets; });
+    PrintList("Read, but unusable because incremental state is missing", worst, "sequence",
+              [&](const SequenceGaps* sequence) {
+                const UnusablePackets& unusable = sequence->unusable;
+                return fmt::format("{}: {} in {}, written {}", NameText(notes_, sequence->sequence),
+                                   Count(unusable.count.packets, "packet"),
+                                   Count(sequence->unusable_spans, "place"),
+                                   SpanText(notes_, unusable.from_ns, unusable.to_ns));
+              });
+    if (!worst.empty())
+      PrintItem("Remedy: clear incremental state periodically (clear_period_ms).");
+  }
+
+  /// Flags without a loss, rule by rule.
+  void PrintFalseFlags() {
+    std::map<FlagRule, std::pair<uint64_t, std::string>> by_rule;  // packets; the first one
+    for (const auto& [sequence, flag] : shown_.false_flags) {
+      // Those are listed with the chunks that are missing.
+      if (flag->rule == FlagRule::kNotInLog || flag->rule == FlagRule::kRecorderGap) continue;
+      auto& [packets, first] = by_rule[flag->rule];
+      if (packets++ == 0)
+        first = fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk);
+    }
+    PrintList("Flagged, but nothing is known to be missing",
+              std::vector(by_rule.begin(), by_rule.end()), "rule", [](const auto& rule) {
+                const auto& [packets, first] = rule.second;
+                return fmt::format("{}: {}: {}{}", Count(packets, "packet"), RuleText(rule.first),
+                                   first, packets > 1 ? ", ..." : "");
+              });
+  }
+
+  void PrintProducerFlags() {
+    const auto flagged =
+        SequencesBy([](const SequenceGaps& sequence) { return sequence.producer_flags; });
+    PrintList("Lost in the producers, before they were committed", flagged, "sequence",
+              [&](const SequenceGaps* sequence) {
+                const uint64_t known = sequence->flags_after_abort, all = sequence->producer_flags;
+                return fmt::format(
+                    "{}: the producer itself reports losses before {}{}; how many packets it "
+                    "dropped is not known{}",
+                    NameText(notes_, sequence->sequence), Count(all, "packet"),
+                    known == 0 ? ""
+                               : fmt::format(", {} after packets in the gaps above that it aborted",
+                                             known == all ? "all" : WithCommas(known) + " of them"),
+                    sequence->hidden_flags == 0
+                        ? ""
+                        : fmt::format("; {} of these flags hidden by the buffer's",
+                                      WithCommas(sequence->hidden_flags)));
+              });
+    if (!flagged.empty()) PrintItem("Remedy: more shared memory for these producers.");
+  }
+
+  void PrintFtrace() {
+    const auto number = [](const std::optional<uint64_t>& value) {
+      return value ? WithCommas(*value) : std::string("?");
+    };
+    PrintList("Lost by the kernel's ftrace, not by a buffer", shown_.report.ftrace, "CPU",
+              [&](const FtraceCpuLosses& cpu) {
+                return fmt::format(
+                    "CPU {}: {} of {} report a loss; overrun {}, commit overrun {}, dropped events "
+                    "{}",
+                    cpu.cpu, WithCommas(cpu.bundles_after_loss), Count(cpu.bundles, "bundle"),
+                    number(cpu.overrun), number(cpu.commit_overrun), number(cpu.dropped_events));
+              });
+  }
+
+  void PrintStale(uint64_t stale_ns) {
+    PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)),
+              shown_.stale, "sequence", [&](const StaleSequence& stale) {
+                return fmt::format("{}, buffer {}: {} ({}), by up to {} in chunk #{}",
+                                   NameText(notes_, stale.sequence), Raw(stale.buffer),
+                                   Count(stale.stale, "packet"),
+                                   ShareText(stale.stale, stale.packets),
+                                   HumanDuration(stale.longest_ns), stale.longest_chunk);
+              });
+    if (!shown_.stale.empty())
+      PrintItem(fmt::format("Remedy: flush_period_ms: {}", stale_ns / 1'000'000));
+  }
+
+  /// Packets that are neither read nor missing.
+  void PrintPending() {
+    constexpr std::pair<Fate, const char*> kReasons[] = {
+        {Fate::kReadable, "still in the buffer; one more read would return them"},
+        {Fate::kIncomplete, "not completed by their writers; a flush would help"},
+        {Fate::kFolded, "overwritten, but folded into a state (ProtoVM)"},
+        {Fate::kMoved, "moved into a clone, which took their buffer over"},
+        {Fate::kReadBefore, "read by the session itself, before the clone was made"}};
+    std::string text;
+    for (const auto& [fate, why] : kReasons) {
+      FateCount count;
+      for (const SequenceGaps* sequence : shown_.sequences) count += sequence->by_fate[fate];
+      if (count.packets > 0) text += fmt::format("  {}: {}\n", PacketsText(count), why);
+    }
+    if (text.empty()) return;
+    out_.Heading("Not lost, but not read either");
+    out_.Print(text);
+  }
+
+  Report& out_;
+  const ShownGaps& shown_;
+  const SessionNotes& notes_;
+  const uint64_t limit_;  // of the entries of each list; 0: all
+};
 
 }  // namespace
 
 void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t limit,
                uint64_t stale_ns) {
-  ReportReplayTitle(out, selection.outcome);
-  out.Print("\n");
-  if (selection.is_filtered)
-    PrintSelected(out, selection);
-  else
-    PrintHead(out, selection);
-  PrintLossTables(out, selection, limit);
-  if (!selection.is_filtered) PrintPrograms(out, selection.outcome);
-  PrintWaiting(out, selection, limit);
-  if (selection.any_loss && !summary) PrintGapGroups(out, selection, limit);
-  PrintReported(out, selection, limit);
-  PrintMissing(out, selection, limit);
-  PrintCounted(out, selection, limit);
-  PrintLostNames(out, selection, limit);
-  PrintState(out, selection, limit);
-  if (!summary) PrintFalseFlags(out, selection, limit);
-  PrintProducerFlags(out, selection, limit);
-  PrintFtrace(out, selection);
-  PrintStale(out, selection, limit, stale_ns);
-  PrintPending(out, selection);
+  GapsText(out, selection, limit).Write(summary, stale_ns);
 }
 
 }  // namespace ringscope

@@ -3,54 +3,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/tried_remedies.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
 
-std::string ChunkText(const std::optional<ChunkName>& chunk) {
-  return chunk ? fmt::format("#{}", Raw(chunk->chunk)) : std::string("?");
+/// By GapSign.
+constexpr std::array<const char*, kEnumNames<GapSign>.size()> kSignTexts = {
+    "the next packet{in} is flagged {bits}",
+    "the next packet{in} is flagged {bits}; it is the sequence's first, so trace processor counts "
+    "no loss",
+    "the next packet is flagged by its writer",
+    "nothing: V1 flags the first packet of every sequence, whether packets were lost or not",
+    "nothing: the next packet is not flagged",
+    "nothing: the service refused the packet that is flagged {bits}",
+    "nothing: no later packet of the sequence was read"};
+
+/// By FlagRule.
+constexpr std::array<const char*, kEnumNames<FlagRule>.size()> kRuleTexts = {
+    "V1 flags the first packet of every sequence",
+    "V1 flags the first packet of the chunk with which a read of the sequence begins",
+    "v55 flags a chunk that is re-committed after it was read",
+    "a scraped chunk was evicted, and then re-committed with all its packets",
+    "the missing chunks in between had no packets",
+    "chunks in between are not in the log: whether they had packets is unknown",
+    "the log itself reports that it is not complete there",
+    "V2 flags the next packet that it returns after a writer aborts one; this packet was written "
+    "before the aborted one",
+    "the reader attributes an earlier gap in the chunk ids to them",
+    "only an empty packet, or fragments that are part of no packet, were abandoned",
+    "what was overwritten before them is folded into a state (ProtoVM)"};
+
+/// By AbortReason.
+constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortTexts = {
+    "why the shared memory ({size}) was full is not in the log: the producer had committed only "
+    "{window}; its other writers can have held the chunks",
+    "the packet was too large: {packet} of it were committed before it was aborted, and the shared "
+    "memory has {size}",
+    "a burst: the producer committed {window}, and its shared memory has {size}",
+    "nothing was committed for {quiet}, as if the service was blocked; then {window}, and the "
+    "shared memory has {size}",
+    "writers hold the chunks: {full}",
+    "the producer held complete chunks back for {held} or more: {full}",
+    "the service was late, chunks waited {waiting} for it: {full}"};
+
+/// What shared memory would have helped, by AbortReason.
+constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
+    "perhaps more shared memory for the producer",
+    "shared memory that is larger than the packet, or smaller packets",
+    "shared memory for the burst",
+    "shared memory for the burst",
+    "more chunks than writers that hold one, or fewer writers",
+    "a shorter shmem_batch_commits_duration_ms, or flushes",
+    "shared memory for the time that the service takes"};
+
+bool Has(const Gap& gap, Cause cause) {
+  return std::ranges::find(gap.causes, cause, &CauseCount::cause) != gap.causes.end();
 }
 
-/// Whether packets came after a newer chunk of their sequence had left the buffer.
-bool IsOutOfOrder(const Gap& gap) {
-  return std::any_of(gap.causes.begin(), gap.causes.end(), [](const CauseCount& cause) {
-    return cause.cause == Cause::kAlreadyConsumed;
-  });
-}
-
-std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes& notes) {
-  const std::string chunk = ChunkText(blame.chunk);
-  const std::string packets = Count(blame.count.packets, "packet");
-  const std::string at = MomentText(notes, blame.at);
-  switch (blame.cause) {
-    case Cause::kNeverPatched:
-      return fmt::format("chunk {} of {} waits for a patch since {}", chunk,
-                         NameText(notes, gap.sequence), at);
-    case Cause::kBehindStall:
-      return fmt::format("{} after chunk {}, which waits for a patch since {}", packets, chunk, at);
-    case Cause::kAlreadyConsumed:
-      if (blame.chunk && Raw(blame.chunk->chunk) == static_cast<uint32_t>(gap.first.chunk))
-        return fmt::format("chunk {} had been scraped, and left the buffer at {}", chunk, at);
-      return fmt::format(
-          "committed out of order: the newer chunk {} had left the buffer at {}, "
-          "and the buffer accepts no older one after that",
-          chunk, at);
-    case Cause::kWrongPatch:
-      return fmt::format("{} by the patch in {}", packets, at);
-    default:
-      return fmt::format("{} broken by the patch in {}", packets, at);
-  }
-}
-
-/// "a look shows no free chunk: of 64 chunks ..."
+/// "none of 64 chunks was free, 60 being written by 4 writers, ..."
 std::string FullText(const smb::SeenMemory& full) {
   std::vector<std::string> parts;
   const auto add = [&](uint64_t chunks, const std::string& what) {
@@ -63,89 +80,65 @@ std::string FullText(const smb::SeenMemory& full) {
 }
 
 std::string AbortText(const AbortFacts& abort) {
-  const std::string size =
-      abort.smb_size ? HumanSize(*abort.smb_size) : std::string("unknown size");
-  const std::string window =
-      fmt::format("{} in {}", HumanSize(abort.window_bytes), HumanDuration(abort.kWindowNs));
-  switch (abort.reason) {
-    case AbortReason::kLargePacket:
-      return fmt::format(
-          "the packet was too large: {} of it were committed before it was aborted, "
-          "and the shared memory has {}",
-          HumanSize(abort.packet_bytes), size);
-    case AbortReason::kBurst:
-      if (abort.full)
-        return fmt::format("a burst: {}, {} after the producer's last commit",
-                           FullText(*abort.full), HumanDuration(abort.since_commit_ns));
-      return fmt::format("a burst: the producer committed {}, and its shared memory has {}", window,
-                         size);
-    case AbortReason::kServiceQuiet:
-      return fmt::format(
-          "nothing was committed for {}, as if the service was blocked; then {}, and "
-          "the shared memory has {}",
-          HumanDuration(abort.quiet_ns), window, size);
-    case AbortReason::kHeldByWriters:
-      return fmt::format("writers hold the chunks: {}", FullText(*abort.full));
-    case AbortReason::kHeldBack:
-      return fmt::format("the producer held complete chunks back for {} or more: {}",
-                         HumanDuration(abort.held_ns), FullText(*abort.full));
-    case AbortReason::kServiceLate:
-      return fmt::format("the service was late, chunks waited {} for it: {}",
-                         HumanDuration(abort.waiting_ns), FullText(*abort.full));
-    case AbortReason::kNotShown:
-      break;
+  const char* text = kAbortTexts.at(static_cast<size_t>(abort.reason));
+  if (abort.reason == AbortReason::kBurst && abort.full)
+    text = "a burst: {full}, {since} after the producer's last commit";
+  return fmt::format(fmt::runtime(text),
+                     fmt::arg("size", abort.smb_size ? HumanSize(*abort.smb_size) : "unknown size"),
+                     fmt::arg("window", fmt::format("{} in {}", HumanSize(abort.window_bytes),
+                                                    HumanDuration(abort.kWindowNs))),
+                     fmt::arg("packet", HumanSize(abort.packet_bytes)),
+                     fmt::arg("quiet", HumanDuration(abort.quiet_ns)),
+                     fmt::arg("held", HumanDuration(abort.held_ns)),
+                     fmt::arg("waiting", HumanDuration(abort.waiting_ns)),
+                     fmt::arg("since", HumanDuration(abort.since_commit_ns)),
+                     fmt::arg("full", abort.full ? FullText(*abort.full) : ""));
+}
+
+std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes& notes) {
+  const char* text = "{packets} broken by the patch in {at}";
+  if (blame.cause == Cause::kNeverPatched) {
+    text = "chunk {chunk} of {sequence} waits for a patch since {at}";
+  } else if (blame.cause == Cause::kBehindStall) {
+    text = "{packets} after chunk {chunk}, which waits for a patch since {at}";
+  } else if (blame.cause == Cause::kWrongPatch) {
+    text = "{packets} by the patch in {at}";
+  } else if (blame.cause == Cause::kAlreadyConsumed) {
+    text = blame.chunk && blame.chunk->chunk == IdOf(gap.first.chunk)
+               ? "chunk {chunk} had been scraped, and left the buffer at {at}"
+               : "committed out of order: the newer chunk {chunk} had left the buffer at {at}, and "
+                 "the buffer accepts no older one after that";
   }
   return fmt::format(
-      "why the shared memory ({}) was full is not in the log: the producer had "
-      "committed only {}; its other writers can have held the chunks",
-      size, window);
+      fmt::runtime(text),
+      fmt::arg("chunk", blame.chunk ? fmt::format("#{}", Raw(blame.chunk->chunk)) : "?"),
+      fmt::arg("packets", Count(blame.count.packets, "packet")),
+      fmt::arg("at", MomentText(notes, blame.at)),
+      fmt::arg("sequence", NameText(notes, gap.sequence)));
 }
 
-bool HasLimitedReads(const Gap& gap, const GapReport& report) {
-  return std::any_of(report.buffers.begin(), report.buffers.end(), [&](const BufferGaps& buffer) {
-    return buffer.id == gap.buffer && buffer.limited_reads > 0;
-  });
+using Parts = std::vector<std::pair<std::string, uint64_t>>;
+
+/// "80% app/frame, 15% app/draw, 5% others": the first parts of a whole; may be empty.
+std::string SharesText(const Parts& parts, uint64_t whole, size_t named) {
+  std::vector<std::string> texts;
+  uint64_t rest = whole;
+  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
+    texts.push_back(fmt::format("{} {}", ShareText(parts[i].second, whole), parts[i].first));
+    rest -= parts[i].second;
+  }
+  if (!texts.empty() && rest > 0) texts.push_back(ShareText(rest, whole) + " others");
+  return Joined(texts);
 }
 
-/// By what the log shows of the moment alone.
-std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
-  const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
-  const AbortFacts facts = gap.abort.value_or(AbortFacts());
-  if (facts.reason == AbortReason::kLargePacket)
-    return fmt::format(
-        "shared memory that is larger than the packet (more than {}), or smaller "
-        "packets",
-        HumanSize(std::max(facts.packet_bytes, size.value_or(0))));
-  if (facts.reason == AbortReason::kHeldByWriters) {
-    const uint64_t page = facts.page_size;
-    return fmt::format(
-        "more chunks than writers that hold one ({}): {}, or fewer writers",
-        facts.full->counts.being_written,
-        page == 0 ? std::string("more shared memory")
-                  : "shared memory of " +
-                        HumanSize(std::bit_ceil(facts.full->counts.being_written * 2) * page));
-  }
-  if (facts.reason == AbortReason::kHeldBack)
-    return fmt::format(
-        "a shmem_batch_commits_duration_ms below {}, or flushes: of the {} held back, the service "
-        "would have had those that were complete for longer",
-        HumanDuration(facts.held_ns), Count(facts.full->held_back(), "chunk"));
-  if (facts.reason == AbortReason::kServiceLate) {
-    // What the producer commits in that time, beside what it has.
-    constexpr double kMost = 0x1p40;  // of hostile times, too
-    const auto meanwhile = static_cast<uint64_t>(
-        std::min(static_cast<double>(facts.window_bytes) * static_cast<double>(facts.waiting_ns) /
-                     static_cast<double>(AbortFacts::kWindowNs),
-                 kMost));
-    return fmt::format("shared memory for the time that the service takes: {}",
-                       HumanSize(std::bit_ceil(facts.smb_size.value_or(0) + meanwhile + 1)));
-  }
-  if (facts.reason != AbortReason::kNotShown)
-    return fmt::format("shared memory for the burst: {}",
-                       HumanSize(std::bit_ceil(std::max(facts.window_bytes * 4 / 3,
-                                                        facts.full ? size.value_or(0) + 1 : 1))));
-  return fmt::format("perhaps more shared memory for the producer{}",
-                     size ? fmt::format(" than {}", HumanSize(*size)) : "");
+/// What the packets of a content are about; may be empty.
+std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
+  Parts parts;
+  for (const KindCount& kind : gap.kinds)
+    if (kind.content == content.content)
+      parts.emplace_back(kinds.NameOf(kind.kind), kind.count.packets);
+  if (!parts.empty() && parts.front().second == content.count.packets) return parts.front().first;
+  return SharesText(parts, content.count.packets, 3);
 }
 
 }  // namespace
@@ -169,195 +162,111 @@ std::string CausesText(const Gap& gap) {
   return Joined(parts, "; ");
 }
 
-namespace {
-
-/// "80% app/frame, 15% app/draw, 5% others": what the packets of a content are about; empty: it is
-/// not known.
-std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
-  constexpr size_t kNamedKinds = 3;
-  std::vector<std::string> parts;
-  uint64_t named = 0;
-  for (const KindCount& kind : gap.kinds) {
-    if (kind.content != content.content || parts.size() == kNamedKinds) continue;
-    if (kind.count.packets == content.count.packets) return kinds.NameOf(kind.kind);
-    parts.push_back(fmt::format("{} {}", ShareText(kind.count.packets, content.count.packets),
-                                kinds.NameOf(kind.kind)));
-    named += kind.count.packets;
-  }
-  if (!parts.empty() && named < content.count.packets)
-    parts.push_back(
-        fmt::format("{} others", ShareText(content.count.packets - named, content.count.packets)));
-  return Joined(parts, ", ");
-}
-
-}  // namespace
-
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
-  if (gap.contents.size() == 1) {
-    const std::string about = KindsText(gap, gap.contents.front(), kinds);
-    return ContentText(gap.contents.front().content, about);
-  }
-  std::vector<std::string> parts;
+  if (gap.contents.size() == 1)
+    return ContentText(gap.contents.front().content, KindsText(gap, gap.contents.front(), kinds));
+  Parts parts;
   for (const ContentCount& content : gap.contents) {
-    std::string about = KindsText(gap, content, kinds);
-    if (!about.empty()) about = fmt::format(" ({})", about);
-    parts.push_back(fmt::format("{} {}{}", ShareText(content.count.packets, gap.lost.packets),
-                                ContentName(content.content), about));
+    const std::string about = KindsText(gap, content, kinds);
+    parts.emplace_back(
+        ContentName(content.content) + (about.empty() ? "" : fmt::format(" ({})", about)),
+        content.count.packets);
   }
-  return Joined(parts, ", ");
+  return SharesText(parts, gap.lost.packets, parts.size());
 }
 
 bool IsFilled(const Gap& gap) {
-  return std::none_of(gap.causes.begin(), gap.causes.end(),
-                      [](const CauseCount& cause) { return cause.fate == Fate::kOverwritten; });
+  return std::ranges::find(gap.causes, Fate::kOverwritten, &CauseCount::fate) == gap.causes.end();
 }
 
-std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
-  constexpr size_t kNamed = 4;
-  struct Share {
-    SequenceKey sequence;
-    uint64_t amount = 0;
-  };
-  std::vector<Share> shares;
+std::string TakersText(const Gap& gap, const ShownGaps& selection) {
+  Parts parts;
   uint64_t all = 0;
-  if (IsFilled(gap)) {
-    for (const SequenceShare& share : gap.culprits) shares.push_back({share.sequence, share.bytes});
-    all = gap.pushed_bytes();
-  } else {
-    all = gap.evicted_by_others;
-    for (const EvictorCount& evictor : gap.evicted_by) {
-      shares.push_back({evictor.sequence, evictor.packets});
-      all += evictor.packets;
-    }
-  }
-  if (all == 0) return "";
-  std::vector<std::string> parts;
-  uint64_t named = 0;
-  for (const Share& share : shares) {
-    if (parts.size() == kNamed) break;
+  const auto add = [&](SequenceKey sequence, uint64_t amount) {
     // The producer's name, unless it is that of the lost packets.
-    const bool is_neighbour = share.sequence.producer == gap.sequence.producer;
-    const std::string name = share.sequence == gap.sequence ? "itself"
-                             : is_neighbour                 ? ToString(share.sequence)
-                                                            : NameText(notes, share.sequence);
-    parts.push_back(fmt::format("{} {}", ShareText(share.amount, all), name));
-    named += share.amount;
-  }
-  if (named < all) parts.push_back(fmt::format("{} others", ShareText(all - named, all)));
-  return Joined(parts, ", ");
-}
-
-std::string SignText(const Gap& gap) {
-  const auto next = [&] {
-    const std::string bits = LossBitsToString(gap.next->loss_bits);
-    return fmt::format("in chunk #{} is flagged {}", gap.next->place.chunk,
-                       bits == "present" ? "1" : bits);
+    parts.emplace_back(sequence == gap.sequence ? "itself"
+                       : sequence.producer == gap.sequence.producer
+                           ? ToString(sequence)
+                           : NameText(selection.notes, sequence),
+                       amount);
+    all += amount;
   };
-  switch (gap.sign) {
-    case GapSign::kFlagged:
-      return fmt::format("the next packet {}", next());
-    case GapSign::kFlaggedFirst:
-      return fmt::format(
-          "the next packet {}; it is the sequence's first, so trace processor counts no loss",
-          next());
-    case GapSign::kFlaggedByWriter:
-      return "the next packet is flagged by its writer";
-    case GapSign::kV1First:
-      return "nothing: V1 flags the first packet of every sequence, whether packets were lost or "
-             "not";
-    case GapSign::kNotFlagged:
-      return "nothing: " + (gap.forgotten ? ForgottenText() : "the next packet is not flagged");
-    case GapSign::kFlagInvalid:
-      return fmt::format("nothing: the service refused the packet that is flagged {}",
-                         LossBitsToString(gap.lost_bits));
-    case GapSign::kNothingFollows:
-      return "nothing: no later packet of the sequence was read";
+  if (!IsFilled(gap)) {
+    for (const EvictorCount& each : gap.evicted_by) add(each.sequence, each.packets);
+    all += gap.evicted_by_others;
+  } else if (Has(gap, Cause::kSealed) || Has(gap, Cause::kFull)) {
+    const BufferGaps& buffer = *selection.report.Find(gap.buffer);
+    for (const SequenceShare& each : buffer.filled_by) add(each.sequence, each.bytes);
+    all += buffer.filled_by_others;
   }
-  return "";
-}
-
-std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
-  const SessionNotes& notes = selection.notes;
-  const GapRemedies& remedies = gap.remedies;
-  std::vector<std::string> parts;
-  if (remedies.no_size_helps)
-    return "no buffer size or read period helps: the sequence would still wait at the chunk that "
-           "lacks its patch; find out why its writer never sent the patch";
-  if (remedies.buffer_size)
-    parts.push_back("a buffer of " +
-                    SizeWithKb(*remedies.buffer_size));
-  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
-    parts.push_back(fmt::format("reading it {}every {}",
-                                HasLimitedReads(gap, selection.report) ? "to its end " : "",
-                                PeriodInWords(*remedies.read_period_ns)));
-  if (remedies.separate)
-    parts.push_back(
-        fmt::format("a separate buffer for {}", NameText(notes, remedies.separate->sequence)));
-  if (remedies.flush) parts.emplace_back("a flush before the read");
-  if (remedies.larger_smb) parts.push_back(SharedMemoryRemedy(gap, selection.notes));
-  if (parts.empty() && IsOutOfOrder(gap))
-    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
-           "writer in the order of their ids";
-  return Joined(parts, ", or ");
+  return SharesText(parts, all, 4);
 }
 
 std::string BlameText(const Gap& gap, const SessionNotes& notes) {
   std::vector<std::string> parts;
   for (const GapBlame& blame : gap.blamed) {
-    if (parts.size() == 3) {
-      parts.push_back("...");
-      break;
-    }
-    parts.push_back(BlamePart(gap, blame, notes));
+    parts.push_back(parts.size() == 3 ? "..." : BlamePart(gap, blame, notes));
+    if (parts.size() > 3) break;
   }
   if (gap.abort) parts.push_back(AbortText(*gap.abort));
   return Joined(parts, "; ");
 }
 
-std::string ForgottenText() {
-  return fmt::format(
-      "the next packet is not flagged, because the buffer had forgotten the sequence: it "
-      "remembers the last chunk of only {} sequences that have no chunk in it",
-      WithCommas(kForgets));
+std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten) {
+  const std::string names = LossBitsToString(bits);
+  std::string text = fmt::format(fmt::runtime(kSignTexts.at(static_cast<size_t>(sign))),
+                                 fmt::arg("in", chunk ? fmt::format(" in chunk #{}", *chunk) : ""),
+                                 fmt::arg("bits", names == "present" ? "1" : names));
+  if (sign == GapSign::kNotFlagged && forgotten)
+    text += fmt::format(
+        ", because the buffer had forgotten the sequence: it remembers the last chunk of only {} "
+        "sequences that have no chunk in it",
+        WithCommas(kForgets));
+  return text;
 }
 
-std::vector<std::string> ProofTexts(const Gap& gap) {
-  std::vector<std::string> texts = {fmt::format("ringscope graph --around {}#{}",
-                                                ToString(gap.sequence),
-                                                static_cast<uint32_t>(gap.first.chunk))};
-  if (gap.written.first.record && gap.decided.last.record)
-    texts.push_back(fmt::format("ringscope dump --records {}..{}", *gap.written.first.record,
-                                std::max(*gap.written.first.record, *gap.decided.last.record)));
-  return texts;
-}
-
-std::string RuleText(FlagRule rule) {
-  switch (rule) {
-    case FlagRule::kV1First:
-      return "V1 flags the first packet of every sequence";
-    case FlagRule::kV1Again:
-      return "V1 flags the first packet of the chunk with which a read of the sequence begins";
-    case FlagRule::kReadmitted:
-      return "v55 flags a chunk that is re-committed after it was read";
-    case FlagRule::kCameAgain:
-      return "a scraped chunk was evicted, and then re-committed with all its packets";
-    case FlagRule::kNoPackets:
-      return "the missing chunks in between had no packets";
-    case FlagRule::kNotInLog:
-      return "chunks in between are not in the log: whether they had packets is unknown";
-    case FlagRule::kRecorderGap:
-      return "the log itself reports that it is not complete there";
-    case FlagRule::kAbortAhead:
-      return "V2 flags the next packet that it returns after a writer aborts one; this packet was "
-             "written before the aborted one";
-    case FlagRule::kRememberedGap:
-      return "the reader attributes an earlier gap in the chunk ids to them";
-    case FlagRule::kLeftIncomplete:
-      return "only an empty packet, or fragments that are part of no packet, were abandoned";
-    case FlagRule::kFolded:
-      return "what was overwritten before them is folded into a state (ProtoVM)";
+std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
+  const GapRemedies& remedies = gap.remedies;
+  std::vector<std::string> parts;
+  if (remedies.no_size_helps)
+    return "no buffer size or read period helps: the sequence would still wait at the chunk that "
+           "lacks its patch; find out why its writer never sent the patch";
+  if (remedies.buffer_size) parts.push_back("a buffer of " + SizeWithKb(*remedies.buffer_size));
+  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs) {
+    const BufferGaps* buffer = selection.report.Find(gap.buffer);
+    const bool has_limits = buffer != nullptr && buffer->limited_reads > 0;
+    parts.push_back(fmt::format("reading it {}every {}", has_limits ? "to its end " : "",
+                                PeriodInWords(*remedies.read_period_ns)));
   }
-  return "";
+  if (remedies.separate)
+    parts.push_back("a separate buffer for " + NameText(selection.notes, *remedies.separate));
+  if (remedies.flush) parts.emplace_back("a flush before the read");
+  if (remedies.larger_smb)
+    parts.emplace_back(
+        kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason)));
+  if (parts.empty() && Has(gap, Cause::kAlreadyConsumed))
+    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
+           "writer in the order of their ids";
+  return Joined(parts, ", or ");
 }
+
+std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
+  if (stall.cause == Cause::kUnknown)
+    return "in the buffer; the engine does not report what they wait for";
+  if (!stall.at) return "in the buffer, but a read would abandon them";
+  const char* text =
+      stall.cause == Cause::kWaitsForPatch ? "wait for a patch of chunk #{}, committed at {}; no "
+                                             "buffer size helps; the patch is not "
+                                             "in the log"
+      : stall.cause == Cause::kWaitsForChunk
+          ? "wait for the chunk after #{}, committed at {}; a flush before the last read, if the "
+            "writer still had the rest"
+          : "wait for the completion of chunk #{}, scraped at {}; a flush before the last read: "
+            "the "
+            "writer still had the chunk";
+  return fmt::format(fmt::runtime(text), Raw(stall.at->chunk), MomentText(notes, stall.since));
+}
+
+const char* RuleText(FlagRule rule) { return kRuleTexts.at(static_cast<size_t>(rule)); }
 
 }  // namespace ringscope

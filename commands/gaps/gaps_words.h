@@ -3,36 +3,33 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/gaps/shown_gaps.h"
-#include "core/gaps/gap_report.h"
-#include "core/session/session_notes.h"
 
 namespace ringscope {
 
-/// Each of these is a sentence, or a part of one, in plain words.
+// Facts about gaps in words: each is a sentence, or a part of one.
 
 /// What happened to the packets of the gap: "12 overwritten before they were read; 1 ...".
 std::string CausesText(const Gap& gap);
 /// "53% track_event, 47% clock_snapshot"
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds);
-/// Whose bytes evicted the packets, or filled the buffer before their commit; empty: none.
-std::string CulpritsText(const Gap& gap, const SessionNotes& notes);
-/// Whether the culprits filled the buffer, rather than evicted the packets.
+/// "53% 2:1 (app), 47% itself": for whom packets were evicted, or who filled the buffer before
+/// their commit; empty if neither is known.
+std::string TakersText(const Gap& gap, const ShownGaps& selection);
+/// Returns true if the takers filled the buffer, rather than evicted the packets.
 bool IsFilled(const Gap& gap);
-/// Which chunk, patch or read is to blame for the loss, and since when; empty: none.
+/// Which chunk, patch or read is to blame for the loss, and since when; may be empty.
 std::string BlameText(const Gap& gap, const SessionNotes& notes);
-/// Why V2 does not flag a gap of a sequence that had no chunk in the buffer for long.
-std::string ForgottenText();
-/// What the trace shows of the gap.
-std::string SignText(const Gap& gap);
-/// What would have saved the packets; empty: nothing that is known.
+/// What the trace shows of lost packets.
+/// @param chunk of the next packet, if it was read
+std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten);
+/// What would have saved the packets; may be empty.
 std::string RemediesText(const Gap& gap, const ShownGaps& selection);
-/// The commands that show the chunks and records of the gap.
-std::vector<std::string> ProofTexts(const Gap& gap);
+/// On what a sequence waits, and what would help.
+std::string StallText(const OpenStall& stall, const SessionNotes& notes);
 /// The rule by which a packet is flagged.
-std::string RuleText(FlagRule rule);
+const char* RuleText(FlagRule rule);
 
 }  // namespace ringscope
 

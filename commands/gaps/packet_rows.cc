@@ -8,127 +8,75 @@
 #include "core/base/text.h"
 
 namespace ringscope {
+namespace {
 
-const char* LostPacketRows::CsvTitles() {
-  return "session,buffer,sequence,chunk,fragment,last_chunk,size,content,fate,cause,own_fault,"
-         "culprit,written_ns,written_record,lost_ns,lost_record,clone,name\n";
+/// Writes the fields of a row. Unknown values are null in JSON, empty in CSV.
+struct RowWriter {
+  /// @param value as the format has it; empty: unknown
+  void Add(const char* key, std::string_view value) {
+    if (format == RowFormat::kJson) line.append("\"").append(key).append("\":");
+    if (format == RowFormat::kJson && value.empty()) value = "null";
+    line.append(format == RowFormat::kCsvTitles ? key : value).append(",");
+  }
+  void Number(const char* key, std::optional<uint64_t> value) {
+    if (!value) return Add(key, "");
+    const fmt::format_int digits(*value);
+    Add(key, {digits.data(), digits.size()});
+  }
+  void Text(const char* key, const std::string& value) {
+    Add(key, value.empty()                ? value
+             : format == RowFormat::kJson ? JsonText(Json(value))
+                                          : CsvText(value));
+  }
+  void Flag(const char* key, bool value) {
+    if (format == RowFormat::kJson) return Add(key, value ? "true" : "false");
+    Add(key, value ? "1" : "0");
+  }
+
+  std::string& line;
+  const RowFormat format;
+};
+
+}  // namespace
+
+void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
+                    std::optional<uint64_t> clone, const std::string& kind, std::string& line) {
+  RowWriter row{line, format};
+  const bool is_json = format == RowFormat::kJson;
+  line = is_json ? "{\"type\":\"packet\"," : "";
+  row.Number("session", session);
+  row.Number("buffer", Raw(account.buffer));
+  row.Text("sequence", ToString(account.sequence));
+  row.Number("chunk", account.first_chunk);
+  row.Number("fragment", account.fragment);
+  row.Number("offset", account.first_offset);
+  row.Number("last_chunk", account.last_chunk);
+  row.Number("size", account.size);
+  row.Text("content", ContentName(account.facts.content));
+  row.Number("timestamp", account.facts.timestamp);
+  row.Text("fate", Name(account.fate));
+  row.Text("cause", Name(account.cause));
+  row.Flag("own_fault", account.own_fault);
+  row.Text("culprit", account.culprit ? ToString(*account.culprit) : "");
+  row.Number("written_ns", account.written.time_ns);
+  row.Number("written_record", account.written.record);
+  row.Number("lost_ns", account.decided.time_ns);
+  row.Number("lost_record", account.decided.record);
+  row.Number("clone", clone);
+  row.Text("name", kind);
+  line.back() = is_json ? '}' : '\n';
+  if (is_json) line += '\n';
 }
 
-/// A value follows.
-void LostPacketRows::Begin(std::string_view key) {
-  if (!line_.empty()) line_ += ',';
-  if (csv_) return;
-  line_ += line_.empty() ? "{\"" : "\"";
-  line_ += key;
-  line_ += "\":";
-}
-
-void LostPacketRows::Number(std::string_view key, std::optional<uint64_t> value, Where where) {
-  if (where == (csv_ ? kJsonOnly : kCsvOnly)) return;
-  Begin(key);
-  if (!value) {
-    if (!csv_) line_ += "null";
-    return;
-  }
-  const fmt::format_int digits(*value);
-  line_.append(digits.data(), digits.size());
-}
-
-void LostPacketRows::Plain(std::string_view key, std::string_view text) {
-  Begin(key);
-  if (!csv_) line_ += '"';
-  line_ += text;
-  if (!csv_) line_ += '"';
-}
-
-/// Names repeat: they are escaped when they change.
-void LostPacketRows::Name(std::string_view key, const std::string& text) {
-  Begin(key);
-  if (escaped_.empty() || text != name_) {
-    name_ = text;
-    const Json value = text.empty() ? Json() : Json(text);
-    escaped_ = csv_ ? CsvText(value) : JsonText(value);
-  }
-  line_ += escaped_;
-}
-
-const std::string& LostPacketRows::Row(const PacketAccount& account, const std::string& kind) {
-  if (content_name_.empty() || content_ != account.facts.content) {
-    content_ = account.facts.content;
-    content_name_ = ContentName(content_);
-  }
-  line_.clear();
-  if (!csv_) Plain("type", "packet");
-  Number("session", session_);
-  if (!csv_ && clone_) Number("clone", clone_);
-  Number("buffer", Raw(account.buffer));
-  Plain("sequence", ToString(account.sequence));
-  Number("chunk", account.first_chunk);
-  Number("fragment", account.fragment);
-  Number("offset", account.first_offset, kJsonOnly);
-  Number("last_chunk", account.last_chunk);
-  Number("size", account.size);
-  Plain("content", content_name_);
-  Number("timestamp", account.facts.timestamp, kJsonOnly);
-  Plain("fate", ringscope::Name(account.fate));
-  Plain("cause", ringscope::Name(account.cause));
-  Begin("own_fault");
-  line_ += csv_ ? (account.own_fault ? "1" : "0") : (account.own_fault ? "true" : "false");
-  if (account.culprit)
-    Plain("culprit", ToString(*account.culprit));
-  else
-    Number("culprit", {});
-  Number("written_ns", account.written.time_ns);
-  Number("written_record", account.written.record);
-  Number("lost_ns", account.decided.time_ns);
-  Number("lost_record", account.decided.record);
-  Number("clone", clone_, kCsvOnly);
-  Name("name", kind);
-  line_ += csv_ ? "\n" : "}\n";
-  return line_;
-}
-
-void LostPacketLines::Pad(size_t start, size_t width) {
-  if (line_.size() < start + width) line_.append(start + width - line_.size(), ' ');
-}
-
-const std::string& LostPacketLines::Line(const PacketAccount& account, const std::string& kind) {
-  if (content_ != account.facts.content) {
-    content_ = account.facts.content;
-    content_name_ = ContentName(account.facts.content);
-  }
-  const Time written{account.written.record, account.written.time_ns};
-  if (written_ != written) {
-    written_ = written;
-    written_text_ = SpanText(notes_, {account.written, account.written});
-  }
-  if (lost_ns_ != account.decided.time_ns) {
-    lost_ns_ = account.decided.time_ns;
-    lost_text_ = TimeText(notes_, account.decided.time_ns);
-  }
-  const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
-  if (cause_ != cause) {
-    cause_ = cause;
-    cause_text_ = CauseText(cause);
-  }
-  constexpr size_t kPlace = 15, kSize = 9;  // columns
-  line_ = ToString(account.sequence);
-  const auto number = [this](char before, uint64_t value) {
-    const fmt::format_int digits(value);
-    line_ += before;
-    line_.append(digits.data(), digits.size());
-  };
-  number('#', account.first_chunk);
-  number('.', account.fragment);
-  Pad(0, kPlace);
-  const std::string size = HumanSize(account.size);
-  line_.append(1 + (size.size() < kSize ? kSize - size.size() : 0), ' ');
-  line_.append(size).append("  ").append(content_name_);
-  if (!kind.empty()) line_.append(": ").append(kind);
-  line_.append(" written ").append(written_text_).append(", lost ").append(lost_text_);
-  line_.append(": ").append(cause_text_);
-  if (account.culprit) line_.append(", for ").append(ToString(*account.culprit));
-  return line_;
+std::string LostPacketText(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes) {
+  return fmt::format(
+      "{:<15} {:>9}  {}{}{} written {}, lost {}: {}{}{}",
+      fmt::format("{}#{}.{}", ToString(account.sequence), account.first_chunk, account.fragment),
+      HumanSize(account.size), ContentName(account.facts.content), kind.empty() ? "" : ": ", kind,
+      SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
+      CauseText({account.fate, account.cause, account.own_fault, account.loss_bits, {}}),
+      account.culprit ? ", for " : "", account.culprit ? ToString(*account.culprit) : "");
 }
 
 }  // namespace ringscope

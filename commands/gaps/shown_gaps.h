@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// What the user wants to see of a session's gaps, and all that showing it takes.
+/// The gaps of a session that the user wants to see, and all that showing them takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
             const GapFilter& filter, uint64_t at_most, const std::vector<Remedy>& tried,
@@ -27,20 +27,16 @@ struct ShownGaps : GapSelection {
   const std::vector<Remedy>& remedies;
   const PacketKinds& kinds;
 
-  /// The remedies for buffers of which sequences with losses are selected.
-  std::vector<Remedy> SelectedRemedies() const {
-    std::vector<Remedy> selected = remedies;
-    std::erase_if(selected, [&](const Remedy& remedy) {
-      return remedy.buffer && std::ranges::none_of(sequences, [&](const SequenceGaps* sequence) {
-               return sequence->buffer == *remedy.buffer && sequence->lost().packets > 0;
-             });
-    });
-    return selected;
-  }
+  /// Returns the buffer, or nullptr if it was never set up.
   const BufferOutcome* BufferOf(BufferId id) const {
-    const auto found = std::find_if(outcome.buffers.begin(), outcome.buffers.end(),
-                                    [&](const BufferOutcome& buffer) { return buffer.id == id; });
+    const auto found = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
     return found == outcome.buffers.end() ? nullptr : &*found;
+  }
+  /// Calls visit(const Gap&) for each gap, those of buffer bugs first.
+  template <typename Visit>
+  void VisitGaps(Visit visit) const {
+    for (const std::vector<const Gap*>* list : {&own_fault, &gaps})
+      for (const Gap* gap : *list) visit(*gap);
   }
 };
 

@@ -1,5 +1,3 @@
-#include "commands/graph/graph.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/graph/buffer_report.h"
 #include "commands/graph/graph_report.h"
-#include "commands/graph/layout_report.h"
-#include "commands/graph/order_report.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
@@ -91,8 +88,8 @@ Status CheckArgs(const GraphArgs& args) {
   const auto refuse = [](const char* what, const char* hint) {
     return Fail(ErrorCode::kUsage, what, {}, hint);
   };
-  if (args.order && args.format != "text" && args.format != "json")
-    return refuse("an order cannot be drawn", "choose text or json");
+  if ((args.order || args.layout) && args.format == "svg")
+    return refuse("only chunks can be drawn", "choose text or json");
   if (args.at && !args.layout && !args.order)
     return refuse("--at needs --layout or --order", "add one of them");
   if (args.around && args.around->sequence && !args.sequences.empty() &&
@@ -129,9 +126,9 @@ ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
   return options;
 }
 
-/// Whether a graph shows the chosen chunk by itself.
+/// Returns true if a graph shows the chosen chunk by itself.
 bool Shows(const SequenceGraph& graph, ChunkId chunk) {
-  return std::any_of(graph.items.begin(), graph.items.end(), [&](const GraphItem& item) {
+  return std::ranges::any_of(graph.items, [&](const GraphItem& item) {
     const auto* node = std::get_if<ChunkNode>(&item);
     return node != nullptr && static_cast<uint32_t>(node->id) == Raw(chunk);
   });
@@ -139,105 +136,116 @@ bool Shows(const SequenceGraph& graph, ChunkId chunk) {
 
 void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console& console) {
   const std::string& path = report.outcome.path;
-  for (const SequenceKey sequence : args.sequences) {
-    const bool is_there =
-        std::any_of(report.graphs.begin(), report.graphs.end(),
-                    [&](const SequenceGraph& graph) { return graph.sequence == sequence; });
-    if (!is_there)
+  for (const SequenceKey sequence : args.sequences)
+    if (std::ranges::find(report.graphs, sequence, &SequenceGraph::sequence) == report.graphs.end())
       console.Warn(fmt::format("{}: sequence {} committed nothing", path, ToString(sequence)));
-  }
-  if (args.around &&
-      std::none_of(report.graphs.begin(), report.graphs.end(),
-                   [&](const SequenceGraph& graph) { return Shows(graph, args.around->chunk); })) {
+  if (args.around && std::ranges::none_of(report.graphs, [&](const SequenceGraph& graph) {
+        return Shows(graph, args.around->chunk);
+      }))
     console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
-  }
 }
 
-Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Context& context,
-                            Report& report) {
-  ReplayRun run(context, sessions, args.choices);
-  auto& builder = run.Add<ChunkGraphBuilder>(BuilderOptions(args));
-  auto& notes = run.Add<SessionNotes>();
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
-  GraphReport drawn{.outcome = outcome,
-                    .notes = notes,
-                    .clock = GraphClock(outcome.first_time_ns),
-                    .graphs = builder.Take()};
-  SortByLoss(drawn.graphs);
-  drawn.sequences = drawn.graphs.size();
-  drawn.with_losses = static_cast<size_t>(
-      std::count_if(drawn.graphs.begin(), drawn.graphs.end(),
-                    [](const SequenceGraph& graph) { return graph.lost().packets > 0; }));
-  if (args.sequences.empty() && !args.around) {
-    const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
-    drawn.graphs.resize(std::min<uint64_t>(worth, args.top));
-  }
-  WarnOfOddChoices(args, drawn, context.console);
+/// Replays the session that `sessions` is at, and draws what was asked for.
+class GraphDrawing {
+ public:
+  GraphDrawing(const GraphArgs& args, SessionReader& sessions, Context& context, Report& report)
+      : args_(args), context_(context), report_(report), run_(context, sessions, Choices(args)) {}
 
-  if (report.is_json()) report.Data(GraphJson(drawn));
-  if (report.is_text()) ReportReplayTitle(report, outcome);
-  report.Print(args.format == "svg" ? GraphSvg(drawn) : GraphText(drawn));
-  return ExitCode::kClean;
-}
-
-void WarnOfPastEnd(const GraphArgs& args, bool is_past_end, const LogMoment& at,
-                   const ReplayOutcome& outcome, Console& console) {
-  if (args.at && is_past_end)
-    console.Warn(fmt::format("{}: session {} ends before that: this is its end, after record {}",
-                             outcome.path, outcome.session, WithCommas(at.record.value_or(0))));
-}
-
-Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
-                            Report& report) {
-  ReplayRun run(context, sessions, args.choices);
-  auto& map = run.Add<LayoutMap>(args.at);
-  auto& notes = run.Add<SessionNotes>();
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
-  WarnOfPastEnd(args, map.is_past_end(), map.at(), outcome, context.console);
-  std::vector<BufferLayout> layouts;
-  for (const auto& [id, layout] : map.layouts()) {
-    if (BufferOf(args).value_or(id) != id) continue;
-    RS_RETURN_IF_ERROR(layout.status);
-    layouts.push_back(layout);
+  Status DrawGraphs() {
+    auto& builder = run_.Add<ChunkGraphBuilder>(BuilderOptions(args_));
+    RS_RETURN_IF_ERROR(Replay());
+    GraphReport drawn{
+        .outcome = outcome_, .notes = notes_, .clock = clock_, .graphs = builder.Take()};
+    SortByLoss(drawn.graphs);
+    drawn.sequences = drawn.graphs.size();
+    drawn.with_losses = static_cast<size_t>(std::ranges::count_if(
+        drawn.graphs, [](const SequenceGraph& graph) { return graph.lost().packets > 0; }));
+    if (args_.sequences.empty() && !args_.around) {
+      const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
+      drawn.graphs.resize(std::min<uint64_t>(worth, args_.top));
+    }
+    WarnOfOddChoices(args_, drawn, context_.console);
+    if (report_.is_json()) report_.Data(GraphJson(drawn));
+    report_.Print(args_.format == "svg" ? GraphSvg(drawn) : GraphText(drawn));
+    return {};
   }
 
-  const GraphClock clock(outcome.first_time_ns);
-  report.Data({{"input", outcome.path},
-               {"session", outcome.session},
-               {"reads", ReadsJson(outcome.reads)},
-               {"buffers", LayoutJson(layouts)}});
-  AddInexact(report, outcome.verdicts);
-  if (report.is_text()) ReportReplayTitle(report, outcome);
-  report.Print(args.format == "svg" ? LayoutSvg(layouts, clock, notes)
-                                    : LayoutText(layouts, clock, notes));
-  return ExitCode::kClean;
-}
-
-Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Context& context,
-                           Report& report) {
-  ReplayChoices choices = args.choices;
-  // A read at the end that the log does not have would leave nothing to show.
-  if (choices.reads.mode == ReadsMode::kAuto) choices.reads.mode = ReadsMode::kRecorded;
-  ReplayRun run(context, sessions, choices);
-  auto& walks = run.Add<ReadWalks>(args.at.value_or(LayoutMoment{}));
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
-  WarnOfPastEnd(args, walks.is_past_end(), walks.at(), outcome, context.console);
-  OrderReport order{.sequences = args.sequences, .full = args.full};
-  for (const ReadWalk& walk : walks.walks()) {
-    if (BufferOf(args).value_or(walk.buffer) != walk.buffer) continue;
-    RS_RETURN_IF_ERROR(walk.status);
-    order.walks.push_back(walk);
+  Status DrawLayout() {
+    auto& map = run_.Add<LayoutMap>(args_.at);
+    RS_RETURN_IF_ERROR(Replay());
+    WarnOfPastEnd(map.watch());
+    std::vector<BufferLayout> layouts;
+    for (const auto& [id, layout] : map.layouts()) {
+      if (BufferOf(args_).value_or(id) != id) continue;
+      RS_RETURN_IF_ERROR(layout.status);
+      layouts.push_back(layout);
+    }
+    report_.Data("buffers", LayoutJson(layouts));
+    report_.Print(LayoutText(layouts, clock_, notes_));
+    return {};
   }
-  report.Data(
-      {{"input", outcome.path}, {"session", outcome.session}, {"buffers", OrderJson(order)}});
-  AddInexact(report, outcome.verdicts);
-  if (report.is_text()) ReportReplayTitle(report, outcome);
-  report.Print(OrderText(order, GraphClock(outcome.first_time_ns)));
-  return ExitCode::kClean;
-}
+
+  Status ShowOrder() {
+    auto& walks = run_.Add<ReadWalks>(args_.at.value_or(LayoutMoment{}));
+    RS_RETURN_IF_ERROR(Replay());
+    WarnOfPastEnd(walks.watch());
+    std::vector<ReadWalk> shown;
+    for (const ReadWalk& walk : walks.walks()) {
+      if (BufferOf(args_).value_or(walk.buffer) != walk.buffer) continue;
+      RS_RETURN_IF_ERROR(walk.status);
+      const auto is_other = [&](SequenceKey sequence) {
+        return !args_.sequences.empty() &&
+               std::ranges::find(args_.sequences, sequence) == args_.sequences.end();
+      };
+      shown.push_back(walk);
+      std::erase_if(shown.back().steps,
+                    [&](const ReadStep& step) { return is_other(step.sequence); });
+      std::erase_if(shown.back().stalls,
+                    [&](const ReadStall& stall) { return is_other(stall.chunk.sequence); });
+    }
+    report_.Data("buffers", OrderJson(shown));
+    report_.Print(OrderText(shown, args_.full, clock_));
+    return {};
+  }
+
+ private:
+  static ReplayChoices Choices(const GraphArgs& args) {
+    ReplayChoices choices = args.choices;
+    // A read at the end that the log does not have would leave no order to show.
+    if (args.order && choices.reads.mode == ReadsMode::kAuto)
+      choices.reads.mode = ReadsMode::kRecorded;
+    return choices;
+  }
+
+  /// Replays the session to its end, and reports what all outputs have.
+  Status Replay() {
+    RS_ASSIGN_OR_RETURN(outcome_, run_.ToEnd());
+    RS_RETURN_IF_ERROR(CheckBuffer(args_, outcome_));
+    clock_ = GraphClock(outcome_.first_time_ns);
+    report_.Data({{"input", outcome_.path},
+                  {"session", outcome_.session},
+                  {"reads", ReadsJson(outcome_.reads)}});
+    if (outcome_.clone) report_.Data("clone", *outcome_.clone);
+    AddInexact(report_, outcome_.verdicts);
+    if (report_.is_text()) ReportReplayTitle(report_, outcome_);
+    return {};
+  }
+
+  void WarnOfPastEnd(const MomentWatch& watch) {
+    if (args_.at && !watch.has_passed())
+      context_.console.Warn(
+          fmt::format("{}: session {} ends before that: this is its end, after record {}",
+                      outcome_.path, outcome_.session, WithCommas(watch.at().record.value_or(0))));
+  }
+
+  const GraphArgs& args_;
+  Context& context_;
+  Report& report_;
+  ReplayRun run_;
+  SessionNotes& notes_ = run_.Add<SessionNotes>();
+  ReplayOutcome outcome_;
+  GraphClock clock_{std::nullopt};
+};
 
 /// The format that an output's name asks for.
 Result<std::string> FormatOf(const std::string& output) {
@@ -267,9 +275,10 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
                              : "graph");
   if (file->path() != "-") report.WriteTo(*file);
   const auto task = [&]() -> Result<ExitCode> {
-    RS_RETURN_IF_ERROR(args.layout  ? DrawLayout(args, sessions, context, report)
-                       : args.order ? ShowOrder(args, sessions, context, report)
-                                    : DrawGraphs(args, sessions, context, report));
+    GraphDrawing drawing(args, sessions, context, report);
+    RS_RETURN_IF_ERROR(args.layout  ? drawing.DrawLayout()
+                       : args.order ? drawing.ShowOrder()
+                                    : drawing.DrawGraphs());
     if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
     return ExitCode::kClean;
   };
@@ -317,7 +326,8 @@ Command GraphCommand() {
       "chunk ids are missing. Runs of chunks with the same fate are collapsed; near losses every "
       "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
       "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
-      "positions of the cursors. With --order: in which order a read pass would take the packets "
+      "position of the write cursor. With --order: in which order a read pass would take the "
+      "packets "
       "that are in the buffer at one moment, and what it would leave.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},

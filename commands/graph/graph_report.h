@@ -1,12 +1,15 @@
 #ifndef RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
 #define RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/graph/graph_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/view/json.h"
+#include "core/graph/layout_map.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {
@@ -22,20 +25,27 @@ struct GraphReport {
 
   /// "sequence 2:1 (app/render) in buffer 1 (v2@58, 256 KiB, ring_buffer)"
   std::string HeadingText(const SequenceGraph& graph) const;
-
-  /// "buffer 1 (v2@58, 256 KiB, ring_buffer)"
-  std::string BufferText(const SequenceGraph& graph) const;
   /// "685 chunks, 2.67 MiB, 772 packets: 31 read, 741 overwritten"
   static std::string SummaryText(const SequenceGraph& graph);
-  /// Whether anything was lost, and what is not shown; may be "".
+  /// What was lost, and what is not shown; may be "".
   std::string ClosingText() const;
 };
+
+/// A chunk as a command line names it: "120", or with its sequence "1:4#120".
+struct ChunkChoice {
+  std::optional<SequenceKey> sequence;
+  ChunkId chunk{};
+};
+Result<ChunkChoice> ParseChunkChoice(std::string_view text);
+
+/// A moment of a log: a record number "4711", or a time from its start with a unit, "1.5s".
+Result<LayoutMoment> ParseLayoutMoment(std::string_view text);
 
 /// Tables of chunks for a terminal.
 std::string GraphText(const GraphReport& report);
 /// A picture that needs nothing from elsewhere, for light and dark.
 std::string GraphSvg(const GraphReport& report);
-/// One session of the JSON document.
+/// Members of one session of the JSON document.
 Json GraphJson(const GraphReport& report);
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
@@ -12,117 +13,180 @@
 namespace ringscope {
 namespace {
 
-/// Culprits that are named; the rest are "others".
-constexpr size_t kNamedCulprits = 3;
+struct FateWords {
+  Tone tone;
+  const char* text;
+};
+/// By ChunkFate.
+constexpr std::array<FateWords, kChunkFates> kFateWords = {{
+    {Tone::kGood, "read"},
+    {Tone::kPartly, "partly read"},
+    {Tone::kLost, "overwritten"},
+    {Tone::kLost, "discarded"},
+    {Tone::kLost, "refused by the service"},
+    {Tone::kPartly, "abandoned"},
+    {Tone::kUnread, "still readable"},
+    {Tone::kWaiting, "stalled"},
+    {Tone::kUnknown, "not reported by the engine"},
+    {Tone::kUnread, "moved into a clone"},
+    {Tone::kLost, "cleared for a clone"},
+}};
+const FateWords& WordsOf(ChunkFate fate) { return kFateWords.at(static_cast<size_t>(fate)); }
 
-const char* InWords(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::kNoSharedMemory:
-      return "no shared memory yet";
-    case Refusal::kNoSuchPage:
-      return "no such page";
-    case Refusal::kNoSuchBuffer:
-      return "no such buffer";
-    case Refusal::kMayNotWrite:
-      return "may not write to this buffer";
+/// By StallReason.
+constexpr std::array kStallTexts = {"waits for a patch", "waits for the next chunk",
+                                    "waits for its writer to complete it"};
+/// By Refusal.
+constexpr std::array kRefusalTexts = {"no shared memory yet", "no such page", "no such buffer",
+                                      "may not write to this buffer"};
+
+/// Parts of a sentence; those with a count of 0 are left out.
+class Remarks {
+ public:
+  void AddIf(bool applies, std::string text) {
+    if (applies) texts_.push_back(std::move(text));
   }
-  return "";
-}
-
-const char* InWords(StallReason reason) {
-  switch (reason) {
-    case StallReason::kNeedsPatch:
-      return "waits for a patch";
-    case StallReason::kMissingChunk:
-      return "waits for the next chunk";
-    case StallReason::kIncomplete:
-      return "waits for its writer to complete it";
+  /// "2 re-commits MORE"
+  void AddCount(uint64_t count, const char* noun, const char* more = "") {
+    AddIf(count > 0, Count(count, noun) + more);
   }
-  return "";
-}
-
-const char* InWords(ChunkFate fate) {
-  switch (fate) {
-    case ChunkFate::kRead:
-      return "read";
-    case ChunkFate::kPartlyRead:
-      return "partly read";
-    case ChunkFate::kOverwritten:
-      return "overwritten";
-    case ChunkFate::kDiscarded:
-      return "discarded";
-    case ChunkFate::kRefused:
-      return "refused by the service";
-    case ChunkFate::kAbandoned:
-      return "abandoned";
-    case ChunkFate::kReadable:
-      return "still readable";
-    case ChunkFate::kStalled:
-      return "stalled";
-    case ChunkFate::kUnknown:
-      return "not reported by the engine";
-    case ChunkFate::kMoved:
-      return "moved into a clone";
-    case ChunkFate::kCleared:
-      return "cleared for a clone";
+  void AddPatches(uint64_t count, const char* what) {
+    AddIf(count > 0, (count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
   }
-  return "";
+  /// What chunks and runs have in common. `own` adds what is special about them.
+  template <typename AddOwn>
+  void AddSums(const ChunkSums& sums, const AddOwn& own) {
+    AddPatches(sums.patches.late, "too late");
+    AddPatches(sums.patches.missed, "missed");
+    AddPatches(sums.patches.refused, "outside of the chunk");
+    own();
+    AddCount(sums.abandoned, "fragment", " abandoned");
+    AddCount(sums.invalid, "packet", " rejected by the service");
+    AddIf(sums.loss_bits != 0, "the trace shows " + LossBitsToString(sums.loss_bits));
+    AddPatches(sums.patches.applied, "applied");
+  }
+  std::string After(const std::string& text) const {
+    return texts_.empty() ? text : text + "; " + Joined(texts_, "; ");
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+/// ": discarded: REASON", ": refused: REASON"
+template <typename Item>
+std::string ReasonText(const Item& item) {
+  if (item.discarded) return std::string(": ") + InWords(*item.discarded);
+  if (item.refused) return std::string(": ") + kRefusalTexts.at(static_cast<size_t>(*item.refused));
+  return {};
 }
 
-void AddPatches(uint64_t count, const char* what, std::vector<std::string>& remarks) {
-  if (count == 0) return;
-  remarks.push_back((count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
+std::string FateText(const ChunkNode& node, const GraphClock& clock) {
+  std::string text = WordsOf(node.fate).text;
+  if (node.fate == ChunkFate::kStalled)
+    text += node.stall ? std::string(": ") + kStallTexts.at(static_cast<size_t>(*node.stall))
+                       : ": after a stalled chunk";
+  if (node.culprit && node.fate == ChunkFate::kOverwritten)
+    text += " by " + ToString(*node.culprit);
+  if (node.culprit && node.fate == ChunkFate::kPartlyRead)
+    text += ", rest overwritten by " + ToString(*node.culprit);
+  if (node.left) text += " at " + clock.At(*node.left);
+  return text + ReasonText(node);
 }
 
-/// Patches that did not do what they were for.
-void AddFailedPatches(const PatchTally& patches, std::vector<std::string>& remarks) {
-  AddPatches(patches.late, "too late", remarks);
-  AddPatches(patches.missed, "missed", remarks);
-  AddPatches(patches.refused, "outside of the chunk", remarks);
+/// "2:4 (61%), 2:1 (39%)": the sequences for which most packets were evicted.
+std::string EvictorsText(const EvictorTally& evictors) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::pair<uint64_t, SequenceKey>> worst;
+  uint64_t total = evictors.others, others = total;
+  for (const auto& [sequence, count] : evictors.packets) {
+    total += count;
+    worst.emplace_back(count, sequence);
+  }
+  std::ranges::stable_sort(worst, std::ranges::greater(), &decltype(worst)::value_type::first);
+  std::vector<std::string> parts;
+  for (const auto& [count, sequence] : worst) {
+    if (parts.size() == kNamed)
+      others += count;
+    else
+      parts.push_back(fmt::format("{} {}", ShareText(count, total), ToString(sequence)));
+  }
+  if (others > 0) parts.push_back(fmt::format("{} others", ShareText(others, total)));
+  return Joined(parts);
+}
+
+std::string FateText(const ChunkRun& run) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < kChunkFates; ++i)
+    if (run.by_fate[i] > 0) parts.push_back(WithCommas(run.by_fate[i]) + " " + kFateWords[i].text);
+  std::string text = run.fate() ? std::string("all ") + WordsOf(*run.fate()).text : Joined(parts);
+  if (const std::string evictors = EvictorsText(run.evictors); !evictors.empty())
+    text += ", packets for " + evictors;
+  return fmt::format("{}, {}: {}{}", Count(run.chunks, "chunk"), HumanSize(run.bytes), text,
+                     ReasonText(run));
+}
+
+/// The worst of the chunks'.
+Tone ToneOf(const ChunkRun& run) {
+  if (run.fate()) return WordsOf(*run.fate()).tone;
+  Tone worst = Tone::kGood;
+  for (size_t i = 0; i < kChunkFates; ++i)
+    if (run.by_fate[i] > 0) worst = std::max(worst, kFateWords[i].tone);
+  return worst == Tone::kLost ? Tone::kPartly : worst;
+}
+
+GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
+  Remarks remarks;
+  remarks.AddIf(node.origin == Origin::kScraped && node.complete, "scraped first");
+  remarks.AddSums(node, [&] {
+    remarks.AddIf(node.unpatched, "a patch is missing");
+    if (node.stalls > 0)
+      remarks.AddIf(true, fmt::format("stalled {} from {}", Count(node.stalls, "read"),
+                                      clock.At(*node.stalled)));
+    remarks.AddIf(!node.complete, "only scraped, never completed");
+    remarks.AddCount(node.recommits, "re-commit");
+    if (node.recommit_refused)
+      remarks.AddIf(true, std::string("a re-commit refused: ") + InWords(*node.recommit_refused));
+    remarks.AddIf(node.relocations > 0, "moved to the write cursor");
+    remarks.AddIf(node.end == ChunkEnd::kAborted, "its writer aborted a packet");
+    remarks.AddIf(node.end == ChunkEnd::kBroken, "ends in an invalid size");
+  });
+  return {node.id,
+          node.id,
+          WordsOf(node.fate).tone,
+          clock.At(node.committed),
+          WithCommas(node.bytes),
+          WithCommas(node.fragments),
+          remarks.After(FateText(node, clock))};
+}
+
+GraphRow RowOf(const ChunkRun& run, const GraphClock& clock) {
+  Remarks remarks;
+  remarks.AddSums(run, [&] {
+    remarks.AddCount(run.unpatched, "chunk", " left unpatched");
+    remarks.AddCount(run.recommits, "re-commit");
+    remarks.AddIf(run.relocations > 0, WithCommas(run.relocations) + " moved");
+    remarks.AddCount(run.aborted, "aborted packet");
+    remarks.AddCount(run.broken, "invalid size");
+    remarks.AddCount(run.missing(), "id", " missing");
+  });
+  return {run.first,
+          run.last,
+          ToneOf(run),
+          clock.At(run.from),
+          WithCommas(run.bytes),
+          WithCommas(run.fragments),
+          remarks.After(FateText(run))};
+}
+
+GraphRow RowOf(const ChunkGap& gap, const GraphClock&) {
+  GraphRow row{.first = gap.first, .last = gap.last};
+  row.fate = fmt::format("{} missing: {} never committed", row.ids(),
+                         Count(gap.last - gap.first + 1, "chunk"));
+  return row;
 }
 
 }  // namespace
-
-const char* Meaning(Tone tone) {
-  constexpr std::array<const char*, kTones> kMeanings = {"read",
-                                                         "still readable",
-                                                         "stalled",
-                                                         "partly read, or abandoned",
-                                                         "overwritten, discarded or refused",
-                                                         "not reported"};
-  return kMeanings[static_cast<size_t>(tone)];
-}
-
-Tone ToneOf(ChunkFate fate) {
-  switch (fate) {
-    case ChunkFate::kRead:
-      return Tone::kGood;
-    case ChunkFate::kReadable:
-    case ChunkFate::kMoved:
-      return Tone::kUnread;
-    case ChunkFate::kStalled:
-      return Tone::kWaiting;
-    case ChunkFate::kPartlyRead:
-    case ChunkFate::kAbandoned:
-      return Tone::kPartly;
-    case ChunkFate::kOverwritten:
-    case ChunkFate::kDiscarded:
-    case ChunkFate::kRefused:
-    case ChunkFate::kCleared:
-      return Tone::kLost;
-    case ChunkFate::kUnknown:
-      return Tone::kUnknown;
-  }
-  return Tone::kUnknown;
-}
-
-Tone ToneOf(const ChunkRun& run) {
-  if (run.fate()) return ToneOf(*run.fate());
-  Tone worst = Tone::kGood;
-  for (size_t i = 0; i < kChunkFates; ++i)
-    if (run.by_fate[i] > 0) worst = std::max(worst, ToneOf(static_cast<ChunkFate>(i)));
-  return worst == Tone::kLost ? Tone::kPartly : worst;
-}
 
 std::string GraphClock::At(const LogMoment& moment) const {
   if (!moment.time_ns || !start_ns_)
@@ -131,10 +195,9 @@ std::string GraphClock::At(const LogMoment& moment) const {
   return fmt::format("{}.{:06} s", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
 }
 
-std::string IdText(uint64_t id) { return fmt::format("#{}", static_cast<uint32_t>(id)); }
-
-std::string RangeText(uint64_t first, uint64_t last) {
-  return first == last ? IdText(first) : IdText(first) + "-" + IdText(last);
+std::string GraphClock::After(const LogMoment& moment, const char* after) const {
+  return fmt::format("{} record {}{}", after, WithCommas(moment.record.value_or(0)),
+                     moment.time_ns ? fmt::format(" ({})", At(moment)) : "");
 }
 
 std::string PacketsText(const FateTally& packets) {
@@ -144,7 +207,7 @@ std::string PacketsText(const FateTally& packets) {
     if (count.packets == 0) continue;
     total += count.packets;
     std::string name = Name(fate);
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     parts.push_back(WithCommas(count.packets) + " " + name);
   }
   if (total == 0) return "no packets";
@@ -153,134 +216,14 @@ std::string PacketsText(const FateTally& packets) {
   return Count(total, "packet") + ": " + Joined(parts);
 }
 
-std::string ShortFate(const ChunkNode& node) {
-  std::string text = InWords(node.fate);
-  if (node.fate == ChunkFate::kStalled)
-    text = node.stall ? InWords(*node.stall) : "after a stalled chunk";
+std::string GraphRow::ids() const {
+  std::string text = fmt::format("#{}", static_cast<uint32_t>(first));
+  if (first != last) text += fmt::format("-#{}", static_cast<uint32_t>(last));
   return text;
 }
 
-std::string ShortFate(const ChunkRun& run) {
-  if (run.fate()) return std::string("all ") + InWords(*run.fate());
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < kChunkFates; ++i) {
-    if (run.by_fate[i] > 0)
-      parts.push_back(WithCommas(run.by_fate[i]) + " " + InWords(static_cast<ChunkFate>(i)));
-  }
-  return Joined(parts);
-}
-
-std::string CulpritText(const ChunkNode& node) {
-  const bool is_lost = node.fate == ChunkFate::kOverwritten || node.fate == ChunkFate::kPartlyRead;
-  return is_lost && node.culprit ? ToString(*node.culprit) : std::string();
-}
-
-std::string CulpritText(const ChunkRun& run) {
-  std::vector<std::pair<uint64_t, SequenceKey>> worst;
-  uint64_t total = run.evictors.others, others = total;
-  for (const auto& [sequence, count] : run.evictors.packets) {
-    total += count;
-    worst.emplace_back(count, sequence);
-  }
-  if (total == 0) return "";
-  std::ranges::stable_sort(worst, std::ranges::greater(), &decltype(worst)::value_type::first);
-  std::vector<std::string> parts;
-  for (const auto& [count, sequence] : worst) {
-    if (parts.size() == kNamedCulprits)
-      others += count;
-    else
-      parts.push_back(fmt::format("{} {}", ShareText(count, total), ToString(sequence)));
-  }
-  if (others > 0) parts.push_back(fmt::format("{} others", ShareText(others, total)));
-  return Joined(parts);
-}
-
-std::string FateText(const ChunkNode& node, const GraphClock& clock) {
-  std::string text = (node.fate == ChunkFate::kStalled ? "stalled: " : "") + ShortFate(node);
-  if (const std::string culprit = CulpritText(node); !culprit.empty()) {
-    text += node.fate == ChunkFate::kPartlyRead ? ", rest overwritten by " : " by ";
-    text += culprit;
-  }
-  if (node.left) text += " at " + clock.At(*node.left);
-  if (node.discarded) text += std::string(": ") + InWords(*node.discarded);
-  if (node.refused) text += std::string(": ") + InWords(*node.refused);
-  return text;
-}
-
-std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock) {
-  std::vector<std::string> remarks;
-  AddFailedPatches(node.patches, remarks);
-  if (node.unpatched) remarks.emplace_back("a patch is missing");
-  if (node.stalls > 0) {
-    remarks.push_back(
-        fmt::format("stalled {} from {}", Count(node.stalls, "read"), clock.At(*node.stalled)));
-  }
-  if (!node.complete) remarks.emplace_back("only scraped, never completed");
-  if (node.recommits > 0) remarks.push_back(Count(node.recommits, "re-commit"));
-  if (node.recommit_refused)
-    remarks.push_back(std::string("a re-commit refused: ") + InWords(*node.recommit_refused));
-  if (node.relocations > 0) remarks.emplace_back("moved to the write cursor");
-  if (node.end == ChunkEnd::kAborted) remarks.emplace_back("its writer aborted a packet");
-  if (node.end == ChunkEnd::kBroken) remarks.emplace_back("ends in an invalid size");
-  if (node.abandoned_fragments > 0)
-    remarks.push_back(Count(node.abandoned_fragments, "fragment") + " abandoned");
-  if (node.invalid > 0)
-    remarks.push_back(Count(node.invalid, "packet") + " rejected by the service");
-  if (node.loss_bits != 0) remarks.push_back("the trace shows " + LossBitsToString(node.loss_bits));
-  AddPatches(node.patches.applied, "applied", remarks);
-  return remarks;
-}
-
-std::string FlagsText(uint8_t flags) {
-  std::vector<std::string> parts;
-  for (const FlagName& known : kFlagNames)
-    if ((flags & known.flag) != 0) parts.emplace_back(known.name);
-  return Joined(parts);
-}
-
-std::string FateText(const ChunkRun& run) {
-  std::string text = ShortFate(run);
-  if (const std::string culprits = CulpritText(run); !culprits.empty())
-    text += ", packets for " + culprits;
-  if (run.discarded) text += std::string(": ") + InWords(*run.discarded);
-  if (run.refused) text += std::string(": ") + InWords(*run.refused);
-  return text;
-}
-
-std::vector<std::string> Remarks(const ChunkRun& run) {
-  std::vector<std::string> remarks;
-  AddFailedPatches(run.patches, remarks);
-  if (run.unpatched > 0) remarks.push_back(Count(run.unpatched, "chunk") + " left unpatched");
-  if (run.recommits > 0) remarks.push_back(Count(run.recommits, "re-commit"));
-  if (run.relocations > 0) remarks.push_back(WithCommas(run.relocations) + " moved");
-  if (run.abandoned > 0) remarks.push_back(Count(run.abandoned, "fragment") + " abandoned");
-  if (run.invalid > 0) remarks.push_back(Count(run.invalid, "packet") + " rejected by the service");
-  if (run.aborted > 0) remarks.push_back(Count(run.aborted, "aborted packet"));
-  if (run.broken > 0) remarks.push_back(Count(run.broken, "invalid size"));
-  if (run.missing() > 0) remarks.push_back(Count(run.missing(), "id") + " missing");
-  if (run.loss_bits != 0) remarks.push_back("the trace shows " + LossBitsToString(run.loss_bits));
-  AddPatches(run.patches.applied, "applied", remarks);
-  return remarks;
-}
-
-std::string GapText(const ChunkGap& gap) {
-  const uint64_t ids = gap.last - gap.first + 1;
-  return fmt::format("{} missing: {} never committed", RangeText(gap.first, gap.last),
-                     Count(ids, "chunk"));
-}
-
-const char* LinkText(Link link) {
-  switch (link) {
-    case Link::kNone:
-      return "";
-    case Link::kRead:
-      return "packet continues: read";
-    case Link::kContinues:
-      return "packet continues: not read";
-    case Link::kBroken:
-      return "packet broken: the next chunk does not continue it";
-  }
-  return "";
+GraphRow RowOf(const GraphItem& item, const GraphClock& clock) {
+  return std::visit([&](const auto& each) { return RowOf(each, clock); }, item);
 }
 
 }  // namespace ringscope

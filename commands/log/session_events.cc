@@ -415,12 +415,7 @@ std::string FlushReasonText(uint64_t flags) {
 }
 
 void ReportEvents(Report& report, const SessionSummary& session) {
-  SessionStoryBuilder builder;
-  for (const LifeEvent& event : session.life) builder.Add(event);
-  for (const SequenceSummary& sequence : session.sequences)
-    if (sequence.commits > 0) builder.AddChunk(sequence.sequence.producer, sequence.buffer);
-  if (session.truncated || session.recorder_gaps > 0) builder.SetCommitsIncomplete();
-  const SessionStory story = builder.Finish();
+  const SessionStory story = StoryOf(session);
   report.Data("start_ns", FieldsToJson(session.first_time_ns));
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));

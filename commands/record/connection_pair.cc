@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
 
 namespace ringscope {
 namespace {
@@ -18,33 +21,63 @@ constexpr std::string_view kService = "service";
 
 }  // namespace
 
-ConnectionPair::ConnectionPair(EventLoop& loop, Turns& turns, UniqueFd client, UniqueFd service,
-                               std::unique_ptr<Tap> tap, Options options)
-    : loop_(loop),
-      turns_(turns),
-      client_(std::move(client)),
-      service_(std::move(service)),
-      tap_(std::move(tap)),
-      options_(std::move(options)) {}
+bool Turns::Take(ConnectionPair& pair, bool next) {
+  if (holder_ == &pair) return true;
+  const bool may = pair.tap().MayPass();
+  if (holder_ == nullptr && may) {
+    std::erase(waiting_, &pair);
+    holder_ = &pair;
+    return true;
+  }
+  const bool waits = std::ranges::find(waiting_, &pair) != waiting_.end();
+  if (waits && !next) return false;
+  std::erase(waiting_, &pair);
+  waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
+  if (holder_ != nullptr && may) holder_->OnWanted();
+  return false;
+}
 
-Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(EventLoop& loop, Turns& turns,
+void Turns::Leave(ConnectionPair& pair) {
+  std::erase(waiting_, &pair);
+  if (holder_ != &pair) return;
+  holder_ = nullptr;
+  Reconsider();
+}
+
+void Turns::Reconsider() {
+  const auto next = NextPair();
+  if (next == waiting_.end()) return;
+  if (holder_ != nullptr) return holder_->OnWanted();
+  holder_ = *next;
+  waiting_.erase(next);
+  holder_->OnTurn();
+}
+
+void Turns::AskHolder() {
+  if (holder_ != nullptr) holder_->OnWanted();
+}
+
+std::deque<ConnectionPair*>::const_iterator Turns::NextPair() const {
+  return std::ranges::find_if(waiting_,
+                              [](const ConnectionPair* pair) { return pair->tap().MayPass(); });
+}
+
+Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(Recording& recording, Turns& turns,
                                                                UniqueFd client, UniqueFd service,
                                                                std::unique_ptr<Tap> tap,
                                                                Options options) {
+  EventLoop& loop = recording.loop;
   std::unique_ptr<ConnectionPair> pair(new ConnectionPair(
-      loop, turns, std::move(client), std::move(service), std::move(tap), std::move(options)));
-  RS_ASSIGN_OR_RETURN(pair->client_watch_, loop.Watch(pair->client_->fd(), EPOLLIN,
-                                                      [self = pair.get()](uint32_t events) {
-                                                        self->OnClientEvent(events);
-                                                      }));
-  RS_ASSIGN_OR_RETURN(pair->service_watch_, loop.Watch(pair->service_->fd(), EPOLLIN,
-                                                       [self = pair.get()](uint32_t events) {
-                                                         self->OnServiceEvent(events);
-                                                       }));
+      recording, turns, std::move(client), std::move(service), std::move(tap), std::move(options)));
+  ConnectionPair* const self = pair.get();
+  RS_ASSIGN_OR_RETURN(self->client_watch_,
+                      loop.Watch(self->client_.fd(), EPOLLIN,
+                                 [self](uint32_t events) { self->OnClientEvent(events); }));
+  RS_ASSIGN_OR_RETURN(self->service_watch_,
+                      loop.Watch(self->service_.fd(), EPOLLIN,
+                                 [self](uint32_t events) { self->OnServiceEvent(events); }));
   return pair;
 }
-
-ConnectionPair::~ConnectionPair() { turns_.Leave(*this); }
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
   if (state_ == State::kServiceGone)
@@ -60,7 +93,7 @@ void ConnectionPair::OnServiceEvent(uint32_t events) {
 
 Status ConnectionPair::ReadClient() {
   for (int i = 0; i < kReceivesInARow && WantsClient(); ++i) {
-    RS_ASSIGN_OR_RETURN(const IoState state, client_->Receive());
+    RS_ASSIGN_OR_RETURN(const IoState state, client_.Receive());
     client_closed_ = state == IoState::kClosed;
     RS_RETURN_IF_ERROR(PassClientFrames());
     if (state == IoState::kWouldBlock) break;
@@ -70,12 +103,12 @@ Status ConnectionPair::ReadClient() {
 
 Status ConnectionPair::ReadService() {
   for (int i = 0; i < kReceivesInARow; ++i) {
-    RS_ASSIGN_OR_RETURN(const IoState state, service_->Receive());
+    RS_ASSIGN_OR_RETURN(const IoState state, service_.Receive());
     service_closed_ = state == IoState::kClosed;
     if (state_ == State::kOpen) {
       RS_RETURN_IF_ERROR(PassServiceFrames());
     } else {
-      service_->DiscardUnread();  // there is no client any more
+      service_.DiscardUnread();  // there is no client any more
     }
     if (state == IoState::kClosed) EndService();
     if (state != IoState::kDone) break;
@@ -84,7 +117,7 @@ Status ConnectionPair::ReadService() {
 }
 
 bool ConnectionPair::HasWork() const {
-  return next_ || wants_scrape_ || client_closed_ || client_->HasFrame();
+  return next_ || wants_scrape_ || client_closed_ || client_.HasFrame();
 }
 
 bool ConnectionPair::MustYield() const {
@@ -104,11 +137,11 @@ Status ConnectionPair::PassClientFrames() {
 }
 
 Status ConnectionPair::PassBatch() {
-  if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(*service_);
+  if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(service_);
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
   while (tap_->MayPass() && !tap_->MustConfirm()) {
     if (!next_) {
-      RS_ASSIGN_OR_RETURN(next_, client_->NextFrame(carries));
+      RS_ASSIGN_OR_RETURN(next_, client_.NextFrame(carries));
       others_are_scraped_ = false;
     }
     if (!next_) {
@@ -119,19 +152,16 @@ Status ConnectionPair::PassBatch() {
     }
     if (!others_are_scraped_ && tap_->CausesScrapes(next_->frame)) {
       others_are_scraped_ = true;
-      if (options_.scrape_unasked()) return {};
+      if (recording_.scrape_unasked()) return {};
     }
-    RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), *service_));
+    RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), service_));
   }
   return {};
 }
 
 void ConnectionPair::Yield() {
-  awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(*service_);
-  if (!awaiting_confirmation_) EndTurn();
-}
-
-void ConnectionPair::EndTurn() {
+  awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(service_);
+  if (awaiting_confirmation_) return;
   turns_.Leave(*this);
   if (HasWork() && turns_.Take(*this)) OnTurn();
 }
@@ -139,14 +169,11 @@ void ConnectionPair::EndTurn() {
 Status ConnectionPair::PassServiceFrames() {
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
   while (service_closed_ || !tap_->HoldsServiceFrames()) {
-    RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_->NextFrame(carries));
+    RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_.NextFrame(carries));
     if (!frame) break;
-    RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), *client_));
+    RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), client_));
   }
-  if (tap_->TakeConfirmed() && awaiting_confirmation_ && state_ == State::kOpen) {
-    awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(*service_);
-    if (!awaiting_confirmation_) EndTurn();
-  }
+  if (tap_->TakeConfirmed() && awaiting_confirmation_ && state_ == State::kOpen) Yield();
   return {};
 }
 
@@ -155,27 +182,23 @@ void ConnectionPair::OnTurn() {
   PassSoon();
 }
 
-void ConnectionPair::OnWanted() {
-  if (!awaiting_confirmation_) PassSoon();
-}
-
 void ConnectionPair::PassSoon() {  // not within another pair's call
-  turn_ = loop_.CallSoon([this] { AfterEvent(PassClientFrames(), kClient); });
+  turn_ = recording_.loop.CallSoon([this] { AfterEvent(PassClientFrames(), kClient); });
 }
 
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
-  if (turns_.TakeNext(*this)) OnTurn();
+  if (turns_.Take(*this, /*next=*/true)) OnTurn();
   return true;
 }
 
 void ConnectionPair::ReadServiceNow() {
-  while (state_ == State::kOpen && HasInput(service_->fd())) OnServiceEvent(EPOLLIN);
+  while (state_ == State::kOpen && HasInput(service_.fd())) OnServiceEvent(EPOLLIN);
 }
 
 void ConnectionPair::Resume() {
-  resume_ = loop_.CallSoon([this] {
+  resume_ = recording_.loop.CallSoon([this] {
     if (state_ == State::kOpen) AfterEvent(PassServiceFrames(), kService);
   });
 }
@@ -183,8 +206,7 @@ void ConnectionPair::Resume() {
 void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
   if (state_ == State::kDone) return;
   if (!status) {
-    options_.on_warning(fmt::format("{}: the {} {}: this connection is closed", tap_->Describe(),
-                                    sender, status.error().message));
+    WarnOf(fmt::format("the {} {}", sender, status.error().message));
     // What this peer may still send can be neither read nor passed on: both sides end.
     if (state_ == State::kOpen) {
       if (sender == kService) {
@@ -194,31 +216,31 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
       }
     }
   }
-  service_->SendQueued();  // that a peer has closed its end shows when it is read
-  if (state_ != State::kClientGone) client_->SendQueued();
-  if (state_ == State::kOpen && client_->queued() > options_.max_for_client) {
-    options_.on_warning(
-        fmt::format("{}: does not read, and {} bytes wait for it: this "
-                    "connection is closed",
-                    tap_->Describe(), client_->queued()));
+  service_.SendQueued();  // that a peer has closed its end shows when it is read
+  if (state_ != State::kClientGone) client_.SendQueued();
+  if (state_ == State::kOpen && client_.queued() > options_.max_for_client) {
+    WarnOf(fmt::format("does not read, and {} bytes wait for it", client_.queued()));
     EndSoon();
   }
-  if (state_ == State::kClientGone && service_->queued() == 0 && !shut_down_) {
+  if (state_ == State::kClientGone && service_.queued() == 0 && !shut_down_) {
     shut_down_ = true;
-    service_->ShutDown();
-    close_timeout_ = loop_.CallAfter(kCloseTimeout, [this] { Finish(); });
+    ::shutdown(service_.fd(), SHUT_WR);
+    close_timeout_ = recording_.loop.CallAfter(kCloseTimeout, [this] { Finish(); });
   }
-  if (state_ == State::kServiceGone && client_->queued() == 0) return Finish();
+  if (state_ == State::kServiceGone && client_.queued() == 0) return Finish();
   if (const Status updated = UpdateEvents(); !updated) {
-    options_.on_warning(fmt::format("{}: {}: this connection is closed", tap_->Describe(),
-                                    updated.error().message));
+    WarnOf(updated.error().message);
     Abandon();
   }
 }
 
+void ConnectionPair::WarnOf(const std::string& problem) {
+  options_.on_warning(fmt::format("{}: {}: this connection is closed", tap_->Describe(), problem));
+}
+
 void ConnectionPair::EndSoon() {
   next_.reset();
-  client_->DiscardUnread();
+  client_.DiscardUnread();
   client_closed_ = true;
   PassSoon();
 }
@@ -236,8 +258,8 @@ void ConnectionPair::Abandon() {
 
 void ConnectionPair::EndClient() {
   state_ = State::kClientGone;
-  tap_->OnDisconnect(&*service_);
-  service_->Queue(client_->unread());
+  tap_->OnDisconnect(&service_);
+  service_.Queue(client_.unread());
   client_watch_.Reset();
 }
 
@@ -246,7 +268,7 @@ void ConnectionPair::EndService() {
   if (state_ != State::kOpen) return;
   state_ = State::kServiceGone;
   tap_->OnDisconnect(nullptr);
-  client_->Queue(service_->unread());
+  client_.Queue(service_.unread());
   service_watch_.Reset();
   turns_.Leave(*this);
   options_.on_service_closed();
@@ -263,17 +285,16 @@ void ConnectionPair::Finish() {
 
 bool ConnectionPair::WantsClient() const {
   return state_ == State::kOpen && !client_closed_ && !next_ &&
-         service_->queued() < kMaxFromClient && client_->unread().size() < kMaxFromClient;
+         service_.queued() < kMaxFromClient && client_.unread().size() < kMaxFromClient;
 }
 
 Status ConnectionPair::UpdateEvents() {
   if (state_ == State::kOpen || state_ == State::kServiceGone) {
     RS_RETURN_IF_ERROR(client_watch_.SetEvents((WantsClient() ? EPOLLIN : 0u) |
-                                               (client_->queued() > 0 ? EPOLLOUT : 0u)));
+                                               (client_.queued() > 0 ? EPOLLOUT : 0u)));
   }
   if (state_ == State::kOpen || state_ == State::kClientGone) {
-    RS_RETURN_IF_ERROR(
-        service_watch_.SetEvents(EPOLLIN | (service_->queued() > 0 ? EPOLLOUT : 0u)));
+    RS_RETURN_IF_ERROR(service_watch_.SetEvents(EPOLLIN | (service_.queued() > 0 ? EPOLLOUT : 0u)));
   }
   return {};
 }

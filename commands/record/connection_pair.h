@@ -1,31 +1,52 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 #define RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "commands/record/event_loop.h"
-#include "commands/record/frame_socket.h"
 #include "commands/record/tap.h"
-#include "commands/record/turns.h"
 
 namespace ringscope {
 
+class ConnectionPair;
+
+/// Gives the turn to one of several pairs at a time. Who has it keeps it until another asks.
+class Turns {
+ public:
+  /// @param next before all others that wait
+  /// @return whether it is the pair's turn; if not, OnTurn will be called.
+  bool Take(ConnectionPair& pair, bool next = false);
+  /// Ends the pair's turn, or its waiting for one.
+  void Leave(ConnectionPair& pair);
+  /// Some pair may have the turn now that could not before.
+  void Reconsider();
+  /// The holder's turn is to end, if it must.
+  void AskHolder();
+
+  bool IsHeldBy(const ConnectionPair& pair) const { return holder_ == &pair; }
+  /// Whether a pair waits that may have the turn.
+  bool IsWanted() const { return NextPair() != waiting_.end(); }
+
+ private:
+  std::deque<ConnectionPair*>::const_iterator NextPair() const;
+
+  ConnectionPair* holder_ = nullptr;
+  std::deque<ConnectionPair*> waiting_;
+};
+
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
 ///
-/// Whatever the service sends is taken at once (it drops a peer whose socket stays full) and kept
-/// for the client; a client is read only as fast as the service takes what it sends. When either
-/// side ends, what was received from it is still forwarded, and then the other side ends.
-class ConnectionPair : private Turns::Taker {
+/// What the service sends is taken at once (it drops a peer whose socket stays full) and kept for
+/// the client; a client is read as fast as the service takes what it sends. When a side ends, what
+/// was received from it is still forwarded, and then the other side ends.
+class ConnectionPair {
  public:
   struct Options {
     size_t max_for_client = size_t{64} << 20;  // bytes kept before the connection is closed
-    /// Has the memory of all clients scraped that the service does not ask.
-    /// @return false: it is done; true: they wait for their turns
-    std::function<bool()> scrape_unasked = [] { return false; };
     /// The service has closed its end. Not from within another pair's call.
     std::function<void()> on_service_closed = [] {};
     /// The pair is done and may be destroyed, but not from within the call.
@@ -35,11 +56,11 @@ class ConnectionPair : private Turns::Taker {
   };
 
   /// An error: a connection cannot be watched.
-  /// @param turns of all pairs
-  static Result<std::unique_ptr<ConnectionPair>> Create(EventLoop& loop, Turns& turns,
+  /// @param recording, turns of all pairs
+  static Result<std::unique_ptr<ConnectionPair>> Create(Recording& recording, Turns& turns,
                                                         UniqueFd client, UniqueFd service,
                                                         std::unique_ptr<Tap> tap, Options options);
-  ~ConnectionPair() override;
+  ~ConnectionPair() { turns_.Leave(*this); }
 
   /// Ends the connection as if the client had.
   void End();
@@ -55,14 +76,23 @@ class ConnectionPair : private Turns::Taker {
   /// Whether both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
-  /// See Tap::LookAgain.
-  std::optional<EventLoop::Clock::time_point> LookAgain() {
-    return state_ == State::kOpen ? tap_->LookAgain() : std::nullopt;
+
+  /// It has the turn that it asked for. Called from within other pairs' calls.
+  void OnTurn();
+  /// It has the turn, and another asks for it: it is to leave as soon as it can.
+  void OnWanted() {
+    if (!awaiting_confirmation_) PassSoon();
   }
 
  private:
-  ConnectionPair(EventLoop& loop, Turns& turns, UniqueFd client, UniqueFd service,
-                 std::unique_ptr<Tap> tap, Options options);
+  ConnectionPair(Recording& recording, Turns& turns, UniqueFd client, UniqueFd service,
+                 std::unique_ptr<Tap> tap, Options options)
+      : recording_(recording),
+        turns_(turns),
+        client_(std::move(client)),
+        service_(std::move(service)),
+        tap_(std::move(tap)),
+        options_(std::move(options)) {}
 
   enum class State : uint8_t {
     kOpen,
@@ -78,18 +108,13 @@ class ConnectionPair : private Turns::Taker {
   Status PassClientFrames();
   Status PassBatch();
   Status PassServiceFrames();
-  void OnTurn() override;
-  void OnWanted() override;
-  bool MayHaveTurn() const override { return tap_->MayPass(); }
-  /// Something is to be passed on when it is this client's turn.
   bool HasWork() const;
   /// Its turn is to end, as soon as the service has confirmed what was passed on.
   bool MustYield() const;
   void Yield();
-  void EndTurn();
   void PassSoon();
-  /// Sends both queues and brings everything up to date after something has happened.
   void AfterEvent(Status status, std::string_view sender);
+  void WarnOf(const std::string& problem);
   /// The client's connection ends in its next turn; what it sent and was not passed on is dropped.
   void EndSoon();
   void EndClient();
@@ -98,10 +123,10 @@ class ConnectionPair : private Turns::Taker {
   Status UpdateEvents();
   bool WantsClient() const;
 
-  EventLoop& loop_;
+  Recording& recording_;
   Turns& turns_;
-  std::optional<FrameSocket> client_;
-  std::optional<FrameSocket> service_;
+  FrameSocket client_;
+  FrameSocket service_;
   std::unique_ptr<Tap> tap_;
   Options options_;
   State state_ = State::kOpen;

@@ -7,38 +7,23 @@
 #include <string>
 #include <utility>
 
+#include "commands/record/consumer_tap.h"
 #include "commands/testing/ipc_peer.h"
+#include "commands/testing/op_list.h"
 
 namespace ringscope {
 namespace {
-
-/// Passes nothing on.
-class NoTap : public Tap {
- public:
-  bool CarriesDescriptor(const ipc::Frame&) const override { return false; }
-  Status FromClient(PassingFrame&&, FrameSocket&) override { return {}; }
-  Status FromService(PassingFrame&&, FrameSocket&) override { return {}; }
-  void OnDisconnect(FrameSocket*) override {}
-  bool WantsScrape() const override { return false; }
-  void Scrape(FrameSocket&) override {}
-  bool CausesScrapes(const ipc::Frame&) const override { return false; }
-  bool MayPass() const override { return true; }
-  bool HoldsServiceFrames() const override { return false; }
-  bool NeedsConfirmation() const override { return false; }
-  bool MustConfirm() const override { return false; }
-  bool AskConfirmation(FrameSocket&) override { return false; }
-  bool TakeConfirmed() override { return false; }
-  bool HasSession() const override { return false; }
-  std::string Describe() const override { return "client"; }
-};
 
 TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   const auto loop = EventLoop::Create().value();
   auto sockets = testing::MakeSocketPair();
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  testing::OpList log;
+  Recording recording(*loop, log, [](const std::string&, int32_t) {});
   Turns turns;
-  EXPECT_FALSE(ConnectionPair::Create(*loop, turns, std::move(sockets.first), std::move(file),
-                                      std::make_unique<NoTap>(), {}));
+  EXPECT_FALSE(ConnectionPair::Create(recording, turns, std::move(sockets.first), std::move(file),
+                                      std::make_unique<ConsumerTap>(recording, PeerIdentity{}),
+                                      {}));
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -30,6 +30,14 @@ constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
      {CLOCK_REALTIME, proto::BuiltinClock::kRealTime},
      {CLOCK_MONOTONIC, proto::BuiltinClock::kMonotonic},
      {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kMonotonicRaw}}};
+
+/// As much of a message as can be parsed.
+template <typename Message>
+Message DecodeSome(Bytes bytes) {
+  Message message;
+  static_cast<void>(DecodeMessage(bytes, message));
+  return message;
+}
 
 }  // namespace
 
@@ -87,8 +95,7 @@ std::string TakeClockSnapshot() {
 std::string ConsumerTap::Describe() const { return fmt::format("a consumer (pid {})", peer_.pid); }
 
 bool ConsumerTap::CarriesDescriptor(const ipc::Frame& frame) const {
-  const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
-  return invoke != nullptr && methods().Find(*invoke) == ipc::MethodName::kEnableTracing;
+  return MethodOf(frame) == ipc::MethodName::kEnableTracing;
 }
 
 Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
@@ -118,8 +125,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       SetCausesRead();
       break;
     case ipc::MethodName::kFlush: {
-      ipc::FlushCall call;
-      static_cast<void>(DecodeMessage(invoke.args, call));  // as far as it can be parsed
+      const auto call = DecodeSome<ipc::FlushCall>(invoke.args);
       if (session_) recording_.flushes.OnConsumerCall(*session_, call.timeout_ms);
       LogChange(SessionChange::kFlushCalled, call.timeout_ms == 0
                                                  ? std::string()
@@ -128,22 +134,18 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     }
     case ipc::MethodName::kDetach: {
-      ipc::SessionKey detach;
-      static_cast<void>(DecodeMessage(invoke.args, detach));
-      LogChange(SessionChange::kDetached, detach.key);
-      if (session_) recording_.buffers.Detach(*session_, detach.key);
+      const std::string key = DecodeSome<ipc::SessionKey>(invoke.args).key;
+      LogChange(SessionChange::kDetached, key);
+      if (session_) recording_.buffers.Detach(*session_, key);
       session_.reset();  // it continues without this consumer
       break;
     }
-    case ipc::MethodName::kAttach: {
-      ipc::SessionKey attach;
-      static_cast<void>(DecodeMessage(invoke.args, attach));
-      attach_key_ = attach.key;
+    case ipc::MethodName::kAttach:
+      attach_key_ = DecodeSome<ipc::SessionKey>(invoke.args).key;
       attach_request_ = request;
       break;
-    }
     case ipc::MethodName::kCloneSession:
-      clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
+      clone_requests_[request] = recording_.flushes.OnCloneRequested(invoke.args);
       SetMustConfirm();
       break;
     case ipc::MethodName::kObserveEvents:
@@ -164,22 +166,17 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
                 fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
   }
   EndSession();
-  const bool starts_at_once = plan->starts_at_once;
+  const ipc::TraceConfig& traced = plan->config;
   session_ = recording_.buffers.Start(*plan);
   recording_.log.Append(
       TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  LogFile(*plan, config, frame);
-  if (starts_at_once) recording_.buffers.MarkStarted(*session_);
-  AskIdentity();
-  return {};
-}
-
-void ConsumerTap::AskIdentity() {
-  if (identifying_ || !methods().IdOf(ipc::MethodName::kQueryServiceState)) return;
-  identifying_ = true;
-  ++recording_.identifying;
+  LogFile(traced, config, frame);
+  if (!traced.deferred_start && traced.triggers.mode != ipc::kTriggerModeStart)
+    recording_.buffers.MarkStarted(*session_);
   AskProducers();
+  if (asked_for_ && !std::exchange(identifying_, true)) ++recording_.identifying;
+  return {};
 }
 
 void ConsumerTap::AskProducers() {
@@ -235,8 +232,7 @@ std::string ConsumerTap::ConfirmingArgs() const {
 
 void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
   if (!asked_for_) return;
-  ipc::QueryServiceStateReply decoded;
-  static_cast<void>(DecodeMessage(reply.reply, decoded));  // as far as it can be parsed
+  auto decoded = DecodeSome<ipc::QueryServiceStateReply>(reply.reply);
   std::ranges::move(decoded.state.sessions, std::back_inserter(state_.sessions));
   std::ranges::move(decoded.state.producers, std::back_inserter(state_.producers));
   std::ranges::move(decoded.state.data_sources, std::back_inserter(state_.data_sources));
@@ -249,29 +245,27 @@ void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
 
 bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
   using enum ipc::MethodName;
-  const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
-  if (invoke == nullptr) return false;
-  const ipc::MethodName method = methods().Find(*invoke);
+  const ipc::MethodName method = MethodOf(frame);
   return method == kDisableTracing || method == kFlush || method == kCloneSession;
 }
 
 bool ConsumerTap::MayPass() const {
-  return !recording_.clones.AnyOpen() || !clone_requests_.empty();
+  return !recording_.flushes.AnyClone() || !clone_requests_.empty();
 }
 
 /// Where the service writes the session, if it does.
-void ConsumerTap::LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame) {
-  if (frame.fds.empty() && !plan.into_file) return;
-  std::string path = plan.output_path;
+void ConsumerTap::LogFile(const ipc::TraceConfig& traced, Bytes config, const PassingFrame& frame) {
+  if (frame.fds.empty() && !traced.write_into_file) return;
+  std::string path = traced.output_path;
   if (!frame.fds.empty()) {
-    std::array<char, 4096> target;
+    std::error_code ignored;
     const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
-    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
-    if (size > 0) path.assign(target.data(), static_cast<size_t>(size));
+    if (const auto target = std::filesystem::read_symlink(link, ignored); !target.empty())
+      path = target.string();
   }
   if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
   const TraceConfigFacts facts = ReadTraceConfigFacts(config);
-  FileWatch::Target target{.path = plan.output_path};
+  FileWatch::Target target{.path = traced.output_path};
   if (!frame.fds.empty()) target.file = frame.fds.front().get();
   if (!facts.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(facts.PeriodNs());
   recording_.files.Start(*session_, target);
@@ -291,9 +285,11 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
     enable_request_.reset();
     OnEnableTracingReply(reply.reply);
   } else if (observe_request_ == request_id) {
-    OnEvents(reply.reply);
+    if (DecodeSome<ipc::ObserveEventsReply>(reply.reply).events.all_data_sources_started)
+      LogChange(SessionChange::kDataSourcesStarted);
   } else if (flush_requests_.erase(request_id) > 0) {
-    OnFlushReply(reply.success);
+    if (session_) recording_.flushes.OnConsumerReply(*session_, reply.success);
+    LogChange(reply.success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
   } else if (attach_request_ == request_id) {
     attach_request_.reset();
     RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
@@ -306,8 +302,7 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
 }
 
 void ConsumerTap::OnEnableTracingReply(Bytes reply) {
-  ipc::EnableTracingReply end;
-  static_cast<void>(DecodeMessage(reply, end));  // as far as it can be parsed
+  const auto end = DecodeSome<ipc::EnableTracingReply>(reply);
   if (!session_) return;
   recording_.files.End(*session_);
   // The reply is the session's end, also of one that never began: no producer was asked for it.
@@ -319,21 +314,13 @@ void ConsumerTap::OnEnableTracingReply(Bytes reply) {
   }
 }
 
-void ConsumerTap::OnFlushReply(bool success) {
-  if (session_)
-    recording_.clones.OnTimedOut(recording_.flushes.OnConsumerReply(*session_, success));
-  LogChange(success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
-}
-
 void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
-  ipc::CloneSessionReply decoded;
-  static_cast<void>(DecodeMessage(reply, decoded));
-  CloneEnded ended;
-  ended.success = success && decoded.success.value_or(true);
-  ended.error = decoded.error;
-  ended.into_file = decoded.was_write_into_file;
+  const auto decoded = DecodeSome<ipc::CloneSessionReply>(reply);
+  CloneEnded ended{.success = success && decoded.success.value_or(true),
+                   .error = decoded.error,
+                   .into_file = decoded.was_write_into_file};
   if (ended.success) clone_ = clone;
-  recording_.clones.OnReply(clone, std::move(ended));
+  recording_.flushes.OnCloneReply(clone, std::move(ended));
   recording_.on_released();
 }
 
@@ -355,42 +342,22 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
   return {};
 }
 
-void ConsumerTap::OnEvents(Bytes reply) {
-  ipc::ObserveEventsReply decoded;
-  static_cast<void>(DecodeMessage(reply, decoded));
-  if (decoded.events.all_data_sources_started) LogChange(SessionChange::kDataSourcesStarted);
-  for (const ipc::InstanceStateChange& change : decoded.events.instances) {
-    recording_.log.Append(Note{fmt::format(
-        "the service reports to the consumer that data source '{}' of '{}' {}", change.data_source,
-        change.producer, change.state == ipc::kInstanceStarted ? "has started" : "has stopped")});
-  }
-  if (decoded.events.clone_trigger_hit)
-    recording_.log.Append(
-        Note{fmt::format("the service asks the consumer for a clone, because of trigger '{}'",
-                         decoded.events.clone_trigger_hit->trigger_name)});
-}
-
-bool ConsumerTap::ReadsBuffers(Bytes reply) const {
-  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
-  if (plan == nullptr) return true;
-  // Such a session is read through its file or a clone, or not before its trigger: until then the
-  // service replies with nothing, without a look at the buffers.
-  if (plan->into_file || plan->trigger_mode == ipc::kTriggerModeClone) return false;
-  return plan->trigger_mode == 0 || !reply.empty();
-}
-
 void ConsumerTap::LogReadPass(Bytes reply) {
-  if (!clone_ && !ReadsBuffers(reply)) return;
+  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
+  if (!clone_ && plan != nullptr) {
+    // Such a session is read through its file or a clone, or not before its trigger: until then the
+    // service replies with nothing, without a look at the buffers.
+    const uint64_t trigger_mode = plan->config.triggers.mode;
+    if (plan->config.write_into_file || trigger_mode == ipc::kTriggerModeClone) return;
+    if (trigger_mode != 0 && reply.empty()) return;
+  }
   const std::optional<uint64_t> own_bytes = pass_.Add(reply);
   if (!own_bytes) return;
   // The limit is checked after each packet of a buffer: at least one is read.
   const uint64_t max_bytes = kPassBytes > *own_bytes ? kPassBytes - *own_bytes : 1;
   if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
-  ReadPass pass;
-  pass.max_bytes = max_bytes;
-  pass.reason = ReadReason::kConsumer;
-  pass.session = session_;
-  recording_.log.Append(pass);
+  recording_.log.Append(
+      ReadPass{.max_bytes = max_bytes, .reason = ReadReason::kConsumer, .session = session_});
 }
 
 void ConsumerTap::EndSession() {
@@ -404,7 +371,7 @@ void ConsumerTap::EndSession() {
 void ConsumerTap::OnDisconnect(FrameSocket* service) {
   if (session_ && service != nullptr) recording_.files.Free(*session_);
   for (const auto& [request, clone] : clone_requests_)
-    recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
+    recording_.flushes.OnCloneReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();
   EndIdentity();
   recording_.on_released();

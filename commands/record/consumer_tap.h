@@ -7,15 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/port_tap.h"
-#include "commands/record/recording.h"
-#include "commands/record/socket.h"
+#include "commands/record/tap.h"
 
 namespace ringscope {
 
-/// Finds the passes of the service in its replies to ReadBuffers. A pass with a large packet comes
-/// in several replies. Before the buffers' packets it has those of the service itself, which count
-/// towards the bytes that end a pass.
+/// Finds the passes of the service in its replies to ReadBuffers: one with a large packet comes in
+/// several. The service's own packets, before the others, count towards the bytes that end a pass.
 class PassReader {
  public:
   /// @param reply to ReadBuffers
@@ -33,17 +30,14 @@ class PassReader {
 
 /// Logs what a consumer does with its session, and what the service reports to it: the trace config
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
-class ConsumerTap : public PortTap {
+class ConsumerTap : public Tap {
  public:
-  ConsumerTap(Recording& recording, PeerIdentity peer) : PortTap(recording), peer_(peer) {}
+  ConsumerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
-  bool WantsScrape() const override { return false; }
-  void Scrape(FrameSocket&) override {}
   bool CausesScrapes(const ipc::Frame& frame) const override;
   bool MayPass() const override;
-  bool HoldsServiceFrames() const override { return false; }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
   std::string Describe() const override;
 
@@ -55,25 +49,18 @@ class ConsumerTap : public PortTap {
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   std::string ConfirmingArgs() const override;
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
-  /// A consumer changes the buffers by its reads.
   bool IsBeingServed() const override { return !reads_.empty(); }
 
-  /// The service is to be asked for its number of the session that was just started.
-  void AskIdentity();
   void EndIdentity();
-  /// The service is to list its producers: some may not be connected through the recorder.
+  /// The service is to list its sessions, and its producers: some may not be connected here.
   void AskProducers();
   void MarkUnseenProducers();
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
-  void LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame);
+  void LogFile(const ipc::TraceConfig& traced, Bytes config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
-  void OnFlushReply(bool success);
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);
-  void OnEvents(Bytes reply);
   void LogReadPass(Bytes reply);
-  /// Whether the service reads the session's buffers for this reply to ReadBuffers.
-  bool ReadsBuffers(Bytes reply) const;
   void LogChange(SessionChange change, std::string detail = {});
   void EndSession();
 

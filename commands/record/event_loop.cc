@@ -27,15 +27,6 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   return loop;
 }
 
-EventLoop::WatchHandle& EventLoop::WatchHandle::operator=(WatchHandle&& other) noexcept {
-  if (this != &other) {
-    Reset();
-    loop_ = std::exchange(other.loop_, nullptr);
-    id_ = other.id_;
-  }
-  return *this;
-}
-
 Status EventLoop::WatchHandle::SetEvents(uint32_t events) {
   return loop_ == nullptr ? Status() : loop_->Register(id_, *loop_->watched_.at(id_), events);
 }
@@ -74,8 +65,8 @@ Status EventLoop::Register(WatchId id, Watched& watched, uint32_t events) {
 }
 
 EventLoop::Timer EventLoop::CallAt(Clock::time_point time, std::function<void()> call) {
-  Timer timer(std::make_shared<const std::function<void()>>(std::move(call)));
-  calls_.emplace(time, timer.call_);
+  auto timer = std::make_shared<const std::function<void()>>(std::move(call));
+  calls_.emplace(time, timer);
   return timer;
 }
 
@@ -112,7 +103,7 @@ int EventLoop::TimeoutMs() {
 
 void EventLoop::CallDue() {
   // Only what is due now: a call that asks for another must not keep the loop from its events.
-  std::vector<std::weak_ptr<const std::function<void()>>> due;
+  std::vector<Timer::weak_type> due;
   const auto now = Clock::now();
   while (!calls_.empty() && calls_.begin()->first <= now)
     due.push_back(std::move(calls_.extract(calls_.begin()).mapped()));

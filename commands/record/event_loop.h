@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 #define RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,10 +11,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "core/base/result.h"
 
 namespace ringscope {
+
+/// CLOCK_BOOTTIME, the clock of a recording's times, in ns.
+inline uint64_t BootTimeNs() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 /// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
 /// from others. A handler is called only as long as the handle of its watch or timer exists.
@@ -31,7 +40,12 @@ class EventLoop {
     ~WatchHandle() { Reset(); }
     WatchHandle(WatchHandle&& other) noexcept
         : loop_(std::exchange(other.loop_, nullptr)), id_(other.id_) {}
-    WatchHandle& operator=(WatchHandle&& other) noexcept;
+    WatchHandle& operator=(WatchHandle&& other) noexcept {
+      std::swap(loop_, other.loop_);
+      std::swap(id_, other.id_);
+      if (this != &other) other.Reset();
+      return *this;
+    }
 
     /// @param events 0: nothing is of interest, not even that the peer hung up
     /// An error leaves the events as they were. After Reset nothing happens.
@@ -48,16 +62,7 @@ class EventLoop {
   };
 
   /// A call that is due later, or was made. Destroying or replacing it cancels the call.
-  class [[nodiscard]] Timer {
-   public:
-    Timer() = default;
-
-   private:
-    friend class EventLoop;
-    explicit Timer(std::shared_ptr<const std::function<void()>> call) : call_(std::move(call)) {}
-
-    std::shared_ptr<const std::function<void()>> call_;
-  };
+  using Timer = std::shared_ptr<const std::function<void()>>;
 
   static Result<std::unique_ptr<EventLoop>> Create();
 
@@ -65,12 +70,12 @@ class EventLoop {
   /// open as long. kIo: it cannot be watched, or the system's limit of watches is reached.
   Result<WatchHandle> Watch(int fd, uint32_t events, Handler handler);
   /// Calls once, at that time or soon after.
-  Timer CallAt(Clock::time_point time, std::function<void()> call);
-  Timer CallAfter(Clock::duration time, std::function<void()> call) {
+  [[nodiscard]] Timer CallAt(Clock::time_point time, std::function<void()> call);
+  [[nodiscard]] Timer CallAfter(Clock::duration time, std::function<void()> call) {
     return CallAt(Clock::now() + time, std::move(call));
   }
   /// Calls when what is being handled now is done.
-  Timer CallSoon(std::function<void()> call) {
+  [[nodiscard]] Timer CallSoon(std::function<void()> call) {
     return CallAt(Clock::time_point::min(), std::move(call));
   }
 
@@ -87,7 +92,6 @@ class EventLoop {
   };
 
   EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
-  /// Sets the events of a watch in epoll.
   Status Register(WatchId id, Watched& watched, uint32_t events);
   int TimeoutMs();
   void CallDue();
@@ -98,7 +102,7 @@ class EventLoop {
   std::unordered_map<WatchId, std::shared_ptr<Watched>> watched_;
   WatchHandle wake_watch_;
   /// By time; those that were cancelled stay until they are due, or first.
-  std::multimap<Clock::time_point, std::weak_ptr<const std::function<void()>>> calls_;
+  std::multimap<Clock::time_point, Timer::weak_type> calls_;
 };
 
 }  // namespace ringscope

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/child_process.h"
+#include "commands/record/process.h"
 
 namespace ringscope {
 namespace {

@@ -53,12 +53,10 @@ void FileWatch::MarkUnknown(SessionId session) {
 }
 
 void FileWatch::Log(SessionId session, std::optional<uint64_t> size) {
-  ReadPass read;
-  read.max_bytes = ServiceReads::kFilePassBytes;
-  read.reason = ReadReason::kFile;
-  read.session = session;
-  read.file_bytes = size;
-  log_.Append(read);
+  log_.Append(ReadPass{.max_bytes = ServiceReads::kFilePassBytes,
+                       .reason = ReadReason::kFile,
+                       .session = session,
+                       .file_bytes = size});
 }
 
 void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "commands/record/session_buffers.h"
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "core/log/op.h"
 
 namespace ringscope {
@@ -17,11 +17,10 @@ namespace ringscope {
 /// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
 /// these reads, but the files grow.
 ///
-/// A read is one task of the service: the requests that it has confirmed before were handled
-/// before the read, and those that are sent once the file has grown are handled after it. Only of
-/// requests that are under way when the file grows nothing shows on which side of the read they
-/// are. So none should be: a read by the clock is waited for, and one that follows from a request
-/// is waited for before the next request passes. Where one was under way nevertheless, the log is
+/// A read is one task of the service: requests that it has confirmed before were handled before the
+/// read, and those sent once the file has grown are handled after it. Nothing shows that of
+/// requests under way when the file grows, so none should be: a read by the clock, or one that
+/// follows from a request, is waited for. Where a request was under way nevertheless, the log is
 /// marked.
 class FileWatch {
  public:
@@ -37,15 +36,13 @@ class FileWatch {
     /// Of the reads, at whose multiples they are made; 0: each read follows a flush.
     std::chrono::nanoseconds period{0};
   };
-  /// A session begins that is written into a file. Marks the log if the file cannot be watched,
-  /// being none (a pipe) or out of reach.
+  /// A session begins that is written into a file. Marks the log if the file cannot be watched.
   void Start(SessionId session, const Target& target, Clock::time_point now = Clock::now());
   /// Looks whether files have grown.
   void Look(Clock::time_point now = Clock::now());
   /// A client's request is about to pass.
   void OnPassing(Clock::time_point now = Clock::now());
-  /// The request that has passed last makes the service read: so it is known on which side of the
-  /// read it is.
+  /// The request that has passed last makes the service read.
   void OnCause() { under_way_ = UnderWay::kCause; }
   bool cause_is_under_way() const { return any() && under_way_ == UnderWay::kCause; }
   /// The service has handled all requests that have passed.
@@ -54,10 +51,9 @@ class FileWatch {
   uint64_t reads() const { return reads_; }
   /// Whether a read by the clock is due: producers' requests should not pass until it is made.
   bool IsDue(Clock::time_point now = Clock::now()) const;
-  /// When the next read by the clock is to be waited for.
+  /// When to wait for the next read by the clock.
   std::optional<Clock::time_point> next_wait() const;
-  /// The service has stopped the session, and closed its file: what it wrote since the last read is
-  /// of one more.
+  /// The service has stopped the session, and closed its file: a growth is of one more read.
   void End(SessionId session, Clock::time_point now = Clock::now());
   /// The session's buffers are freed while it is written: the service reads once more, before.
   void Free(SessionId session);

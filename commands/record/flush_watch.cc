@@ -1,66 +1,166 @@
 #include "commands/record/flush_watch.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "formats/ipc/ipc_messages.h"
+#include <algorithm>
 
 namespace ringscope {
 namespace {
 
-/// The service's own default, and the longest that is waited for.
-constexpr uint64_t kDefaultFlushTimeoutMs = 5000;
-constexpr uint64_t kLongestFlushTimeoutMs = uint64_t{24} * 3600 * 1000;
+/// The longest that is waited for a flush.
+constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
+/// How long others wait for a clone: as long as for its flushes, within limits, and this.
+constexpr std::chrono::seconds kGrace{1};
+constexpr uint64_t kLongestWaitMs = 60'000;
 
 }  // namespace
 
-void FlushWatch::OnRequested(const FlushRequested& request, std::optional<SessionId> session,
-                             Clock::time_point now) {
+void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
   if (!request.producer) return;
-  const auto [entry, is_new] = open_.try_emplace(request.flush);
+  const bool for_clone = (request.flags & ipc::kFlushReasonMask) == ipc::kFlushReasonClone;
+  if (for_clone && AnyClone()) asked_[*request.producer] = request.flush;
+  const Instance* instance = nullptr;  // the first whose session is known
+  for (const uint64_t id : request.instances) {
+    const Instance* const known = instances_.Find(*request.producer, id);
+    if (instance == nullptr && known != nullptr && known->session) instance = known;
+  }
+  const auto [entry, is_new] = flushes_.try_emplace(request.flush);
   Flush& flush = entry->second;
   flush.waits_for.insert(*request.producer);
-  if (!is_new) return;
-  flush.session = session;
-  flush.by_service = (request.flags >> ipc::kFlushInitiatorShift & ipc::kFlushInitiatorMask) ==
-                     ipc::kFlushByService;
-  uint64_t timeout = kDefaultFlushTimeoutMs;
-  if (session) {
-    if (const SessionPlan* plan = buffers_.PlanOf(*session)) timeout = plan->flush_timeout_ms;
-    const auto call = calls_.find(*session);
+  if (is_new) {
+    if (instance != nullptr) flush.session = instance->session;
+    flush.by_service = (request.flags >> ipc::kFlushInitiatorShift & ipc::kFlushInitiatorMask) ==
+                       ipc::kFlushByService;
+    uint64_t timeout = buffers_.FlushTimeoutMs(flush.session);
+    const auto call = flush.session ? calls_.find(*flush.session) : calls_.end();
     if (!flush.by_service && call != calls_.end() && call->second != 0) timeout = call->second;
+    flush.until = now + std::chrono::milliseconds(std::min(timeout, kLongestFlushMs));
   }
-  flush.until = now + std::chrono::milliseconds(std::min(timeout, kLongestFlushTimeoutMs));
+  if (for_clone && instance != nullptr) AddToClones(request, *instance);
+}
+
+void FlushWatch::AddToClones(const FlushRequested& request, const Instance& instance) {
+  for (auto& clone : clones_) {
+    if (!clone.second.session) Begin(clone, *instance.session);
+    if (clone.second.session != instance.session) continue;
+    for (Group& group : clone.second.groups) {
+      if (group.cloned || !group.buffers.contains(instance.target)) continue;
+      if (!group.flush) group.flush = request.flush;
+      if (group.flush == request.flush) return;
+    }
+  }
 }
 
 void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
-  for (auto open = open_.begin(); open != open_.end() && open->first <= flush;) {
+  for (auto open = flushes_.begin(); open != flushes_.end() && open->first <= flush;) {
     open->second.waits_for.erase(producer);
-    open = open->second.waits_for.empty() ? open_.erase(open) : std::next(open);
+    open = open->second.waits_for.empty() ? flushes_.erase(open) : std::next(open);
+  }
+  if (const auto asked = asked_.find(producer); asked != asked_.end() && asked->second <= flush)
+    asked_.erase(asked);
+  for (auto& clone : clones_) {
+    for (size_t i = 0; i < clone.second.groups.size(); ++i) {
+      Group& group = clone.second.groups[i];
+      if (group.cloned || !group.flush || *group.flush > flush) continue;
+      group.waits_for.erase(producer);
+      if (group.waits_for.empty()) CloneGroup(clone, i);
+    }
   }
 }
 
-std::set<uint64_t> FlushWatch::TakeTimedOut(Clock::time_point now) {
-  std::set<uint64_t> timed_out;
-  std::erase_if(open_, [&](const auto& open) {
-    if (open.second.until > now) return false;
-    timed_out.insert(open.first);
-    log_.Append(FlushTimedOut{open.first});
-    return true;
-  });
-  return timed_out;
+bool FlushWatch::OnTime(Clock::time_point now) {
+  std::vector<uint64_t> late;
+  for (const auto& [id, flush] : flushes_)
+    if (flush.until <= now) late.push_back(id);
+  for (const uint64_t flush : late) log_.Append(FlushTimedOut{flush});
+  for (const uint64_t flush : late) TimeOut(flush);
+  bool any = false;
+  for (auto& [number, clone] : clones_) {
+    if (clone.expired || clone.until > now) continue;
+    any = clone.expired = true;
+    log_.MarkInexact(
+        {.reason = InexactReason::kClone,
+         .session = clone.session,
+         .detail = fmt::format("the service does not reply to the request for clone {}", number)});
+  }
+  return any;
 }
 
-std::set<uint64_t> FlushWatch::OnConsumerReply(SessionId session, bool success) {
+void FlushWatch::OnConsumerReply(SessionId session, bool success) {
   calls_.erase(session);
-  std::set<uint64_t> timed_out;
-  if (success) return timed_out;
-  std::erase_if(open_, [&](const auto& open) {
-    if (open.second.session != session || open.second.by_service) return false;
-    timed_out.insert(open.first);
-    log_.Append(FlushTimedOut{open.first});
-    return true;
-  });
-  return timed_out;
+  if (success) return;
+  std::vector<uint64_t> failed;
+  for (const auto& [id, flush] : flushes_)
+    if (flush.session == session && !flush.by_service) failed.push_back(id);
+  for (const uint64_t flush : failed) log_.Append(FlushTimedOut{flush});
+  for (const uint64_t flush : failed) TimeOut(flush);
+}
+
+void FlushWatch::TimeOut(uint64_t flush) {
+  flushes_.erase(flush);
+  for (auto& clone : clones_)
+    for (size_t i = 0; i < clone.second.groups.size(); ++i)
+      if (clone.second.groups[i].flush == flush) CloneGroup(clone, i);
+}
+
+uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
+  const uint64_t number = ++last_clone_;
+  auto& clone = *clones_.emplace(number, Clone{}).first;
+  const std::optional<SessionId> session = buffers_.ClonedBy(request);
+  const uint64_t timeout = std::min(buffers_.FlushTimeoutMs(session), kLongestWaitMs);
+  clone.second.until = now + std::chrono::milliseconds(timeout) + kGrace;
+  log_.Append(CloneRequested{
+      .clone = number, .session = session, .request = std::string(wire::AsText(request))});
+  if (session) Begin(clone, *session);
+  return number;
+}
+
+void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
+  clone.second.session = session;
+  for (const BufferId id : buffers_.BuffersOf(session)) {
+    const ipc::BufferConfig* const config = buffers_.ConfigOf(session, id);
+    if (config == nullptr) continue;
+    if (config->clear_before_clone) log_.Append(BufferCleared{id});
+    clone.second.groups[config->transfer_on_clone ? 0 : 1].buffers.insert(id);
+  }
+  for (size_t i = 0; i < clone.second.groups.size(); ++i) {
+    Group& group = clone.second.groups[i];
+    group.waits_for = instances_.WhoFlushes(group.buffers);
+    if (group.waits_for.empty()) CloneGroup(clone, i);
+  }
+}
+
+void FlushWatch::CloneGroup(Clones::value_type& clone, size_t index) {
+  Group& group = clone.second.groups[index];
+  if (std::exchange(group.cloned, true)) return;
+  for (const BufferId id : group.buffers)
+    if (!buffers_.IsFreed(id))
+      log_.Append(BufferCloned{.clone = clone.first, .buffer = id, .transfer = index == 0});
+}
+
+bool FlushWatch::AnyClone() const {
+  return std::ranges::any_of(clones_, [](const auto& clone) { return !clone.second.expired; });
+}
+
+void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
+  const auto open = clones_.find(clone);
+  if (open == clones_.end()) return;
+  if (reply.success && !asked_.empty() && !open->second.expired) {
+    log_.MarkInexact(
+        {.reason = InexactReason::kClone,
+         .session = open->second.session,
+         .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
+  }
+  if (reply.success) {  // what was not cloned until now was cloned without a flush
+    for (size_t i = 0; i < open->second.groups.size(); ++i) CloneGroup(*open, i);
+    if (!open->second.session)
+      log_.Append(
+          Note{"it is not known which session was cloned: the clone's buffers are not logged"});
+  }
+  reply.clone = clone;
+  log_.Append(std::move(reply));
+  clones_.erase(open);
+  if (clones_.empty()) asked_.clear();
 }
 
 }  // namespace ringscope

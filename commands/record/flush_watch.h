@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_FLUSH_WATCH_H_
 #define RINGSCOPE_COMMANDS_RECORD_FLUSH_WATCH_H_
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -12,32 +13,50 @@
 
 namespace ringscope {
 
-/// Follows the flushes that the service asks producers for, and logs when one times out: the
-/// service does not report that to producers.
+/// Follows the flushes that the service asks producers for, and the clones of sessions that they
+/// are for. Logs when a flush times out, which buffers are emptied before a clone, and the instant
+/// whose content the clone has of each.
+///
+/// The service empties the buffers with clear_before_clone at the request. Then it flushes twice:
+/// the data sources of the buffers with transfer_on_clone, and the others. When the last producer
+/// of such a group has acknowledged (or the flush timed out), it clones the group's buffers there
+/// and then; a group without a data source to flush is cloned at once. None of this is announced to
+/// the consumer, so it is concluded from the acknowledgements. Source: the service's behaviour, as
+/// observed.
 class FlushWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using SessionId = SessionBuffers::SessionId;
 
-  /// @param log gets FlushTimedOut records
-  FlushWatch(RecordSink& log, const SessionBuffers& buffers) : log_(log), buffers_(buffers) {}
+  FlushWatch(RecordSink& log, const SessionBuffers& buffers, const Instances& instances)
+      : log_(log), buffers_(buffers), instances_(instances) {}
 
-  /// A producer is asked.
-  /// @param session whose data sources are to flush; nullopt: not known
-  void OnRequested(const FlushRequested& request, std::optional<SessionId> session,
-                   Clock::time_point now);
-  /// It completes all older flushes of that producer, too.
+  /// A producer is asked to flush.
+  void OnRequested(const FlushRequested& request, Clock::time_point now = Clock::now());
+  /// After the acknowledgement was logged. It completes all older flushes of that producer, too.
   void OnAcknowledged(ProducerId producer, uint64_t flush);
-  /// The service has ended.
-  void Clear() { open_.clear(); }
-  /// Called now and then: logs what has timed out. @return these flushes
-  std::set<uint64_t> TakeTimedOut(Clock::time_point now);
-
   /// The consumer asked for a flush of its session, with a timeout; 0: the config's.
   void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
-  /// What the service replied. A failure is a timeout of what was not acknowledged.
-  /// @return the flushes that have timed out
-  std::set<uint64_t> OnConsumerReply(SessionId session, bool success);
+  /// The service's reply. A failure is a timeout of what was not acknowledged.
+  void OnConsumerReply(SessionId session, bool success);
+  /// Called now and then: a flush, or a clone, that takes longer than its timeout is not waited for
+  /// any more. @return whether there is such a clone
+  bool OnTime(Clock::time_point now);
+  /// The service has ended.
+  void Clear() { flushes_.clear(); }
+
+  /// A consumer asks for a clone. @param request a CloneSessionRequest @return the clone's number
+  uint64_t OnCloneRequested(Bytes request, Clock::time_point now = Clock::now());
+  /// The service's reply, all but its number.
+  void OnCloneReply(uint64_t clone, CloneEnded reply);
+
+  // What is committed while a clone is made is in it or not, and nothing shows which. So nobody may
+  // commit meanwhile but those whom the service asked to flush, until they have acknowledged.
+
+  /// Whether a clone is being made.
+  bool AnyClone() const;
+  /// Whether the producer was asked to flush for a clone, and has not acknowledged it.
+  bool CloneWaitsFor(ProducerId producer) const { return asked_.contains(producer); }
 
  private:
   struct Flush {
@@ -46,11 +65,34 @@ class FlushWatch {
     Clock::time_point until;
     std::set<ProducerId> waits_for;
   };
+  /// Buffers that are cloned together.
+  struct Group {
+    std::set<BufferId> buffers;
+    std::set<ProducerId> waits_for;
+    std::optional<uint64_t> flush;
+    bool cloned = false;
+  };
+  struct Clone {
+    std::optional<SessionId> session;
+    std::array<Group, 2> groups;  // with transfer_on_clone, and the others
+    Clock::time_point until;      // others wait for it at most so long
+    bool expired = false;
+  };
+  using Clones = std::map<uint64_t, Clone>;
+
+  void AddToClones(const FlushRequested& request, const Instance& instance);
+  void TimeOut(uint64_t flush);
+  void Begin(Clones::value_type& clone, SessionId session);
+  void CloneGroup(Clones::value_type& clone, size_t index);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;
-  std::map<uint64_t, Flush> open_;       // by id
-  std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way
+  const Instances& instances_;
+  std::map<uint64_t, Flush> flushes_;     // under way, by id
+  std::map<SessionId, uint64_t> calls_;   // timeouts, ms, of the consumers' calls under way
+  Clones clones_;                         // under way, by number
+  std::map<ProducerId, uint64_t> asked_;  // to the last flush for a clone
+  uint64_t last_clone_ = 0;
 };
 
 }  // namespace ringscope

@@ -393,7 +393,7 @@ TEST_P(LiveService, WriterThatDrops_ReplayEqualsTrace) {
                                                          .sources = Sources(1),
                                                          .own_memory = 4 * 4096,
                                                          .batch_bytes = 1 << 20,
-                                                         .when_full = WhenFull::kDrop})
+                                                         .drops_when_full = true})
                             .value();
   ASSERT_TRUE(producer->WaitForSources(1));
   SharedMemoryWriter* const writer = producer->AddWriter(producer->started()[0].buffer).value();

@@ -1,7 +1,5 @@
 // The files of recordings, and the commands that read them: parts, older recordings, a total limit.
 
-#include "commands/record/log_files.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "commands/record/log_queue.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"
@@ -39,8 +38,8 @@ class Recordings : public ::testing::Test {
     return options;
   }
   static void Append(LogFiles& files, uint64_t time_ns, OpBody body) {
-    const Status status = files.Append({.time_ns = time_ns, .body = std::move(body)});
-    ASSERT_TRUE(status) << status.error().ToString();
+    ASSERT_TRUE(files.Append({.time_ns = time_ns, .body = std::move(body)}));
+    ASSERT_TRUE(files.Flush());
   }
   /// Records packets, numbered from 0, that are read after each fourth.
   /// @param reads false: at the end only

@@ -1,12 +1,19 @@
 #include "commands/record/log_queue.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <random>
 #include <system_error>
+#include <utility>
 
-#include "commands/record/boot_time.h"
-#include "core/base/wire.h"
+#include "commands/record/event_loop.h"
+#include "commands/shell/context.h"
+#include "formats/inputs/log_parts.h"
+#include "formats/io/file_lock.h"
+#include "formats/log/commit_log_format.h"
 
 namespace ringscope {
 namespace {
@@ -15,11 +22,154 @@ namespace {
 constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
-constexpr size_t kMaxFrameBytes = size_t{1} << 20;
-/// Blocks kept for the next burst once the queue is empty; the rest is freed.
-constexpr size_t kSpareBlocks = 64;
+constexpr size_t kMaxBlockCost = size_t{1} << 20;
+
+namespace fs = std::filesystem;
+
+/// The files that are further parts of an older recording of this name: by their names, and by
+/// their headers or because they are empty. Those of others stay.
+Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) {
+  std::vector<std::string> older;
+  for (const std::string& path : FilesNamedAsParts(options.path)) {
+    if (const auto by = RecordedBy(path))
+      return Fail(ErrorCode::kIo,
+                  fmt::format("a part of a recording of this name, {}, is {}", path, *by),
+                  {options.path, {}, {}}, "choose another name, or stop that recorder first");
+    std::error_code ignored;
+    const std::optional<LogHeader> header = ReadHeaderOf(path);
+    if ((header && header->part > 0) || fs::file_size(path, ignored) == 0) older.push_back(path);
+  }
+  if (older.empty() || options.replace) return older;
+  return Fail(ErrorCode::kUsage,
+              fmt::format("there is a part of an older recording of this name: {}", older.front()),
+              {options.path, {}, {}}, "choose another name, or replace it with --force");
+}
 
 }  // namespace
+
+LogHeader LiveHeader() {
+  LogHeader header;
+  header.format_version = commit_log::kFormatVersion;
+  header.tool = ToolVersion();
+  header.uuid = RandomUuid();
+  header.source = Origin::kShm;
+  if (utsname names = {}; ::uname(&names) == 0)
+    header.host = fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+  header.clock = "boottime";
+  header.description = "recorded live";
+  return header;
+}
+
+std::string RandomUuid() {
+  std::random_device random;
+  std::string uuid;
+  for (int i = 0; i < 4; ++i) uuid += fmt::format("{:08x}", random());
+  return uuid;
+}
+
+Result<std::unique_ptr<LogFiles>> LogFiles::Create(LogFilesOptions options) {
+  auto files = std::unique_ptr<LogFiles>(new LogFiles(std::move(options)));
+  RS_ASSIGN_OR_RETURN(const std::vector<std::string> older, FindOlderParts(files->options_));
+  RS_RETURN_IF_ERROR(files->OpenPart(files->options_.replace ? GrowingFile::Existing::kReplace
+                                                             : GrowingFile::Existing::kRefuse));
+  for (const std::string& path : older) {
+    std::error_code error;
+    if (!fs::remove(path, error) && error)
+      return Fail(ErrorCode::kIo,
+                  fmt::format("cannot remove a part of the older recording: {}", error.message()),
+                  {path, {}, {}});
+  }
+  return files;
+}
+
+Status LogFiles::OpenPart(GrowingFile::Existing existing) {
+  std::string path = PartPath(options_.path, part_);
+  if (std::error_code ignored; part_ > 0 && fs::exists(path, ignored)) {
+    // Somebody else's. Readers that are given all parts know them by their headers.
+    const fs::path whole(options_.path);
+    const std::string name =
+        fmt::format("{}-{}{}", whole.stem().string(), options_.header.uuid.substr(0, 8),
+                    whole.extension().string());
+    path = PartPath((whole.parent_path() / name).string(), part_);
+  }
+  while (true) {
+    auto file = GrowingFile::Create(path, existing);
+    if (!file && (part_ == 0 || !on_full_ || !on_full_(file.error())))
+      return tl::unexpected<Error>(std::move(file).error());
+    if (!file) continue;
+    // Only now the part before is unlocked.
+    if (file_) RS_RETURN_IF_ERROR(file_->Close());
+    file_ = *std::move(file);
+    break;
+  }
+  CommitLogWriterOptions options;
+  options.level = options_.level;
+  RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
+  const std::vector<OpBody> repeated = state_.Records();
+  LogHeader header = options_.header;
+  header.part = part_;
+  header.first_part = first_part_;
+  header.repeated_records = repeated.size();
+  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = {}, .body = std::move(header)}));
+  for (const OpBody& body : repeated)
+    RS_RETURN_IF_ERROR(writer_->Append({.time_ns = last_time_ns_, .body = body}));
+  return {};
+}
+
+Status LogFiles::Write(Bytes bytes) {
+  Status status = file_->Write(bytes);
+  while (!status && file_->disk_was_full() && on_full_ && on_full_(status.error()))
+    status = file_->Write(bytes);
+  return status;
+}
+
+RecordingEnded LogFiles::Ended(RecordingEnding ending) const {
+  VerdictBuilder verdicts = verdicts_;
+  if (first_part_ > 0) verdicts.AddRemovedParts(first_part_);
+  return verdicts.Ended(ending);
+}
+
+Status LogFiles::BeginNextPart() {
+  RS_RETURN_IF_ERROR(
+      writer_->Append({.time_ns = last_time_ns_, .body = Ended(RecordingEnding::kNextPart)}));
+  RS_RETURN_IF_ERROR(writer_->Close());
+  bytes_before_ += writer_->bytes_written();
+  done_.emplace_back(file_->path(), writer_->bytes_written());
+  uint64_t kept = *options_.max_size;  // the new part
+  for (const auto& [path, bytes] : done_) kept += bytes;
+  while (options_.keep && kept > *options_.keep && !done_.empty()) {
+    kept -= done_.front().second;
+    std::error_code ignored;  // a file that stays is one more than was asked for
+    fs::remove(done_.front().first, ignored);
+    done_.pop_front();
+    ++first_part_;
+  }
+  ++part_;
+  return OpenPart(GrowingFile::Existing::kRefuse);
+}
+
+Status LogFiles::Append(const Op& op) {
+  if (options_.max_size && writer_->bytes_written() >= *options_.max_size)
+    RS_RETURN_IF_ERROR(BeginNextPart());
+  RS_RETURN_IF_ERROR(writer_->Append(op));
+  if (op.time_ns) last_time_ns_ = op.time_ns;
+  if (std::holds_alternative<Commit>(op.body)) return {};
+  state_.Add(op.body);
+  verdicts_.Add(op.body);
+  return {};
+}
+
+Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint64_t> time_ns) {
+  if (ending) RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = Ended(*ending)}));
+  RS_RETURN_IF_ERROR(writer_->Close());
+  return file_->Close();
+}
+
+LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
+    : files_(std::move(files)),
+      options_(std::move(options)),
+      // A small queue must not be full before the first block is.
+      block_cost_(std::min(kMaxBlockCost, options_.capacity / 4)) {}
 
 Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
                                                    Options options) {
@@ -35,18 +185,12 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
   return queue;
 }
 
-LogQueue::~LogQueue() {
-  static_cast<void>(Close());
-  files_->SetOnFullDisk({});
-}
-
 void LogQueue::Append(OpBody body) {
-  Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
-  const auto* const commit = std::get_if<Commit>(&op.body);
-  const auto* const look = std::get_if<SharedMemoryLook>(&op.body);
-  const size_t size = commit != nullptr ? commit->request.size()
-                      : look != nullptr ? look->pages.size()
-                                        : 0;
+  Record record{.op = {.time_ns = BootTimeNs(), .body = std::move(body)}, .request = {}};
+  const auto* const commit = std::get_if<Commit>(&record.op.body);
+  const auto* const look = std::get_if<SharedMemoryLook>(&record.op.body);
+  if (commit != nullptr) record.request = wire::AsText(commit->request);
+  const size_t size = look != nullptr ? look->pages.size() : record.request.size();
   const size_t cost = size + kRecordCost;
 
   const std::lock_guard lock(mutex_);
@@ -55,13 +199,14 @@ void LogQueue::Append(OpBody body) {
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
-    return Drop(op, size);
+    return Drop(record.op, size);
   if (gap_) {
     ++totals_.gaps;
-    AppendLocked({.time_ns = op.time_ns, .body = std::move(*gap_)}, kRecordCost);
+    AppendLocked({.op = {.time_ns = record.op.time_ns, .body = std::move(*gap_)}, .request = {}},
+                 kRecordCost);
     gap_.reset();
   }
-  AppendLocked(op, cost);
+  AppendLocked(std::move(record), cost);
 }
 
 void LogQueue::Drop(const Op& op, size_t size) {
@@ -83,73 +228,27 @@ void LogQueue::Drop(const Op& op, size_t size) {
   totals_.dropped_bytes += size;
 }
 
-void LogQueue::AppendLocked(const Op& op, size_t cost) {
-  if (open_ == nullptr) OpenBlock();
-  if (!open_->frame.Append(op)) {
-    if (!open_->frame.empty()) {
-      CloseBlock();
-      OpenBlock();
-    }
-    if (!open_->frame.Append(op)) return AppendLarge(op, cost);
+void LogQueue::AppendLocked(Record record, size_t cost) {
+  if (open_.records.empty()) {
+    open_until_ = Clock::now() + options_.flush_interval;
+    changed_.notify_one();
   }
-  open_->queued += cost;
+  open_.records.push_back(std::move(record));
+  open_.cost += cost;
   queued_ += cost;
-  open_->last_time_ns = op.time_ns;
-  if (LogFiles::Notes(op.body)) open_->noted.push_back(op);
-}
-
-void LogQueue::AppendLarge(Op op, size_t cost) {
-  if (auto* const commit = std::get_if<Commit>(&op.body)) {
-    open_->large_request = wire::AsText(commit->request);
-    commit->request = wire::AsBytes(open_->large_request);
-  }
-  open_->large = std::move(op);
-  open_->queued += cost;
-  queued_ += cost;
-  CloseBlock();
-}
-
-void LogQueue::OpenBlock() {
-  if (spare_.empty()) {
-    // A small queue must not be full before the first block is.
-    open_ = std::make_unique<Block>(std::min(kMaxFrameBytes, options_.capacity / 4));
-  } else {
-    open_ = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  open_until_ = Clock::now() + options_.flush_interval;
+  if (open_.cost < block_cost_) return;
+  blocks_.push_back(std::exchange(open_, {}));
   changed_.notify_one();
 }
 
-void LogQueue::CloseBlock() {
-  blocks_.push_back(std::move(open_));
-  changed_.notify_one();
-}
-
-std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
-  block->frame.Clear();
-  block->queued = 0;
-  block->noted.clear();
-  block->last_time_ns.reset();
-  block->large.reset();
-  block->large_request = {};
-  spare_.push_back(std::move(block));
-  std::vector<BlockPtr> unused;
-  while (blocks_.empty() && spare_.size() > kSpareBlocks) {
-    unused.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  return unused;
-}
-
-LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
+std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
   const auto ready = [this] { return !blocks_.empty() || closing_; };
   // A block that is not full waits for more, for a while.
-  changed_.wait(lock, [&] { return ready() || open_ != nullptr; });
+  changed_.wait(lock, [&] { return ready() || !open_.records.empty(); });
   if (!ready()) changed_.wait_until(lock, open_until_, ready);
-  if (blocks_.empty() && open_ != nullptr) blocks_.push_back(std::move(open_));
-  if (blocks_.empty()) return nullptr;
-  BlockPtr block = std::move(blocks_.front());
+  if (blocks_.empty() && !open_.records.empty()) blocks_.push_back(std::exchange(open_, {}));
+  if (blocks_.empty()) return std::nullopt;
+  Block block = std::move(blocks_.front());
   blocks_.pop_front();
   return block;
 }
@@ -162,42 +261,46 @@ bool LogQueue::WaitForDisk(const Error& error) {
   return true;  // once more, also at the end
 }
 
+Status LogQueue::Write(Block& block) {
+  for (Record& record : block.records) {
+    if (auto* const commit = std::get_if<Commit>(&record.op.body))
+      commit->request = wire::AsBytes(record.request);
+    RS_RETURN_IF_ERROR(files_->Append(record.op));
+  }
+  return files_->Flush();
+}
+
 void LogQueue::Run() {
   Status status;
   std::unique_lock lock(mutex_);
-  while (BlockPtr block = TakeBlock(lock)) {
-    const bool sees_more = block->large || !block->noted.empty();
+  while (std::optional<Block> block = TakeBlock(lock)) {
     lock.unlock();
-    status = block->large ? files_->Append(*block->large)
-                          : files_->AppendFrame(block->frame, block->noted, block->last_time_ns);
+    status = Write(*block);
+    block->records = {};  // takes time
     lock.lock();
     if (!status) break;
     totals_.waiting.reset();
-    queued_ -= block->queued;
+    queued_ -= block->cost;
     totals_.written = files_->bytes_written();
-    if (sees_more) totals_.seen = files_->Ended(RecordingEnding::kUnknown);
-    std::vector<BlockPtr> unused = Recycle(std::move(block));
-    if (unused.empty()) continue;
-    lock.unlock();
-    unused.clear();
-    lock.lock();
+    totals_.seen = files_->Ended(RecordingEnding::kUnknown);
   }
-  if (status && gap_) {
-    ++totals_.gaps;
-    status = files_->Append({.time_ns = gap_->to_ns, .body = *gap_});
-  }
-  if (status) status = files_->Close(ending_, BootTimeNs());
-  totals_.seen = files_->Ended(ending_.value_or(RecordingEnding::kUnknown));
+  const std::optional<RecorderGap> gap = std::exchange(gap_, {});
+  totals_.gaps += gap ? 1 : 0;
+  const auto ending = ending_;
+  lock.unlock();
+  if (status && gap) status = files_->Append({.time_ns = gap->to_ns, .body = *gap});
+  if (status) status = files_->Close(ending, BootTimeNs());
+  lock.lock();
+  totals_.seen = files_->Ended(ending.value_or(RecordingEnding::kUnknown));
   totals_.written = files_->bytes_written();
   result_ = status;
-  if (!status) {
-    failure_ = status.error();
-    blocks_.clear();
-    open_.reset();
-    queued_ = 0;
-    lock.unlock();
-    if (options_.on_failure) options_.on_failure();
-  }
+  if (status) return;
+  failure_ = status.error();
+  blocks_.clear();
+  open_ = {};
+  queued_ = 0;
+  lock.unlock();
+  if (options_.on_failure) options_.on_failure();
 }
 
 LogQueue::State LogQueue::state() const {

@@ -9,13 +9,81 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "commands/record/log_files.h"
-#include "commands/record/recording.h"
+#include "core/log/live_state.h"
+#include "core/log/op.h"
+#include "core/log/verdict.h"
+#include "formats/io/growing_file.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
+
+struct LogFilesOptions {
+  std::string path;
+  int level = kDefaultLevel;         // zstd's
+  std::optional<uint64_t> max_size;  // bytes after which the next part begins
+  std::optional<uint64_t> keep;      // bytes of all parts; the oldest are removed. Needs max_size
+  bool replace = false;              // an older recording of that name, with its parts
+  LogHeader header;                  // with a uuid; the parts are numbered here
+};
+
+/// A recording's file, or files: each has a header with the same uuid and the next part number, so
+/// that the parts are one log together. Each further part begins with the records of what is still
+/// true of those before, so that it can be read without them. The file that is written is locked.
+class LogFiles : private ByteSink {
+ public:
+  /// kUsage: there is a recording of that name, and it is not to be replaced.
+  static Result<std::unique_ptr<LogFiles>> Create(LogFilesOptions options);
+
+  /// Called when the disk is full, again and again until it returns false: whether to try to write
+  /// once more. Without it a full disk is an error like any other.
+  void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
+
+  Status Append(const Op& op);
+  /// Makes what was appended safe from the end of this process.
+  Status Flush() { return writer_->Flush(); }
+  /// Ends the last file with its index.
+  /// @param ending of the last record, if there is to be one
+  Status Close(std::optional<RecordingEnding> ending = {}, std::optional<uint64_t> time_ns = {});
+
+  /// What the last record would be if the recording ended now.
+  RecordingEnded Ended(RecordingEnding ending) const;
+
+  uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
+  /// Written so far, those that were removed included.
+  uint32_t parts() const { return part_ + 1; }
+  /// The oldest that is still there.
+  uint32_t first_part() const { return first_part_; }
+
+ private:
+  explicit LogFiles(LogFilesOptions options) : options_(std::move(options)) {}
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override;
+  Status OpenPart(GrowingFile::Existing existing);
+  /// Ends this part, removes those that are not kept, and begins the next one.
+  Status BeginNextPart();
+
+  const LogFilesOptions options_;
+  std::function<bool(const Error&)> on_full_;
+  uint32_t part_ = 0;
+  uint32_t first_part_ = 0;
+  std::deque<std::pair<std::string, uint64_t>> done_;  // paths and bytes of the earlier parts kept
+  std::unique_ptr<GrowingFile> file_;
+  std::unique_ptr<CommitLogWriter> writer_;
+  uint64_t bytes_before_ = 0;  // in the parts before
+  LiveState state_;
+  std::optional<uint64_t> last_time_ns_;  // of the last record
+  VerdictBuilder verdicts_;
+};
+
+/// Of a log that is recorded on this machine, now.
+LogHeader LiveHeader();
+/// 32 random hexadecimal digits.
+std::string RandomUuid();
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
 /// bounded. When it is full, commits are dropped until half of it is free, and the log has a
@@ -43,7 +111,7 @@ class LogQueue : public RecordSink {
 
   /// Starts the writing thread. kIo: the system has no thread for it.
   static Result<std::unique_ptr<LogQueue>> Create(std::unique_ptr<LogFiles> files, Options options);
-  ~LogQueue() override;
+  ~LogQueue() override { static_cast<void>(Close()); }
 
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
@@ -58,43 +126,35 @@ class LogQueue : public RecordSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A frame's worth of records.
-  struct Block {
-    explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
-    PreparedFrame frame;
-    size_t queued = 0;      // what it counts for in the queue
-    std::vector<Op> noted;  // its records that LogFiles notes
-    std::optional<uint64_t> last_time_ns;
-    /// Instead of a commit that is too large for a frame.
-    std::optional<Op> large;
-    std::string large_request;
+  struct Record {
+    Op op;
+    std::string request;  // of a commit
   };
-  using BlockPtr = std::unique_ptr<Block>;
+  /// Records that are written, and made safe, together: a frame of the log.
+  struct Block {
+    std::vector<Record> records;
+    size_t cost = 0;  // what they count for in the queue
+  };
 
-  LogQueue(std::unique_ptr<LogFiles> files, Options options)
-      : files_(std::move(files)), options_(std::move(options)) {}
-  void AppendLocked(const Op& op, size_t cost);
-  void AppendLarge(Op op, size_t cost);
+  LogQueue(std::unique_ptr<LogFiles> files, Options options);
+  void AppendLocked(Record record, size_t cost);
   void Drop(const Op& op, size_t size);
-  void CloseBlock();
-  void OpenBlock();
   void Run();
-  /// Waits a moment. @return whether to try to write again: false once the queue is being closed
+  Status Write(Block& block);
+  /// Waits a moment. @return whether to try to write again
   bool WaitForDisk(const Error& error);
-  /// Waits until there is something to write. @return nullptr: the queue is closed and empty
-  BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
-  /// @return blocks that are not needed any more: freeing them takes time
-  std::vector<BlockPtr> Recycle(BlockPtr block);
+  /// Waits for something to write. @return nullopt if the queue is closed and empty
+  std::optional<Block> TakeBlock(std::unique_lock<std::mutex>& lock);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
   const Options options_;
+  const size_t block_cost_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<BlockPtr> blocks_;  // to be written
-  BlockPtr open_;                // being filled
+  std::deque<Block> blocks_;  // to be written
+  Block open_;                // being filled
   Clock::time_point open_until_;
-  std::vector<BlockPtr> spare_;  // memory to be used again: getting it from the system takes time
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;

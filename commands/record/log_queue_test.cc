@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/inputs/log_parts.h"
@@ -307,19 +307,14 @@ TEST(LogFiles, Parts_AreOneLogTogether) {
   std::string random(1000, '\0');
   uint32_t state = 1;
   constexpr int kRecords = 200;
-  PreparedFrame frame(20000);
   for (int i = 0; i < kRecords; ++i) {
     for (char& c : random) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
     Commit commit;
     commit.request = wire::AsBytes(random);
-    if (i % 2 == 0) {
-      ASSERT_TRUE(files->Append({.time_ns = 1, .body = commit}));
-      continue;
+    ASSERT_TRUE(files->Append({.time_ns = 1, .body = commit}));
+    if (i % 5 == 0) {
+      ASSERT_TRUE(files->Flush());
     }
-    ASSERT_TRUE(frame.Append({.time_ns = 1, .body = commit}));
-    if (i % 10 != 9) continue;
-    ASSERT_TRUE(files->AppendFrame(frame));
-    frame.Clear();
   }
   ASSERT_TRUE(files->Close());
   ASSERT_GT(files->parts(), 5u);

@@ -1,5 +1,3 @@
-#include "commands/record/memory_watch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -33,7 +31,7 @@ class MemoryWatchTest : public ::testing::Test {
     std::memcpy(shared_.chunk(page), header.data(), header.size());
     shared_.bitmap(page).store(OneChunk(state));
   }
-  void Look() { watch_.LookNow(log_, /*always=*/true); }
+  void Look() { watch_.LookNow(/*always=*/true); }
   /// All that was logged, read again.
   smb::MemoryFollower Follow() const {
     smb::MemoryFollower follower({kProducer, shared_.size(), TestMemory::kPage});
@@ -50,8 +48,9 @@ class MemoryWatchTest : public ::testing::Test {
   ProducerMemory memory_{SharedMemory::Open(UniqueFd(::dup(shared_.fd()))).value(),
                          TestMemory::kPage};
   MemoryLog log_;
-  LookBudget budget_;
-  MemoryWatch watch_{memory_, kProducer, {}, budget_};
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  EventLoop::Clock::time_point from_;
+  MemoryWatch watch_{memory_, kProducer, log_, *loop_, from_};
 };
 
 TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
@@ -66,31 +65,17 @@ TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
   shared_.bitmap(2).store(0);
   Look();
   EXPECT_EQ(Follow().picture(), Direct());
-  const smb::MemoryUse use = Follow().use();
-  EXPECT_EQ(use.looks, 3u);
-  EXPECT_EQ(use.peak->counts.used(), 2u);
-  EXPECT_EQ(use.chunks, 8u);
-}
-
-TEST_F(MemoryWatchTest, OfANewMemoryAllIsFree) {
-  watch_.LookAtNew(log_);
-  const auto looks = log_.All<SharedMemoryLook>();
-  ASSERT_EQ(looks.size(), 1u);
-  EXPECT_TRUE(looks[0].whole);
-  EXPECT_EQ(Follow().picture(), Direct());
-  EXPECT_FALSE(watch_.next());
-  Put(1, ChunkState::kBeingWritten, 4, 0);
-  watch_.LookNow(log_);
-  EXPECT_EQ(Follow().picture(), Direct());
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 3u);
+  EXPECT_EQ(Follow().seen()->counts.used(), 1u);
 }
 
 TEST_F(MemoryWatchTest, WhatIsNotNew_IsNotLogged) {
   Put(1, ChunkState::kBeingWritten, 4, 0);
-  watch_.LookNow(log_);
-  watch_.LookNow(log_);
+  watch_.LookNow();
+  watch_.LookNow();
   ASSERT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
   Put(1, ChunkState::kComplete, 4, 0);
-  watch_.LookNow(log_);
+  watch_.LookNow();
   const auto looks = log_.All<SharedMemoryLook>();
   ASSERT_EQ(looks.size(), 2u);
   EXPECT_EQ(looks[1].number, 1u);
@@ -98,43 +83,25 @@ TEST_F(MemoryWatchTest, WhatIsNotNew_IsNotLogged) {
   EXPECT_TRUE(looks[1].same_until_ns);  // when it looked in between
 }
 
-TEST_F(MemoryWatchTest, TheIntervalIsKept) {
-  MemoryWatch watch(memory_, kProducer, {.interval = std::chrono::hours(1)}, budget_);
-  Put(1, ChunkState::kBeingWritten, 4, 0);
-  watch.LookIfDue(log_);
-  Put(1, ChunkState::kComplete, 4, 0);
-  watch.LookIfDue(log_);
-  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
-}
-
 TEST_F(MemoryWatchTest, NoLookThatCostsTooMuch) {
-  MemoryWatch watch(memory_, kProducer, {}, budget_);
   Put(1, ChunkState::kBeingWritten, 4, 0);
-  watch.LookIfDue(log_);
+  watch_.LookIfDue();
   ASSERT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
-  ASSERT_TRUE(watch.next());
-  budget_.Spend(LookBudget::kMost + std::chrono::minutes(1));
+  EXPECT_GT(from_, MemoryWatch::Clock::time_point());
+  from_ = MemoryWatch::Clock::now() + std::chrono::hours(1);  // as after a look that took long
   Put(1, ChunkState::kComplete, 4, 0);
-  std::this_thread::sleep_until(*watch.next());
-  const auto before = MemoryWatch::Clock::now();
-  watch.LookIfDue(log_);
+  watch_.LookIfDue();
   EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
-  EXPECT_GT(watch.next(), before);  // it is tried again, later
-  watch.LookNow(log_);              // the last look is never left out
+  EXPECT_EQ(watch_.next(), from_);  // it is tried again, later
+  watch_.LookNow();                 // the last look is never left out
   EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 2u);
 }
 
-TEST(LookBudgetTest, GrowsWithTheThreadsWork) {
-  LookBudget budget;
-  EXPECT_TRUE(budget.Allows(LookBudget::Clock::now()));
-  budget.Spend(LookBudget::kMost + std::chrono::minutes(1));
-  EXPECT_FALSE(budget.Allows(LookBudget::Clock::now()));
-  LookBudget small;
-  small.Spend(LookBudget::kMost + std::chrono::microseconds(500));
-  const auto start = LookBudget::Clock::now();
-  while (!small.Allows(LookBudget::Clock::now())) continue;  // this is work
-  // The thread alone, or time alone: neither is faster.
-  EXPECT_GE(LookBudget::Clock::now() - start, std::chrono::milliseconds(9));
+TEST_F(MemoryWatchTest, WhatIsInUse_IsLookedAtByATimer) {
+  Put(1, ChunkState::kBeingWritten, 4, 0);
+  watch_.LookIfDue();
+  Put(1, ChunkState::kComplete, 4, 0);
+  loop_->RunUntil([&] { return log_.All<SharedMemoryLook>().size() == 2; });
 }
 
 TEST_F(MemoryWatchTest, WhatIsInUse_IsLookedAtAgain) {
@@ -147,7 +114,7 @@ TEST_F(MemoryWatchTest, WhatIsInUse_IsLookedAtAgain) {
   // The longer nothing changes, the later.
   const auto pause = [&] {
     const auto before = MemoryWatch::Clock::now();
-    watch_.LookNow(log_);
+    watch_.LookNow();
     return *watch_.next() - before;
   };
   EXPECT_GE(pause(), std::chrono::milliseconds(2));
@@ -190,7 +157,7 @@ TEST_F(MemoryWatchTest, HostileHeaders) {
   const std::string before(reinterpret_cast<const char*>(shared_.data()), shared_.size());
   Look();
   EXPECT_EQ(Follow().picture(), Direct());
-  EXPECT_EQ(Follow().use().looks, 2001u);
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 2001u);
   EXPECT_EQ(before, std::string(reinterpret_cast<const char*>(shared_.data()), shared_.size()));
 }
 
@@ -198,11 +165,11 @@ TEST_F(MemoryWatchTest, LargestMemory_OfAnyBits) {
   TestMemory large(smb::kMaxPagesOfPicture * TestMemory::kPage, /*sealed=*/true);
   const ProducerMemory memory(SharedMemory::Open(UniqueFd(::dup(large.fd()))).value(),
                               TestMemory::kPage);
-  MemoryWatch watch(memory, kProducer, {}, budget_);
+  MemoryWatch watch(memory, kProducer, log_, *loop_, from_);
   std::mt19937 random(1);
   for (size_t page = 0; page < smb::kMaxPagesOfPicture; ++page)
     large.bitmap(page).store(static_cast<uint32_t>(random()));
-  watch.LookNow(log_);
+  watch.LookNow();
   smb::MemoryFollower follower({kProducer, large.size(), TestMemory::kPage});
   ASSERT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
   EXPECT_TRUE(follower.Add(log_.All<SharedMemoryLook>().front(), 0));
@@ -214,8 +181,8 @@ TEST_F(MemoryWatchTest, TooManyPages_AreNotLookedAt) {
   TestMemory large((smb::kMaxPagesOfPicture + 1) * TestMemory::kPage, /*sealed=*/true);
   const ProducerMemory memory(SharedMemory::Open(UniqueFd(::dup(large.fd()))).value(),
                               TestMemory::kPage);
-  MemoryWatch watch(memory, kProducer, {}, budget_);
-  watch.LookNow(log_, /*always=*/true);
+  MemoryWatch watch(memory, kProducer, log_, *loop_, from_);
+  watch.LookNow(/*always=*/true);
   EXPECT_TRUE(log_.All<SharedMemoryLook>().empty());
 }
 

@@ -5,11 +5,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "core/gaps/memory_picture.h"
+#include "core/perfetto/fields.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {
@@ -17,6 +20,36 @@ namespace {
 
 /// Fragments that a chunk needs to be scraped while it is being written: the last is not whole.
 constexpr uint16_t kMinFragments = 2;
+/// Looks take at most one of so many parts of the time.
+constexpr int kShareOfLooks = 20;
+/// Pauses between looks while nothing passes and chunks are in use.
+constexpr std::chrono::milliseconds kFirstPause{1};
+constexpr std::chrono::milliseconds kLongestPause{64};
+
+/// What a look may count as. One that takes longer was interrupted: the time is another thread's.
+constexpr std::chrono::nanoseconds LongestLook(size_t pages) {
+  return std::chrono::microseconds(10) + pages * std::chrono::nanoseconds(250);
+}
+
+size_t PagesToLookAt(const ProducerMemory& memory) {
+  const uint64_t pages = memory.page_count();
+  return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
+}
+
+tl::unexpected<Error> Malformed() {
+  return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
+}
+
+bool IsWellFormed(Bytes message) {
+  wire::FieldReader reader(message);
+  while (reader.Next()) continue;
+  return reader.ok();
+}
+
+/// Bytes of a length-delimited field that holds so many.
+size_t FieldBytes(uint32_t number, size_t content) {
+  return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(content) + content;
+}
 
 }  // namespace
 
@@ -113,6 +146,159 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
   };
   pages_.Scan(take, done, data);
   return chunks;
+}
+
+Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
+  for_log_.clear();
+  flush_.reset();
+  from_memory_ = false;
+  chunks_ = chunk_bytes_ = 0;
+  wire::FieldReader reader(request);
+  while (const auto field = reader.Next()) {
+    if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
+      RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
+    } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
+      flush_ = field->value;
+    } else {
+      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch) && !IsWellFormed(field->bytes))
+        return Malformed();
+      for_log_ += wire::AsText(field->whole);
+    }
+  }
+  if (!reader.ok()) return Malformed();
+  return {};
+}
+
+Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory) {
+  smb::ChunkPlace place;
+  std::optional<size_t> data;
+  wire::FieldReader reader(field.bytes);
+  while (const auto part = reader.Next()) {
+    if (part->IsVarint(proto::ChunksToMove::kPage)) place.page = part->value;
+    if (part->IsVarint(proto::ChunksToMove::kChunk)) place.chunk = part->value;
+    if (!part->IsBytes(proto::ChunksToMove::kData)) continue;
+    data = part->bytes.size();
+    // Some of these sizes would abort the service: none is passed on.
+    if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("sent a chunk of {} bytes, {} to {} are possible", *data,
+                              kChunkHeaderSize, kMaxChunkData));
+    }
+  }
+  if (!reader.ok()) return Malformed();
+
+  if (data) {
+    ++chunks_;
+    chunk_bytes_ += *data;
+  } else if (memory != nullptr && TakeChunk(field, place, *memory)) {
+    return {};
+  }
+  for_log_ += wire::AsText(field.whole);
+  return {};
+}
+
+bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
+                             ProducerMemory& memory) {
+  const size_t bytes = memory.BytesOfComplete(place);
+  if (bytes == 0) return false;
+  // The chunk is copied directly to its place, after the bytes of the field.
+  const size_t before = for_log_.size();
+  wire::AppendTag(for_log_, proto::CommitDataRequest::kChunksToMove, wire::Type::kBytes);
+  wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(proto::ChunksToMove::kData, bytes));
+  for_log_ += wire::AsText(field.bytes);
+  wire::AppendTag(for_log_, proto::ChunksToMove::kData, wire::Type::kBytes);
+  wire::AppendVarint(for_log_, bytes);
+  const size_t start = for_log_.size();
+  // The page's layout changes between two reads only if the producer violates the protocol.
+  if (!memory.TakeCommitted(place, for_log_) || for_log_.size() - start != bytes) {
+    for_log_.resize(before);
+    return false;
+  }
+  from_memory_ = true;
+  ++chunks_;
+  chunk_bytes_ += bytes;
+  return true;
+}
+
+std::string CommitReader::WithoutFlush(Bytes request) {
+  std::string rest;
+  wire::FieldReader reader(request);
+  while (const auto field = reader.Next())
+    if (!field->IsVarint(proto::CommitDataRequest::kFlushRequestId))
+      rest += wire::AsText(field->whole);
+  return rest;
+}
+
+MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log,
+                         EventLoop& loop, Clock::time_point& from)
+    : memory_(memory),
+      producer_(producer),
+      log_(log),
+      loop_(loop),
+      from_(from),
+      last_(PagesToLookAt(memory)),
+      now_(PagesToLookAt(memory)),
+      lost_(now_.pages().empty()) {}
+
+void MemoryWatch::LookIfDue() {
+  if (Clock::now() >= from_) {
+    LookNow();
+  } else if (next_) {
+    LookAt(std::max(*next_, from_));
+  }
+}
+
+void MemoryWatch::LookNow(bool always) {
+  next_.reset();
+  const Clock::time_point begin = Clock::now();
+  lost_ = lost_ || !memory_.Look(now_);
+  if (lost_) return;
+  const bool changed = Add(always);
+  const Clock::time_point end = Clock::now();
+  const auto took = std::min<Clock::duration>(end - begin, LongestLook(last_.pages().size()));
+  from_ = begin + took * kShareOfLooks;
+  if (last_.Count().used() == 0) {
+    pause_ = {};
+    return;
+  }
+  pause_ = changed ? kFirstPause
+                   : std::min<Clock::duration>(std::max<Clock::duration>(pause_, kFirstPause) * 2,
+                                               kLongestPause);
+  LookAt(std::max(end + pause_, from_));
+}
+
+void MemoryWatch::LookAt(Clock::time_point time) {
+  next_ = time;
+  if (timer_ && timer_at_ <= time) return;  // it is set again then
+  timer_at_ = time;
+  timer_ = loop_.CallAt(time, [this] {
+    timer_.reset();
+    if (!next_) return;
+    if (Clock::now() < *next_) return LookAt(*next_);
+    LookIfDue();
+  });
+}
+
+bool MemoryWatch::Add(bool always) {
+  changes_.clear();
+  smb::AppendChanges(last_, now_, changes_);
+  const bool changed = !changes_.empty() || looks_ == 0;
+  if (changed || always) {
+    SharedMemoryLook look{.producer = producer_,
+                          .number = looks_,
+                          .whole = looks_ % kWholeEvery == 0,
+                          .same_until_ns = std::exchange(same_until_ns_, std::nullopt)};
+    if (look.whole)
+      smb::AppendChanges(smb::MemoryPicture(now_.pages().size()), now_, look.pages);
+    else
+      look.pages = changes_;
+    ++looks_;
+    log_.Append(std::move(look));
+    std::swap(last_, now_);
+  } else {
+    same_until_ns_ = BootTimeNs();
+  }
+  return changed;
 }
 
 }  // namespace ringscope

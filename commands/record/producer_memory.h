@@ -4,20 +4,22 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/socket.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
+#include "core/log/op.h"
 #include "formats/ipc/smb.h"
 
 namespace ringscope {
 
-/// A file in memory that other processes share, for reading. It may shrink: reading a page of a
-/// mapping that is gone would end this process (SIGBUS). So it is mapped only if it is sealed
-/// against that; else it is read by system calls, which return less than asked for.
+/// A file in memory that other processes share, for reading. A read of a mapped page that is gone
+/// would end this process (SIGBUS): a file that may shrink is read by system calls instead.
 class SharedMemory : public smb::Memory {
  public:
   /// More than this is no shared memory buffer: Perfetto's have at most 32 MiB.
@@ -63,9 +65,9 @@ class ProducerMemory {
 
   /// Bytes of a complete chunk, header and payload; 0: there is none.
   size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
-  /// Appends a chunk that the producer commits to `out`, header and payload, and marks it as
-  /// committed. @return false, with `out` as it was: there is no such chunk, it is not complete, or
-  /// it was committed before; the service skips it, too
+  /// Appends a chunk that the producer commits to `out`, and marks it as committed. @return false,
+  /// with `out` as it was, for one that is not complete or was committed before: the service skips
+  /// it, too
   bool TakeCommitted(smb::ChunkPlace place, std::string& out);
 
   /// The id belongs to a new writer from here on, whose chunk ids start again.
@@ -83,7 +85,6 @@ class ProducerMemory {
                                          std::string& data);
 
  private:
-  /// What is known of the place of a chunk.
   struct Slot {
     bool committed = false;
     bool scraped = false;
@@ -99,6 +100,82 @@ class ProducerMemory {
   smb::Pages pages_;
   std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
   std::map<WriterId, uint32_t> lives_;
+};
+
+/// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, which is set
+/// apart, and the chunks that it names in shared memory. Reuse one reader: it keeps its memory.
+class CommitReader {
+ public:
+  /// @param memory nullptr: the producer has no shared memory
+  /// kCorrupt: not well-formed, or chunk data that the service cannot take.
+  Status Read(Bytes request, ProducerMemory* memory);
+
+  /// The request for the log, without its flush id; empty if there was nothing else.
+  Bytes for_log() const { return wire::AsBytes(for_log_); }
+  /// A request as it was sent, without the flush id.
+  static std::string WithoutFlush(Bytes request);
+  std::optional<uint64_t> flush() const { return flush_; }
+
+  Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
+  /// Chunks with data, and their bytes.
+  uint64_t chunks() const { return chunks_; }
+  uint64_t chunk_bytes() const { return chunk_bytes_; }
+
+ private:
+  Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
+  /// @return false: there is no such chunk in memory
+  bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
+
+  std::string for_log_;
+  std::optional<uint64_t> flush_;
+  bool from_memory_ = false;
+  uint64_t chunks_ = 0;
+  uint64_t chunk_bytes_ = 0;
+};
+
+/// Looks at the page headers of a producer's shared memory, and logs what has changed. It only
+/// reads: before commits, and by a timer while chunks are in use, the less changes, the later.
+/// After a look there is none at any memory for twenty times as long as it took.
+class MemoryWatch {
+ public:
+  using Clock = EventLoop::Clock;
+  /// After so many logged looks one is whole: a reader of a part of the log need not wait longer.
+  static constexpr uint64_t kWholeEvery = 256;
+
+  /// @param memory, log, loop must live longer
+  /// @param from the next look of any watch, at the earliest: shared by all watches
+  MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log, EventLoop& loop,
+              Clock::time_point& from);
+
+  /// Looks, if it is time for it. Call it before a commit is passed on: not earlier, as a look has
+  /// the system provide all pages of a new memory.
+  void LookIfDue();
+  /// Looks at once.
+  /// @param always log the look even if it sees nothing new: for the last one
+  void LookNow(bool always = false);
+  /// When to look again although nothing passes. nullopt: no chunk is in use.
+  std::optional<Clock::time_point> next() const { return next_; }
+
+ private:
+  /// Logs the picture, if there is something new in it. @return whether there is
+  bool Add(bool always);
+  void LookAt(Clock::time_point time);
+
+  const ProducerMemory& memory_;
+  const ProducerId producer_;
+  RecordSink& log_;
+  EventLoop& loop_;
+  Clock::time_point& from_;
+  smb::MemoryPicture last_;  // as the log has it
+  smb::MemoryPicture now_;
+  std::string changes_;
+  uint64_t looks_ = 0;  // logged
+  std::optional<uint64_t> same_until_ns_;
+  std::optional<Clock::time_point> next_;
+  EventLoop::Timer timer_;
+  Clock::time_point timer_at_;  // next_, or before it
+  Clock::duration pause_{};
+  bool lost_ = false;  // the memory has shrunk, or is too large
 };
 
 }  // namespace ringscope

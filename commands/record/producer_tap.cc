@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/record/producer_memory.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
@@ -28,14 +27,7 @@ Result<Message> Decode(Bytes bytes) {
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
 BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
 
-void QueueAll(const std::vector<std::string>& frames, FrameSocket& service) {
-  for (const std::string& frame : frames) service.Queue(wire::AsBytes(frame));
-}
-
 }  // namespace
-
-ProducerTap::ProducerTap(Recording& recording, PeerIdentity peer)
-    : PortTap(recording), peer_(peer) {}
 
 std::string ProducerTap::Describe() const {
   if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
@@ -43,8 +35,7 @@ std::string ProducerTap::Describe() const {
 }
 
 bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
-  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body))
-    return methods().Find(*invoke) == ipc::MethodName::kInitializeConnection;
+  if (MethodOf(frame) == ipc::MethodName::kInitializeConnection) return true;
   const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
   if (reply == nullptr || frame.request_id != command_request_) return false;
   const auto command = Decode<ipc::AsyncCommand>(reply->reply);
@@ -54,43 +45,61 @@ bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   NotePassing();
-  switch (method) {
-    case ipc::MethodName::kInitializeConnection:
-      return OnInitialize(invoke, std::move(frame), service);
-    case ipc::MethodName::kCommitData:
-      return OnCommit(invoke, std::move(frame), service);
-    case ipc::MethodName::kRegisterDataSource:
-    case ipc::MethodName::kUpdateDataSource:
-      RS_RETURN_IF_ERROR(OnDataSource(invoke.args));
-      break;
-    case ipc::MethodName::kUnregisterDataSource:
-      RS_RETURN_IF_ERROR(OnDataSourceGone(invoke.args));
-      SetCausesRead();
-      break;
-    case ipc::MethodName::kRegisterTraceWriter:
-      RS_RETURN_IF_ERROR(OnWriter(invoke.args));
-      break;
-    case ipc::MethodName::kUnregisterTraceWriter:
-      RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));
-      break;
-    case ipc::MethodName::kNotifyDataSourceStarted:
-      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
-      break;
-    case ipc::MethodName::kNotifyDataSourceStopped:
-      QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), service);
-      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
-      SetCausesRead();
-      break;
-    case ipc::MethodName::kActivateTriggers:
-      RS_RETURN_IF_ERROR(OnTriggers(invoke.args));
-      break;
-    case ipc::MethodName::kGetAsyncCommand:
-      command_request_ = frame.frame.request_id;
-      break;
-    default:
-      break;
-  }
+  if (method == ipc::MethodName::kInitializeConnection)
+    return OnInitialize(invoke, std::move(frame), service);
+  if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
+  if (method == ipc::MethodName::kGetAsyncCommand) command_request_ = frame.frame.request_id;
+  if (method == ipc::MethodName::kNotifyDataSourceStopped)
+    Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
+  RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
+  if (method == ipc::MethodName::kNotifyDataSourceStopped ||
+      method == ipc::MethodName::kUnregisterDataSource)
+    SetCausesRead();
   service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
+  using enum ipc::MethodName;
+  if (method == kRegisterDataSource || method == kUpdateDataSource) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
+    const ipc::DataSourceDescriptor& descriptor = request.descriptor;
+    no_flush_[descriptor.name] = descriptor.no_flush;
+    recording_.log.Append(
+        DataSourceRegistered{.producer = producer_,
+                             .name = descriptor.name,
+                             .no_flush = descriptor.no_flush,
+                             .will_notify_on_start = descriptor.will_notify_on_start,
+                             .will_notify_on_stop = descriptor.will_notify_on_stop,
+                             .handles_state_clear = descriptor.handles_state_clear,
+                             .protovm_program = descriptor.protovm_program});
+  } else if (method == kUnregisterDataSource) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
+    no_flush_.erase(request.name);
+    recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
+  } else if (method == kRegisterTraceWriter) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
+    const WriterId writer = CutToWriterId(request.writer);
+    const BufferId buffer = CutToBufferId(request.target_buffer);
+    if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
+    if (memory_ != nullptr) memory_->OnNewWriter(writer);
+    recording_.log.Append(
+        WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
+  } else if (method == kUnregisterTraceWriter) {
+    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+    writers_.erase(CutToWriterId(request.writer));
+    recording_.log.Append(
+        WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
+  } else if (method == kNotifyDataSourceStarted || method == kNotifyDataSourceStopped) {
+    RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
+    recording_.log.Append(DataSourceNotified{.producer = producer_,
+                                             .instance = notification.instance,
+                                             .stopped = method == kNotifyDataSourceStopped});
+  } else if (method == kActivateTriggers) {
+    RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
+    for (const std::string& name : triggers.names)
+      recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+  }
   return {};
 }
 
@@ -108,11 +117,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     connected_as_ = name_;
     recording_.connected.insert(connected_as_);
     ++recording_.counts.producers;
-    ++recording_.counts.producers_seen;
-    ProducerConnected record;
-    record.producer = producer_;
-    record.uid = peer_.uid;
-    record.pid = peer_.pid;
+    ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
     record.seen_uid = ::geteuid();
     record.seen_pid = ::getpid();
     record.name = name_;
@@ -126,24 +131,21 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     // The service uses it or makes another, as its reply shows.
     provides_memory_ = true;
     const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page));
   }
-  if (!wants_scraping_) {
-    service.Queue(std::move(frame));
-    return {};
-  }
-  // If a field occurs twice, the last one counts.
-  std::string args(wire::AsText(invoke.args));
-  wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
-                   ipc::kScrapingDisabled);
   std::string edited;
-  ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
-  frame.frame.whole = wire::AsBytes(edited);
+  if (wants_scraping_) {  // if a field occurs twice, the last one counts
+    std::string args(wire::AsText(invoke.args));
+    wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
+                     ipc::kScrapingDisabled);
+    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
+    frame.frame.whole = wire::AsBytes(edited);
+  }
   service.Queue(std::move(frame));
   return {};
 }
 
-Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new) {
+Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
   watch_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
@@ -151,26 +153,9 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new
                                           .size = memory_->size(),
                                           .page_size = page_bytes,
                                           .direct_patching = may_patch_directly_});
-  if (recording_.looks) {
-    watch_.emplace(*memory_, producer_, *recording_.looks, recording_.look_budget);
-    if (is_new)
-      watch_->LookAtNew(recording_.log);
-    else
-      watch_->LookNow(recording_.log);
-  }
+  if (recording_.looks)
+    watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
   return {};
-}
-
-std::optional<MemoryWatch::Clock::time_point> ProducerTap::LookAgain() {
-  if (!watch_ || !watch_->next()) return std::nullopt;
-  if (*watch_->next() <= MemoryWatch::Clock::now()) watch_->LookIfDue(recording_.log);
-  return watch_->next();
-}
-
-void ProducerTap::LookIfDue() {
-  if (!watch_) return;
-  watch_->LookIfDue(recording_.log);
-  if (watch_->next()) recording_.on_waiting_memory();
 }
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
@@ -179,58 +164,42 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
-  recording_.counts.patches += commit_.patches();
   if (!commit_.for_log().empty()) {
-    Commit record;
-    record.producer = producer_;
-    record.origin = commit_.origin();
-    record.request = commit_.for_log();
-    recording_.log.Append(record);
+    recording_.log.Append(
+        Commit{.producer = producer_, .origin = commit_.origin(), .request = commit_.for_log()});
   }
   if (!commit_.flush()) {
     service.Queue(std::move(frame));
     return {};
   }
-  const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
   const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
-  if (const std::string own = CommitReader::WithoutFlush(invoke.args);
-      !own.empty() && !scraped.empty()) {
-    service.Queue(wire::AsBytes(OwnCommit(own)));
+  if (std::string own = CommitReader::WithoutFlush(invoke.args); !own.empty() && !scraped.empty()) {
+    Send({std::move(own)}, service);
     std::string rest;
     CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
     ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
     frame.frame.whole = wire::AsBytes(edited);
   }
-  QueueAll(scraped, service);
+  Send(scraped, service);
   service.Queue(std::move(frame));
-  recording_.log.Append(acknowledged);
-  OnAcknowledged(acknowledged);
+  recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
+  // The service clones in a task of its own: what follows must not overtake that.
+  if (recording_.flushes.AnyClone()) SetMustConfirm();
+  recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
+  SetCausesRead();
   return {};
 }
 
-void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
-  // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.clones.AnyOpen()) SetMustConfirm();
-  recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
-  recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
-  SetCausesRead();
-}
-
-std::string ProducerTap::OwnCommit(const std::string& request) {
-  std::string frame;
-  ipc::AppendInvoke(frame, NextOwnRequest(),
-                    {.service = methods().service(),
-                     .method = *methods().IdOf(ipc::MethodName::kCommitData),
-                     .args = wire::AsBytes(request),
-                     .drop_reply = true});
-  return frame;
+void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
+  for (const std::string& commit : commits)
+    Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
 }
 
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
-  std::vector<std::string> frames;
-  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
+  std::vector<std::string> commits;
+  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return commits;
   std::string data;
   std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
   std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
@@ -249,25 +218,22 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
       ++recording_.counts.chunks;
       recording_.counts.chunk_bytes += chunk.bytes;
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
-    Commit record;
-    record.producer = producer_;
-    record.origin = Origin::kScraped;
-    record.request = wire::AsBytes(request);
-    recording_.log.Append(record);
-    frames.push_back(OwnCommit(request));
+    recording_.log.Append(Commit{
+        .producer = producer_, .origin = Origin::kScraped, .request = wire::AsBytes(request)});
+    commits.push_back(std::move(request));
   }
-  return frames;
+  return commits;
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
   NotePassing();
-  if (service != nullptr) QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+  if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   SetCausesRead();  // it may have been the last one that the session's end waited for
-  --recording_.counts.producers;
   recording_.connected.erase(recording_.connected.find(connected_as_));
   recording_.instances.RemoveAll(producer_);
-  if (watch_) watch_->LookNow(recording_.log, /*always=*/true);
+  if (watch_) watch_->LookNow(/*always=*/true);
+  watch_.reset();
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
@@ -279,14 +245,14 @@ bool ProducerTap::WantsScrape() const {
 void ProducerTap::Scrape(FrameSocket& service) {
   NotePassing();
   LookIfDue();  // it may commit nothing for long
-  const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
-  if (!frames.empty()) SetUnconfirmed();
-  QueueAll(frames, service);
+  const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
+  if (!commits.empty()) SetUnconfirmed();
+  Send(commits, service);
 }
 
 bool ProducerTap::MayPass() const {
   if (recording_.files.any() && recording_.files.IsDue()) return false;
-  return !recording_.clones.AnyOpen() || recording_.clones.WaitsFor(producer_);
+  return !recording_.flushes.AnyClone() || recording_.flushes.CloneWaitsFor(producer_);
 }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
@@ -294,58 +260,14 @@ std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
   return std::nullopt;
 }
 
-Status ProducerTap::OnDataSource(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
-  const ipc::DataSourceDescriptor& descriptor = request.descriptor;
-  no_flush_[descriptor.name] = descriptor.no_flush;
-  recording_.log.Append(
-      DataSourceRegistered{.producer = producer_,
-                           .name = descriptor.name,
-                           .no_flush = descriptor.no_flush,
-                           .will_notify_on_start = descriptor.will_notify_on_start,
-                           .will_notify_on_stop = descriptor.will_notify_on_stop,
-                           .handles_state_clear = descriptor.handles_state_clear,
-                           .protovm_program = descriptor.protovm_program});
-  return {};
-}
-
-Status ProducerTap::OnDataSourceGone(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
-  no_flush_.erase(request.name);
-  recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
-  return {};
-}
-
-Status ProducerTap::OnWriter(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
-  const WriterId writer = CutToWriterId(request.writer);
-  const BufferId buffer = CutToBufferId(request.target_buffer);
-  if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
-  if (memory_ != nullptr) memory_->OnNewWriter(writer);
-  recording_.log.Append(
-      WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
-  return {};
-}
-
-Status ProducerTap::OnWriterGone(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
-  writers_.erase(CutToWriterId(request.writer));
-  recording_.log.Append(
-      WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
-  return {};
-}
-
 Status ProducerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                             PassingFrame& frame) {
   if (!reply.success) return {};
-  if (request_id == init_request_) return OnInitialized(reply.reply);
-  if (request_id == command_request_) return OnCommand(reply.reply, frame);
-  return {};
-}
-
-Status ProducerTap::OnInitialized(Bytes reply) {
+  if (request_id == command_request_ && request_id != init_request_)
+    return OnCommand(reply.reply, frame);
+  if (request_id != init_request_) return {};
   init_request_.reset();
-  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply));
+  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
   emulated_ = answer.use_emulation;
   may_patch_directly_ = answer.direct_patching;
   if (provides_memory_ && !answer.uses_provided_shared_memory) {
@@ -363,8 +285,7 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
     const uint64_t kb = command.setup_tracing->page_size_kb;
     if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
       return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
-    RS_RETURN_IF_ERROR(
-        UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb, /*is_new=*/true));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
   }
   if (command.set_up) OnInstance(*command.set_up, reply);
   if (command.start) {
@@ -394,33 +315,13 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
     recording_.last_flush = flush.request_id;
     recording_.scrape_unasked();
   }
-  FlushRequested record{.flush = flush.request_id,
-                        .producer = producer_,
-                        .instances = flush.instances,
-                        .flags = flush.flags};
+  const FlushRequested record{.flush = flush.request_id,
+                              .producer = producer_,
+                              .instances = flush.instances,
+                              .flags = flush.flags};
   recording_.log.Append(record);
-  std::optional<SessionBuffers::SessionId> session;
-  for (const uint64_t id : flush.instances) {
-    const Instance* const instance = recording_.instances.Find(producer_, id);
-    if (instance != nullptr && !session) session = instance->session;
-  }
-  recording_.flushes.OnRequested(record, session, FlushWatch::Clock::now());
-  recording_.clones.OnFlush(record);
+  recording_.flushes.OnRequested(record);
   recording_.on_released();
-}
-
-Status ProducerTap::OnNotified(Bytes args, bool stopped) {
-  RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
-  recording_.log.Append(DataSourceNotified{
-      .producer = producer_, .instance = notification.instance, .stopped = stopped});
-  return {};
-}
-
-Status ProducerTap::OnTriggers(Bytes args) {
-  RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
-  for (const std::string& name : triggers.names)
-    recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
-  return {};
 }
 
 void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {

@@ -7,12 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/commit_reader.h"
-#include "commands/record/memory_watch.h"
-#include "commands/record/port_tap.h"
 #include "commands/record/producer_memory.h"
-#include "commands/record/recording.h"
-#include "commands/record/socket.h"
+#include "commands/record/tap.h"
 
 namespace ringscope {
 
@@ -23,20 +19,17 @@ namespace ringscope {
 /// this producer does not want to be scraped, and what it would have found is sent to it as chunks
 /// with data: whenever the producer acknowledges a flush, reports that a data source has stopped,
 /// or disconnects. Log and service get the same, in the same order.
-class ProducerTap : public PortTap {
+class ProducerTap : public Tap {
  public:
   /// @param peer who connected
-  ProducerTap(Recording& recording, PeerIdentity peer);
+  ProducerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
-  std::optional<MemoryWatch::Clock::time_point> LookAgain() override;
-  bool CausesScrapes(const ipc::Frame&) const override { return false; }
   bool MayPass() const override;
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
-  bool HasSession() const override { return false; }
   std::string Describe() const override;
 
  private:
@@ -47,26 +40,20 @@ class ProducerTap : public PortTap {
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
-  void LookIfDue();
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
-  void OnAcknowledged(const FlushAcknowledged& acknowledged);
-  Status OnDataSource(Bytes args);
-  Status OnDataSourceGone(Bytes args);
-  Status OnWriter(Bytes args);
-  Status OnWriterGone(Bytes args);
-  Status OnInitialized(Bytes reply);
+  /// Logs a request that concerns data sources, writers or triggers.
+  Status LogRequest(ipc::MethodName method, Bytes args);
   Status OnCommand(Bytes reply, const PassingFrame& frame);
   void OnInstance(const ipc::DataSourceInstance& instance, Bytes command);
   void OnFlush(const ipc::FlushCommand& flush);
-  Status OnNotified(Bytes args, bool stopped);
-  Status OnTriggers(Bytes args);
 
-  /// @param is_new the service has just made it, and nobody else has it
-  Status UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new);
-  /// Scrapes and logs what is found. @return the frames that bring it to the service
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes);
+  void LookIfDue() {
+    if (watch_) watch_->LookIfDue();
+  }
+  /// Scrapes and logs what is found. @return the commits that bring it to the service
   std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
-  /// A frame with a commit of the recorder's own.
-  std::string OwnCommit(const std::string& request);
+  void Send(const std::vector<std::string>& commits, FrameSocket& service);
 
   const PeerIdentity peer_;
   ProducerId producer_{};

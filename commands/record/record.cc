@@ -17,10 +17,8 @@ constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
 constexpr uint64_t kMinPart = 64 << 10;
 
-using NamedBuffer = std::pair<BufferId, PlannedBuffer>;
-
 /// "1=64MiB,discard"
-Result<NamedBuffer> ParseBufferChoice(std::string_view text) {
+Result<BufferSetUp> ParseBufferChoice(std::string_view text) {
   const size_t equals = text.find('=');
   const size_t comma = text.find(',');
   if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
@@ -28,13 +26,13 @@ Result<NamedBuffer> ParseBufferChoice(std::string_view text) {
                                                "ring_buffer",
                                                text));
   }
-  NamedBuffer choice;
+  BufferSetUp choice;
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
-  choice.first = BufferId{static_cast<uint16_t>(id)};
+  choice.id = BufferId{static_cast<uint16_t>(id)};
   const std::string_view rest = text.substr(equals + 1);
-  RS_ASSIGN_OR_RETURN(choice.second.size, ParseBufferSize(rest.substr(0, rest.find(','))));
+  RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(rest.substr(0, rest.find(','))));
   if (comma != std::string_view::npos) {
-    RS_ASSIGN_OR_RETURN(choice.second.policy, ParsePolicy(text.substr(comma + 1)));
+    RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text.substr(comma + 1)));
   }
   return choice;
 }
@@ -48,19 +46,9 @@ Result<uint32_t> ParseMode(std::string_view text) {
               fmt::format("'{}' is not a set of permissions; write it like 0600 or 0666", text));
 }
 
-Result<uint64_t> ParseQueue(std::string_view text) { return ParseSizeFrom(text, kMinQueue); }
-
-Result<uint64_t> ParsePartSize(std::string_view text) { return ParseSizeFrom(text, kMinPart); }
-
-Result<uint64_t> ParseKeep(std::string_view text) { return ParseSizeFrom(text, kMinKeep); }
-
-/// "auto", "off" or a duration. @return ns at least between two looks; nullopt: there are none
-Result<std::optional<uint64_t>> ParseLooks(std::string_view text) {
-  if (text == "off") return std::nullopt;
-  if (text == "auto") return 0;
-  if (const auto interval = ParsePositiveDuration(text)) return *interval;
-  return Fail(ErrorCode::kUsage,
-              fmt::format("'{}' is not a choice; write auto, off, or a time like 500us", text));
+template <uint64_t kLeast>
+Result<uint64_t> ParseLeast(std::string_view text) {
+  return ParseSizeFrom(text, kLeast);
 }
 
 void SetUp(CLI::App& app, RecordArgs& args) {
@@ -79,50 +67,50 @@ void SetUp(CLI::App& app, RecordArgs& args) {
     AddText(app, name, target, "SOCKET", description);
   };
   InGroup(app, "Sockets");
-  add_socket("--listen", args.listen,
+  add_socket("--listen", args.recorder.producer.listen,
              "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
              "PROGRAM a new path)");
-  add_socket("--connect", args.connect,
+  add_socket("--connect", args.recorder.producer.connect,
              "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
              "Perfetto's default path)");
-  add_socket("--consumer-listen", args.consumer_listen,
+  add_socket("--consumer-listen", args.consumer.listen,
              "Where consumers connect; this records the trace config, its buffers and reads");
-  add_socket("--consumer-connect", args.consumer_connect,
+  add_socket("--consumer-connect", args.consumer.connect,
              "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
              "Perfetto's default path)");
-  AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
+  AddParsed(app, "--mode", args.recorder.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");
   AddConfig(
       app, args.config, args.descriptor,
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   Require(app, "--descriptor", "--config");
-  AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
+  AddParsedList(app, "--buffer", args.recorder.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
-  AddParsed(app, "--smb-looks", args.look_interval_ns, ParseLooks, "auto|off|TIME",
-            "Log which chunks of the producers' shared memory are in use, and whose they are. "
-            "auto: before each commit, and while chunks are in use, with at most a "
-            "twentieth of the recorder's CPU time; TIME: the same, and at least this time apart "
-            "(default: auto)");
+  AddChoice(
+      app, "--smb-looks", args.looks, {"auto", "off"},
+      "Log which chunks of the producers' shared memory are in use, and whose they are. auto: "
+      "before each commit, and while chunks are in use, with at most a twentieth of one CPU's "
+      "time (default: auto)");
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType,
+  AddText(app, "-o,--output", args.log.path, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
   AddFlag(app, "--no-payload", args.no_payload,
           "Leave out the content of packets, and keep their sizes, kinds, times and flags: no "
           "trace can be made of the log. Configs, names of producers, uids and pids are in it");
-  AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
+  AddParsed(app, "--max-size", args.log.max_size, ParseLeast<kMinPart>, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
-  AddParsed(app, "--keep", args.keep, ParseKeep, "SIZE",
+  AddParsed(app, "--keep", args.log.keep, ParseLeast<kMinKeep>, "SIZE",
             "Keep about this much: remove the oldest part when a new one begins, for a recording "
             "of any length (without --max-size, parts are a sixteenth of it)");
-  AddFlag(app, "--force", args.force,
+  AddFlag(app, "--force", args.log.replace,
           "Replace an older recording of that name, with all of its parts");
-  AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
+  AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinQueue>, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
   args.format = "text";
   AddFormat(app, args.format, {"text", "json"});
-  AddNumber(app, "--level", args.level, {kMinLevel, kMaxRecordLevel}, "N",
+  AddNumber(app, "--level", args.log.level, {kMinLevel, kMaxRecordLevel}, "N",
             "Compression level of zstd, -200 (fast) to 19 (default: 1)");
 }
 

@@ -17,6 +17,7 @@
 #include "commands/record/recorder.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
+#include "commands/testing/op_list.h"
 
 namespace ringscope {
 namespace {
@@ -57,6 +58,7 @@ uint64_t NowNs(clockid_t clock = CLOCK_MONOTONIC) {
 /// Passes everything on, unread.
 class NoTap : public Tap {
  public:
+  using Tap::Tap;
   bool CarriesDescriptor(const ipc::Frame&) const override { return false; }
   Status FromClient(PassingFrame&& frame, FrameSocket& service) override {
     service.Queue(std::move(frame));
@@ -67,17 +69,16 @@ class NoTap : public Tap {
     return {};
   }
   void OnDisconnect(FrameSocket*) override {}
-  bool WantsScrape() const override { return false; }
-  void Scrape(FrameSocket&) override {}
-  bool CausesScrapes(const ipc::Frame&) const override { return false; }
   bool MayPass() const override { return true; }
-  bool HoldsServiceFrames() const override { return false; }
-  bool NeedsConfirmation() const override { return false; }
-  bool MustConfirm() const override { return false; }
-  bool AskConfirmation(FrameSocket&) override { return false; }
-  bool TakeConfirmed() override { return false; }
-  bool HasSession() const override { return false; }
   std::string Describe() const override { return "a client"; }
+
+ private:
+  Status OnRequest(ipc::MethodName, const ipc::InvokeMethod&, PassingFrame&&,
+                   FrameSocket&) override {
+    return {};
+  }
+  Status OnReply(uint64_t, const ipc::InvokeMethodReply&, PassingFrame&) override { return {}; }
+  std::optional<ipc::MethodName> ConfirmingMethod() const override { return std::nullopt; }
 };
 
 /// What is between producers and service.
@@ -96,10 +97,12 @@ class Between {
       files.level = LevelOf(way);
       files.header.uuid = RandomUuid();
       log_ = LogQueue::Create(LogFiles::Create(std::move(files)).value(), {}).value();
-      RecorderOptions options{.producer = {socket_, service}, .buffers = {{kBuffer, {.size = 1}}}};
-      if (HasLooks(way)) options.looks.emplace();
-      recorder_ = Recorder::Create(*loop_, options, RecorderListeners::Open(options).value(), *log_,
-                                   [](const Warning& w) { fmt::print(stderr, "{}\n", w.text); })
+      RecorderOptions options{.producer = {socket_, service},
+                              .buffers = {{.id = kBuffer, .size = 1}}};
+      if (HasLooks(way)) options.looks = true;
+      recorder_ = Recorder::Create(
+                      *loop_, options, Recorder::Listen(options).value(), *log_,
+                      [](const std::string& text, int32_t) { fmt::print(stderr, "{}\n", text); })
                       .value();
     }
     if (way != kDirect) {
@@ -132,9 +135,9 @@ class Between {
       ConnectionPair::Options options;
       options.on_done = [] {};
       options.on_warning = [](const std::string&) {};
-      pairs_.push_back(ConnectionPair::Create(*loop_, turns_, std::move(fd),
-                                              Connect(service).value(), std::make_unique<NoTap>(),
-                                              options)
+      pairs_.push_back(ConnectionPair::Create(recording_, turns_, std::move(fd),
+                                              Connect(service).value(),
+                                              std::make_unique<NoTap>(recording_), options)
                            .value());
     }
   }
@@ -144,6 +147,8 @@ class Between {
   std::string path_;
   std::optional<Listener> listener_;
   EventLoop::WatchHandle watch_;
+  testing::OpList no_log_;
+  Recording recording_{*loop_, no_log_, [](const std::string&, int32_t) {}};
   Turns turns_;
   std::vector<std::unique_ptr<ConnectionPair>> pairs_;
   std::unique_ptr<LogQueue> log_;

@@ -31,19 +31,18 @@ constexpr std::chrono::milliseconds kProbePause{200};
 /// while producers wait for that.
 constexpr std::chrono::milliseconds kFilePause{4};
 constexpr std::chrono::milliseconds kDuePause{1};
-/// How soon a memory with chunks that wait for the service is looked at again.
-constexpr std::chrono::milliseconds kLookPause{1};
 
 }  // namespace
 
-Result<RecorderListeners> RecorderListeners::Open(const RecorderOptions& options) {
-  RS_ASSIGN_OR_RETURN(Listener producer, Listener::Create(options.producer.listen, options.mode));
-  RecorderListeners listeners{std::move(producer), std::nullopt};
-  if (options.consumer) {
-    RS_ASSIGN_OR_RETURN(Listener consumer,
-                        Listener::Create(options.consumer->listen, options.mode));
-    listeners.consumer.emplace(std::move(consumer));
-  }
+Result<std::vector<Listener>> Recorder::Listen(const RecorderOptions& options) {
+  std::vector<Listener> listeners;
+  const auto add = [&](const PortSockets& sockets) -> Status {
+    RS_ASSIGN_OR_RETURN(Listener listener, Listener::Create(sockets.listen, options.mode));
+    listeners.push_back(std::move(listener));
+    return {};
+  };
+  RS_RETURN_IF_ERROR(add(options.producer));
+  if (options.consumer) RS_RETURN_IF_ERROR(add(*options.consumer));
   return listeners;
 }
 
@@ -51,51 +50,32 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
     : loop_(loop),
       options_(std::move(options)),
       warn_(std::move(warn)),
-      buffers_(log, warn_),
-      flushes_(log, buffers_),
-      clones_(log, buffers_, instances_),
-      files_(log),
-      recording_{
-          .log = log,
-          .buffers = buffers_,
-          .instances = instances_,
-          .flushes = flushes_,
-          .clones = clones_,
-          .files = files_,
-          .counts = counts_,
-          .scrape_unasked = [this] { return ScrapeUnasked(); },
-          .looks = options_.looks,
-          .on_waiting_memory = [this] { PlanLook(EventLoop::Clock::now() + kLookPause); },
-          .on_file = [this] { OnFileTimer(); },
-          .on_released = [this] { OnReleased(); },
-      } {
+      recording_(loop, log, warn_) {
+  recording_.looks = options_.looks;
+  recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
+  recording_.on_file = [this] { OnFileTimer(); };
+  recording_.on_released = [this] { OnReleased(); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
-  if (options_.config) buffers_.SetTemplate(*options_.config);
+  for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
+  if (options_.config) recording_.buffers.SetTemplate(*options_.config);
   OnTimer();
 }
 
 Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOptions options,
-                                                   RecorderListeners listeners, RecordSink& log,
+                                                   std::vector<Listener> listeners, RecordSink& log,
                                                    Warn warn) {
   std::unique_ptr<Recorder> recorder(new Recorder(loop, std::move(options), log, std::move(warn)));
-  const RecorderOptions& chosen = recorder->options_;
-  recorder->Add(std::move(listeners.producer), chosen.producer, Port::kProducer);
-  if (listeners.consumer && chosen.consumer)
-    recorder->Add(std::move(*listeners.consumer), *chosen.consumer, Port::kConsumer);
-  for (const auto& listening : recorder->listening_)
-    RS_RETURN_IF_ERROR(recorder->Listen(*listening));
+  for (size_t i = 0; i < listeners.size(); ++i) {
+    auto& listening = *recorder->listening_.emplace_back(std::make_unique<Listening>());
+    listening.port = i == 0 ? Port::kProducer : Port::kConsumer;
+    listening.sockets = i == 0 ? recorder->options_.producer : *recorder->options_.consumer;
+    listening.listener.emplace(std::move(listeners[i]));
+    RS_RETURN_IF_ERROR(recorder->Watch(listening));
+  }
   return recorder;
 }
 
-void Recorder::Add(Listener listener, const PortSockets& sockets, Port port) {
-  auto& listening = *listening_.emplace_back(std::make_unique<Listening>());
-  listening.sockets = sockets;
-  listening.port = port;
-  listening.listener.emplace(std::move(listener));
-}
-
-Status Recorder::Listen(Listening& listening) {
+Status Recorder::Watch(Listening& listening) {
   if (!listening.listener) {
     RS_ASSIGN_OR_RETURN(Listener listener,
                         Listener::Create(listening.sockets.listen, options_.mode));
@@ -119,8 +99,7 @@ void Recorder::AcceptAll(Listening& listening) {
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-    warn_({.kind = WarningKind::kRefused,
-           .text = fmt::format("cannot accept another client: {}", strerror(errno))});
+    warn_(fmt::format("cannot accept another client: {}", std::strerror(errno)), -1);
     static_cast<void>(listening.watch.SetEvents(0));
     return PauseAccepting(listening);
   }
@@ -135,9 +114,7 @@ void Recorder::PauseAccepting(Listening& listening) {
 void Recorder::Join(Client client) {
   const PeerIdentity peer = PeerOf(client.fd.get());
   const auto turn_away = [&](const Error& error) {
-    warn_({.kind = WarningKind::kRefused,
-           .pid = peer.pid,
-           .text = fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString())});
+    warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()), peer.pid);
   };
   auto service = Connect(client.connect);
   if (!service) {
@@ -145,9 +122,16 @@ void Recorder::Join(Client client) {
     if (code == ErrorCode::kNotFound) OnServiceAway();
     const bool waits = code == ErrorCode::kNotFound && client.port == Port::kProducer;
     const bool may_succeed = code == ErrorCode::kLimit || code == ErrorCode::kNotFound;
-    if (waits || (may_succeed && EventLoop::Clock::now() < client.until))
-      return Retry(std::move(client), code == ErrorCode::kLimit ? kConnectPause : kProbePause);
-    return turn_away(service.error());
+    if (!waits && (!may_succeed || EventLoop::Clock::now() >= client.until))
+      return turn_away(service.error());
+    const uint64_t id = ++last_id_;
+    Client& waiting = waiting_[id] = std::move(client);
+    waiting.retry =
+        loop_.CallAfter(code == ErrorCode::kLimit ? kConnectPause : kProbePause, [this, id] {
+          Client next = std::move(waiting_.extract(id).mapped());
+          if (!IsClosed(next.fd.get())) Join(std::move(next));
+        });
+    return;
   }
   if (client.port == Port::kProducer) OnConnected(*service);
   std::unique_ptr<Tap> tap;
@@ -158,40 +142,24 @@ void Recorder::Join(Client client) {
   }
   const uint64_t id = ++last_id_;
   ConnectionPair::Options options;
-  options.scrape_unasked = recording_.scrape_unasked;
   options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
-  options.on_warning = [this, pid = peer.pid](const std::string& text) {
-    warn_({.kind = WarningKind::kClient, .pid = pid, .text = text});
-  };
+  options.on_warning = [this, pid = peer.pid](const std::string& text) { warn_(text, pid); };
   options.on_service_closed = [this, id] { OnServiceClosed(id); };
-  options.on_done = [this, id] { OnDone(id); };
-  auto pair = ConnectionPair::Create(loop_, turns_, std::move(client.fd), std::move(*service),
+  options.on_done = [this, id] {  // within the pair's call
+    done_.push_back(id);
+    destroy_done_ = loop_.CallSoon([this] {
+      for (const uint64_t done : std::exchange(done_, {})) pairs_.erase(done);
+    });
+  };
+  auto pair = ConnectionPair::Create(recording_, turns_, std::move(client.fd), std::move(*service),
                                      std::move(tap), std::move(options));
   if (!pair) return turn_away(pair.error());
   pairs_[id] = std::move(*pair);
 }
 
-void Recorder::Retry(Client client, EventLoop::Clock::duration pause) {
-  const uint64_t id = ++last_id_;
-  Client& waiting = waiting_[id] = std::move(client);
-  waiting.retry = loop_.CallAfter(pause, [this, id] {
-    Client next = std::move(waiting_.extract(id).mapped());
-    if (!IsClosed(next.fd.get())) Join(std::move(next));
-  });
-}
-
-void Recorder::OnDone(uint64_t id) {  // within the pair's call
-  done_.push_back(id);
-  destroy_done_ = loop_.CallSoon([this] {
-    for (const uint64_t done : std::exchange(done_, {})) pairs_.erase(done);
-  });
-}
-
 void Recorder::OnTimer() {
   ScrapeUnasked();
-  const auto now = EventLoop::Clock::now();
-  clones_.OnTimedOut(flushes_.TakeTimedOut(now));
-  if (clones_.Expire(now)) OnReleased();
+  if (recording_.flushes.OnTime(EventLoop::Clock::now())) OnReleased();
   timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
 }
 
@@ -208,30 +176,15 @@ void Recorder::OnReleased() {
 }
 
 void Recorder::OnFileTimer() {
-  files_.Look();
-  const bool was_due = std::exchange(file_is_due_, files_.IsDue());
+  FileWatch& files = recording_.files;
+  files.Look();
+  const bool was_due = std::exchange(file_is_due_, files.IsDue());
   if (was_due && !file_is_due_) OnReleased();
   if (!was_due && file_is_due_) turns_.AskHolder();  // what it has sent is to be confirmed by then
-  if (!files_.any()) return;
+  if (!files.any()) return;
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
-  if (!file_is_due_) next = std::min(next, files_.next_wait().value_or(next));
+  if (!file_is_due_) next = std::min(next, files.next_wait().value_or(next));
   file_timer_ = loop_.CallAt(next, [this] { OnFileTimer(); });
-}
-
-void Recorder::OnLookTimer() {
-  look_at_.reset();
-  std::optional<EventLoop::Clock::time_point> next;
-  for (const auto& [id, pair] : pairs_) {
-    const auto due = pair->LookAgain();
-    if (due) next = std::min(next.value_or(*due), *due);
-  }
-  if (next) PlanLook(*next);
-}
-
-void Recorder::PlanLook(EventLoop::Clock::time_point time) {
-  if (look_at_ && *look_at_ <= time) return;
-  look_at_ = time;
-  look_timer_ = loop_.CallAt(time, [this] { OnLookTimer(); });
 }
 
 void Recorder::OnServiceClosed(uint64_t id) {
@@ -280,10 +233,9 @@ void Recorder::OnServiceAway() {
       listening->listener.reset();
     }
     EndOfService();
-    warn_({.kind = WarningKind::kService,
-           .text = fmt::format("the tracing service at {} does not run: clients can connect when "
-                               "it is back",
-                               options_.producer.connect)});
+    warn_(fmt::format("the tracing service at {} does not run: clients can connect when it is back",
+                      options_.producer.connect),
+          -1);
     probe_ = loop_.CallAfter(kProbePause, [this] { Probe(); });
   });
 }
@@ -293,8 +245,8 @@ void Recorder::EndOfService() {
   for (const auto& [id, pair] : pairs_)
     if (pair->IsOpen()) return;  // it has only stopped to accept clients
   unhandled_.clear();
-  buffers_.EndAll();
-  flushes_.Clear();
+  recording_.buffers.EndAll();
+  recording_.flushes.Clear();
   recording_.log.Append(ServiceChanged{.running = false});
 }
 
@@ -306,21 +258,20 @@ void Recorder::Probe() {
     if (listening->port == Port::kProducer) service_ = PeerOf(service->get()).pid;
   }
   for (const auto& listening : listening_) {
-    if (const Status status = Listen(*listening); !status) {
+    if (const Status status = Watch(*listening); !status) {
       listening->watch.Reset();
-      return warn_({.kind = WarningKind::kService, .text = status.error().ToString()});
+      return warn_(status.error().ToString(), -1);
     }
   }
   probe_ = {};
   away_ = false;
   BeginOfService();
-  warn_({.kind = WarningKind::kService,
-         .text = fmt::format("the tracing service at {} runs", options_.producer.connect)});
+  warn_(fmt::format("the tracing service at {} runs", options_.producer.connect), -1);
 }
 
 void Recorder::BeginOfService() {
   recording_.log.Append(ServiceChanged{.running = true});
-  for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
+  for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
 }
 
 void Recorder::StopListening() {

@@ -7,14 +7,9 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "commands/record/connection_pair.h"
-#include "commands/record/event_loop.h"
-#include "commands/record/recording.h"
-#include "commands/record/socket.h"
-#include "commands/record/turns.h"
 
 namespace ringscope {
 
@@ -27,18 +22,10 @@ struct PortSockets {
 struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
-  mode_t mode = 0600;                    // of the sockets that are made
-  std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
-  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
-  std::optional<SessionPlan> config;                        // that sessions are started with
-};
-
-/// The sockets that a recorder listens at.
-struct RecorderListeners {
-  Listener producer;
-  std::optional<Listener> consumer;
-
-  static Result<RecorderListeners> Open(const RecorderOptions& options);
+  mode_t mode = 0600;                 // of the sockets that are made
+  bool looks = false;                 // at producers' shared memory
+  std::vector<BufferSetUp> buffers;   // known from the options
+  std::optional<SessionPlan> config;  // that sessions are started with
 };
 
 /// Connects clients with a tracing service, and records what passes.
@@ -47,9 +34,12 @@ struct RecorderListeners {
 /// would be without a recorder, and try again in their own time.
 class Recorder {
  public:
+  /// Makes the sockets that a recorder listens at.
+  static Result<std::vector<Listener>> Listen(const RecorderOptions& options);
   /// Clients are accepted when the loop runs. Loop and log must live longer.
+  /// @param listeners of Listen, with the same options
   static Result<std::unique_ptr<Recorder>> Create(EventLoop& loop, RecorderOptions options,
-                                                  RecorderListeners listeners, RecordSink& log,
+                                                  std::vector<Listener> listeners, RecordSink& log,
                                                   Warn warn);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -67,9 +57,9 @@ class Recorder {
   /// Drops what is not passed on yet.
   void Abandon();
 
-  const RecordCounts& counts() const { return counts_; }
+  const RecordCounts& counts() const { return recording_.counts; }
   /// Whether chunks were logged, and no buffer that they could go to.
-  bool lacks_buffers() const { return counts_.chunks > 0 && !buffers_.any(); }
+  bool lacks_buffers() const { return counts().chunks > 0 && !recording_.buffers.any(); }
 
  private:
   Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn);
@@ -82,7 +72,6 @@ class Recorder {
     EventLoop::WatchHandle watch;
     EventLoop::Timer resume;  // while no client is accepted
   };
-  /// A client to be joined to the service.
   struct Client {
     UniqueFd fd;
     std::string connect;
@@ -91,24 +80,14 @@ class Recorder {
     EventLoop::Timer retry;              // while the service accepts nobody
   };
 
-  void Add(Listener listener, const PortSockets& sockets, Port port);
-  Status Listen(Listening& listening);
+  Status Watch(Listening& listening);
   void AcceptAll(Listening& listening);
   void PauseAccepting(Listening& listening);
   void Join(Client client);
-  void Retry(Client client, EventLoop::Clock::duration pause);
-  void OnDone(uint64_t id);
   void OnTimer();
   bool ScrapeUnasked();
-  /// The taps' answers to who may pass may have changed.
   void OnReleased();
-  /// Looks at the files that the service writes sessions into.
   void OnFileTimer();
-  /// Looks into the memories of producers that wait for something.
-  void OnLookTimer();
-  void PlanLook(EventLoop::Clock::time_point time);
-
-  // The service ends and comes back.
   void OnServiceClosed(uint64_t id);
   /// A connection to the service shows whether it is the one of all connections so far.
   void OnConnected(const UniqueFd& service);
@@ -120,12 +99,6 @@ class Recorder {
   EventLoop& loop_;
   const RecorderOptions options_;
   const Warn warn_;
-  RecordCounts counts_;
-  SessionBuffers buffers_;
-  Instances instances_;
-  FlushWatch flushes_;
-  CloneWatch clones_;
-  FileWatch files_;
   Recording recording_;
   Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;
@@ -137,8 +110,6 @@ class Recorder {
   EventLoop::Timer timer_;
   EventLoop::Timer file_timer_;
   bool file_is_due_ = false;
-  EventLoop::Timer look_timer_;
-  std::optional<EventLoop::Clock::time_point> look_at_;  // when it is due
   EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on

@@ -53,9 +53,9 @@ class Run {
     static const std::string kConsumerName = UniqueSocketName("fuzz-consumer");
     options_.producer = {kProducerName, service.producer_name};
     options_.consumer = {kConsumerName, service.consumer_name};
-    if ((flags & 16) != 0) options_.looks = LookLimits{.is_cheap = false};
-    recorder_ = Recorder::Create(*loop_, options_, RecorderListeners::Open(options_).value(), log_,
-                                 [](const Warning&) {})
+    if ((flags & 16) != 0) options_.looks = true;
+    recorder_ = Recorder::Create(*loop_, options_, Recorder::Listen(options_).value(), log_,
+                                 [](const std::string&, int32_t) {})
                     .value();
   }
 

@@ -7,17 +7,14 @@
 #include <map>
 #include <utility>
 
-#include "commands/record/boot_time.h"
-#include "commands/record/child_process.h"
-#include "commands/record/log_queue.h"
-#include "commands/record/record_summary.h"
-#include "commands/record/recorder.h"
-#include "commands/record/signal_watch.h"
+#include "commands/record/process.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/session_reader.h"
+#include "commands/replays/trace_check.h"
+#include "commands/replays/verdict_words.h"
 #include "commands/shell/config_file.h"
-#include "commands/shell/context.h"
 #include "commands/shell/text.h"
+#include "commands/view/report.h"
 #include "core/log/payload_mask.h"
 #include "formats/io/byte_stream.h"
 
@@ -29,24 +26,17 @@ constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
 constexpr std::chrono::milliseconds kTick{250};
 /// How long the last frames of clients may take to reach the service, and a program to end.
 constexpr std::chrono::seconds kEndTimeout{3};
-/// Of one kind about one client.
+/// About one client, or of one text.
 constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 
 Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
                       ReadConfigFile(context, args.config, args.descriptor));
-  return PlanWithBuffers(wire::AsBytes(config.bytes), args.config);
-}
-
-/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
-/// removed)"
-std::string FilesText(const LogFiles& files, const std::string& output) {
-  const uint32_t last = files.parts() - 1;
-  if (files.first_part() > 0)
-    return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
-                       files.first_part(), last, output);
-  return last == 0 ? output : fmt::format("{} and {}", output, Count(last, "further part"));
+  RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(wire::AsBytes(config.bytes)));
+  if (!plan.config.buffers.empty()) return plan;
+  return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},
+              "expected a TraceConfig in protobuf's text format");
 }
 
 /// Passes records on without payloads.
@@ -60,6 +50,116 @@ class MaskingSink : public RecordSink {
   PayloadMask mask_;
 };
 
+/// What a recording is of and how exact it is: at its end, or so far.
+struct RecordSummary {
+  std::string output;               // the log, as it was named
+  const LogFiles* files = nullptr;  // nullptr: the recording has not ended
+  RecordCounts counts;
+  LogQueue::State queue;
+  std::string trace;  // that it was compared with; empty: none
+  std::optional<TraceCheck> check = {};
+};
+
+/// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
+std::string DroppedText(const LogQueue::State& queue) {
+  if (queue.gaps == 0) return "none";
+  return fmt::format("{} ({}) in {} could not be written in time",
+                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                     Count(queue.gaps, "gap"));
+}
+
+constexpr size_t kSummaryIndent = 2;
+
+/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
+/// removed)"
+std::string FilesText(const RecordSummary& summary) {
+  const uint32_t last = summary.files == nullptr ? 0 : summary.files->parts() - 1;
+  if (last == 0) return summary.output;
+  if (summary.files->first_part() == 0)
+    return fmt::format("{} and {}", summary.output, Count(last, "further part"));
+  return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
+                     summary.files->first_part(), last, summary.output);
+}
+
+/// Whether there are producers that connect to the service directly.
+std::string UnseenText(const RecordSummary& summary) {
+  for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
+    if (verdict.reason == InexactReason::kProducers) return "some take part: see below";
+  if (summary.counts.checks == 0) return "not known: the service was not asked";
+  return fmt::format(
+      "none take part, as the service reported {}",
+      summary.counts.checks == 1 ? "once" : WithCommas(summary.counts.checks) + " times");
+}
+
+std::string SummaryText(const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  Table facts({{.title = ""}, {.title = ""}});
+  facts.AddRow({summary.files != nullptr ? "written" : "so far",
+                fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written))});
+  facts.AddRow({"sessions", WithCommas(seen.sessions)});
+  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers),
+                                         Count(summary.counts.sequences, "sequence"))});
+  facts.AddRow({"others", UnseenText(summary)});
+  facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
+                                      HumanSize(summary.counts.chunk_bytes))});
+  facts.AddRow({"gaps", DroppedText(summary.queue)});
+  const bool same = summary.check && summary.check->Same();
+  if (summary.check)
+    facts.AddRow(
+        {"compared", same ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
+                                        Count(summary.check->diff.packets.b, "packet"))
+                          : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
+                                        CountsText(summary.check->diff.counts))});
+  facts.AddRow({"next", summary.check && !same
+                            ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
+                            : "ringscope info " + summary.output});
+  return Wrap(VerdictSentence(seen.verdicts), size_t{0}) + "\n" +
+         VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
+}
+
+void AddSummaryData(Report& report, const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  const bool ended = summary.files != nullptr;
+  report.Data({{"output", summary.output},
+               {"ended", ended},
+               {"ending", ended ? Json(Name(seen.ending)) : Json()},
+               {"first_part", ended ? summary.files->first_part() : 0},
+               {"parts", ended ? summary.files->parts() : 1},
+               {"file_bytes", summary.queue.written},
+               {"sessions", seen.sessions},
+               {"producers", summary.counts.producers},
+               {"producers_checked", summary.counts.checks},
+               {"sequences", summary.counts.sequences},
+               {"chunks", summary.counts.chunks},
+               {"chunk_bytes", summary.counts.chunk_bytes},
+               {"recorder_gaps", summary.queue.gaps},
+               {"dropped_records", summary.queue.dropped_records},
+               {"dropped_bytes", summary.queue.dropped_bytes},
+               {"exact", seen.verdicts.empty()},
+               {"inexact", VerdictsJson(seen.verdicts)}});
+  Json compared;
+  if (summary.check)
+    compared = {{"trace", summary.trace},
+                {"same", summary.check->Same()},
+                {"packets", summary.check->diff.packets.b},
+                {"counts", FieldsToJson(summary.check->diff.counts)}};
+  report.Data("compared", std::move(compared));
+}
+
+/// Text goes to standard error, below the recorder's other messages; a document to standard output.
+void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
+  Report report(console, format, "record");
+  if (report.is_json()) {
+    AddSummaryData(report, summary);
+    static_cast<void>(report.Finish());
+    static_cast<void>(console.Flush());
+    return;
+  }
+  std::string text = SummaryText(summary);
+  while (text.ends_with('\n')) text.pop_back();
+  console.Say(text);
+}
+
 /// One run of the command: sets everything up, waits for the end, reports.
 class RecordingRun {
  public:
@@ -72,18 +172,17 @@ class RecordingRun {
   Result<std::unique_ptr<LogQueue>> OpenLog();
   Status StartCommand(const RecorderOptions& options);
   void SayWhatIsRecorded(const RecorderOptions& options);
-  void Warn(const Warning& warning);
+  /// @param pid of the client that it is about; -1: of none
+  void Warn(const std::string& text, int32_t pid = -1);
   void OnTick();
   /// Lets the sessions end that consumers have through the recorder.
   void Drain();
   void EndCommand();
   void ReportFailure();
-  void ReportFullDisk(const LogQueue::State& queue);
   /// What is recorded so far.
   RecordSummary Summary() const;
   Status Compare(RecordSummary& summary);
   ExitCode Finish();
-  double Seconds() const;
   /// Ends the recording; the first reason counts.
   void Stop(RecordingEnding why) {
     if (!std::exchange(stop_, true)) ending_ = why;
@@ -100,34 +199,25 @@ class RecordingRun {
   bool stop_ = false;                          // no more clients; the sessions end first
   bool stop_now_ = false;                      // nothing is waited for
   bool failure_reported_ = false;
-  bool buffers_reported_ = false;
-  bool waiting_reported_ = false;
+  bool waits_for_disk_ = false;
+  bool gaps_reported_ = false;
   RecordingEnding ending_ = RecordingEnding::kUnknown;
-  uint64_t gaps_reported_ = 0;
-  std::map<std::pair<WarningKind, int32_t>, uint64_t> warnings_;  // by kind and client
+  /// By client, or by text if it is about none.
+  std::map<std::pair<int32_t, std::string>, uint64_t> warnings_;
   EventLoop::Timer tick_;
-  EventLoop::Clock::time_point start_;
 };
 
 Result<RecorderOptions> RecordingRun::MakeOptions() const {
-  RecorderOptions options;
+  RecorderOptions options = args_.recorder;
   const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
-  options.producer.listen =
-      args_.listen.empty() ? "/tmp/ringscope-producer" + suffix : args_.listen;
-  options.producer.connect =
-      args_.connect.empty() ? DefaultServiceSocket(kProducerVariable, "producer") : args_.connect;
-  if (!args_.consumer_listen.empty() || !args_.consumer_connect.empty()) {
-    options.consumer.emplace();
-    options.consumer->listen =
-        args_.consumer_listen.empty() ? "/tmp/ringscope-consumer" + suffix : args_.consumer_listen;
-    options.consumer->connect = args_.consumer_connect.empty()
-                                    ? DefaultServiceSocket(kConsumerVariable, "consumer")
-                                    : args_.consumer_connect;
-  }
-  options.mode = args_.mode;
-  if (args_.look_interval_ns)
-    options.looks = LookLimits{.interval = std::chrono::nanoseconds(*args_.look_interval_ns)};
-  options.buffers = args_.buffers;
+  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable) {
+    if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
+    if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
+  };
+  complete(options.producer, "producer", kProducerVariable);
+  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
+    complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
+  options.looks = args_.looks == "auto";
   if (!args_.config.empty()) {
     RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));
   }
@@ -151,19 +241,14 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
 }
 
 Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
-  LogFilesOptions files_options;
-  files_options.path = args_.output;
-  files_options.level = args_.level;
-  files_options.max_size = args_.max_size;
-  files_options.keep = args_.keep;
-  files_options.replace = args_.force;
-  if (args_.keep) {
-    if (!args_.max_size) files_options.max_size = *args_.keep / kPartsKept;
-    if (*files_options.max_size > *args_.keep / 2)
+  LogFilesOptions files_options = args_.log;
+  if (const auto keep = files_options.keep) {
+    if (!files_options.max_size) files_options.max_size = *keep / kPartsKept;
+    if (*files_options.max_size > *keep / 2)
       return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
                   "at least two parts must fit: make the parts smaller, or keep more");
   }
-  files_options.header = LiveHeader("recorded live");
+  files_options.header = LiveHeader();
   if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   LogQueue::Options options;
@@ -200,56 +285,26 @@ void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
   }
 }
 
-void RecordingRun::Warn(const Warning& warning) {
-  const uint64_t count = ++warnings_[{warning.kind, warning.pid}];
+void RecordingRun::Warn(const std::string& text, int32_t pid) {
+  const uint64_t count = ++warnings_[{pid, pid < 0 ? text : std::string()}];
   if (count > kMaxWarnings) return;
-  context_.console.Warn(warning.text);
-  if (count < kMaxWarnings) return;
-  context_.console.Warn(
-      warning.pid < 0
-          ? std::string("further warnings of this kind are not shown")
-          : fmt::format("further warnings of this kind about pid {} are not shown", warning.pid));
-}
-
-double RecordingRun::Seconds() const {
-  return std::chrono::duration<double>(EventLoop::Clock::now() - start_).count();
+  context_.console.Warn(text);
+  if (count == kMaxWarnings)
+    context_.console.Warn(pid < 0
+                              ? std::string("this warning is not repeated any more")
+                              : fmt::format("further warnings about pid {} are not shown", pid));
 }
 
 void RecordingRun::OnTick() {
   const LogQueue::State queue = log_->state();
-  ReportFullDisk(queue);
-  if (queue.gaps > gaps_reported_) {
-    gaps_reported_ = queue.gaps;
-    Warn({.kind = WarningKind::kLog,
-          .text =
-              fmt::format("the log cannot be written fast enough: {} ({}) dropped so far; the "
-                          "log has a recorder gap there",
-                          Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes))});
-  }
-  if (recorder_->lacks_buffers() && !std::exchange(buffers_reported_, true))
-    context_.console.Warn(
-        "the sizes of the recorded buffers are unknown so far: connect the consumer of the session "
-        "through this recorder, or give --config or --buffer; otherwise each replay needs --config "
-        "or --size");
-  if (context_.console.shows_progress()) {
-    const RecordCounts& counts = recorder_->counts();
-    context_.console.ShowProgressLine(
-        fmt::format("{} s  {}  {}  {} in {}", static_cast<uint64_t>(Seconds()),
-                    Count(counts.producers, "producer"), Count(counts.sequences, "sequence"),
-                    HumanSize(counts.chunk_bytes), Count(counts.chunks, "chunk")));
-  }
+  if (queue.waiting.has_value() != std::exchange(waits_for_disk_, queue.waiting.has_value()))
+    Warn(queue.waiting
+             ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
+                           queue.waiting->ToString(), HumanSize(args_.queue_bytes))
+             : "writing the log has resumed");
+  if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
+    Warn("the log cannot be written fast enough: it has recorder gaps where records were dropped");
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
-}
-
-void RecordingRun::ReportFullDisk(const LogQueue::State& queue) {
-  if (queue.waiting.has_value() == waiting_reported_) return;
-  waiting_reported_ = queue.waiting.has_value();
-  Warn({.kind = WarningKind::kLog,
-        .text =
-            waiting_reported_
-                ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
-                              queue.waiting->ToString(), HumanSize(args_.queue_bytes))
-                : std::string("writing the log has resumed")});
 }
 
 void RecordingRun::ReportFailure() {
@@ -267,10 +322,8 @@ void RecordingRun::EndCommand() {
   const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
   loop_->RunUntil([&] { return command_ending_ || late; });
   if (!command_ending_) {
-    Warn({.kind = WarningKind::kClient,
-          .pid = command_->pid(),
-          .text = fmt::format("{} (pid {}) does not end: it continues without the service",
-                              args_.command.front(), command_->pid())});
+    Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
+                     args_.command.front(), command_->pid()));
   }
 }
 
@@ -295,14 +348,14 @@ Result<ExitCode> RecordingRun::Run() {
   // A log of nothing would be in the way of the next try.
   if (!args_.command.empty()) RS_RETURN_IF_ERROR(ChildProcess::Check(args_.command.front()));
   // The sockets first: where another recorder has them, its log may be the same file.
-  RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
+  RS_ASSIGN_OR_RETURN(std::vector<Listener> listeners, Recorder::Listen(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
   if (args_.no_payload) without_payload_.emplace(*log_);
   RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
-  RS_ASSIGN_OR_RETURN(recorder_,
-                      Recorder::Create(*loop_, options, std::move(listeners), records,
-                                       [this](const Warning& warning) { Warn(warning); }));
-  start_ = EventLoop::Clock::now();
+  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), records,
+                                                  [this](const std::string& text, int32_t pid) {
+                                                    Warn(text, pid);
+                                                  }));
   SayWhatIsRecorded(options);
   recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
@@ -317,8 +370,8 @@ Result<ExitCode> RecordingRun::Run() {
   }));
   EventLoop::Timer duration;
   if (args_.duration_ns) {
-    duration = loop_->CallAt(start_ + std::chrono::nanoseconds(*args_.duration_ns),
-                             [this] { Stop(RecordingEnding::kDuration); });
+    duration = loop_->CallAfter(std::chrono::nanoseconds(*args_.duration_ns),
+                                [this] { Stop(RecordingEnding::kDuration); });
   }
   RS_RETURN_IF_ERROR(StartCommand(options));
   OnTick();
@@ -340,10 +393,8 @@ Result<ExitCode> RecordingRun::Run() {
 }
 
 RecordSummary RecordingRun::Summary() const {
-  return {.output = args_.output,
-          .files = args_.output,
-          .counts = recorder_->counts(),
-          .queue = log_->state()};
+  return {
+      .output = args_.log.path, .counts = recorder_->counts(), .queue = log_->state(), .trace = {}};
 }
 
 /// Replays the log, and compares with the trace that was asked for.
@@ -351,9 +402,9 @@ Status RecordingRun::Compare(RecordSummary& summary) {
   if (args_.compare.empty()) return {};
   summary.trace = args_.compare;
   MutedContext muted(context_);
-  SessionReader sessions(muted.context(), {.paths = {args_.output}}, "comparing");
+  SessionReader sessions(muted.context(), {.paths = {args_.log.path}}, "comparing");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
-  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.output, {}, {}});
+  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
   RS_ASSIGN_OR_RETURN(summary.check,
                       CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0));
   return {};
@@ -362,23 +413,18 @@ Status RecordingRun::Compare(RecordSummary& summary) {
 ExitCode RecordingRun::Finish() {
   Console& console = context_.console;
   const Status closed = log_->Close(ending_);
-  console.ShowProgressLine("");
   ReportFailure();
   const bool command_failed = command_ending_ && !command_ending_->empty();
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
   RecordSummary summary = Summary();
-  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + GapsText(summary.queue));
+  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
   if (recorder_->lacks_buffers())
     console.Warn(fmt::format(
         "the log does not have the buffers of its session: to replay it, name the session's trace "
         "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
-        args_.output));
-  const LogFiles& files = log_->files();
-  summary.ended = true;
-  summary.files = FilesText(files, args_.output);
-  summary.first_part = files.first_part();
-  summary.parts = files.parts();
+        args_.log.path));
+  summary.files = &log_->files();
   const Status compared = Compare(summary);
   ReportSummary(console, args_.format, summary);
   if (!compared) {
@@ -391,9 +437,6 @@ ExitCode RecordingRun::Finish() {
 }
 
 }  // namespace
-}  // namespace ringscope
-
-namespace ringscope {
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.no_payload && !args.compare.empty())

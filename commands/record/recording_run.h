@@ -4,36 +4,27 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "commands/record/session_plan.h"
+#include "commands/record/log_queue.h"
+#include "commands/record/recorder.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
-#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 
 struct RecordArgs {
-  std::string output;
-  std::string listen;  // empty: a default
-  std::string connect;
-  std::string consumer_listen;  // empty: consumers are not recorded, unless consumer_connect is set
-  std::string consumer_connect;
-  uint32_t mode = 0600;
-  std::optional<uint64_t> look_interval_ns = 0;  // between looks at shared memory; absent: none
+  RecorderOptions recorder;    // sockets that are empty: defaults
+  PortSockets consumer;        // both empty: consumers are not recorded
+  std::string looks = "auto";  // at shared memory: "auto" or "off"
   std::string config;
   std::string descriptor;  // of fields in it
-  std::vector<std::pair<BufferId, PlannedBuffer>> buffers;
-  std::optional<uint64_t> duration_ns;
-  std::optional<uint64_t> max_size;
-  std::optional<uint64_t> keep;
-  bool force = false;
+  LogFilesOptions log;
   uint64_t queue_bytes = uint64_t{128} << 20;
-  std::string compare;        // a trace that the replay is to equal; empty: none
-  std::string format;         // of the summary: "text" or "json"
-  bool stop_now = false;      // at the first signal, whatever is being served
-  int level = kDefaultLevel;  // zstd's
+  std::optional<uint64_t> duration_ns;
+  std::string compare;    // a trace that the replay is to equal; empty: none
+  std::string format;     // of the summary: "text" or "json"
+  bool stop_now = false;  // at the first signal, whatever is being served
   bool no_payload = false;
   std::vector<std::string> command;
 };

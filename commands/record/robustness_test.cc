@@ -75,7 +75,7 @@ class BadProducer : public ::testing::Test {
   FakeService service_{{}};
   MemoryLog log_;
   const RecorderOptions options_{.producer = {UniqueSocketName("listen"), service_.socket()},
-                                 .buffers = {{kOnlyBuffer, {.size = 65536}}}};
+                                 .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
   RecorderRun recorder_{options_, log_};
 };
 
@@ -306,7 +306,7 @@ TEST(Recorder, WithoutAService_DoesNotListen) {
   MemoryLog log;
   const std::string name = UniqueSocketName("service");
   const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
-                                .buffers = {{kOnlyBuffer, {.size = 65536}}}};
+                                .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
   RecorderRun recorder(options, log);
   FakeProducer early(options.producer.listen, "early");
   ASSERT_TRUE(log.WaitFor<ServiceChanged>());
@@ -328,7 +328,7 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   MemoryLog log;
   const std::string name = UniqueSocketName("service");
   const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
-                                .buffers = {{kOnlyBuffer, {.size = 65536}}}};
+                                .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
   std::optional<FakeService> service;
   service.emplace(FakeServiceOptions{.socket = name});
   RecorderRun recorder(options, log);
@@ -398,8 +398,8 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
   const auto loop = EventLoop::Create().value();
   std::vector<std::string> warnings;
   const auto recorder =
-      Recorder::Create(*loop, options, RecorderListeners::Open(options).value(), log,
-                       [&](const Warning& warning) { warnings.push_back(warning.text); })
+      Recorder::Create(*loop, options, Recorder::Listen(options).value(), log,
+                       [&](const std::string& text, int32_t) { warnings.push_back(text); })
           .value();
   BlockingPeer client = ConnectPeer(options.producer.listen);
   no_descriptor_is_left = true;

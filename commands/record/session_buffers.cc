@@ -7,21 +7,37 @@
 
 namespace ringscope {
 
-void SessionBuffers::SetUp(BufferId id, const PlannedBuffer& buffer) {
-  known_.insert(id);
+Result<SessionPlan> PlanOfConfig(Bytes config) {
+  SessionPlan plan;
+  RS_RETURN_IF_ERROR(DecodeMessage(config, plan.config));
+  for (const ipc::ConfiguredDataSource& source : plan.config.data_sources)
+    plan.sources.push_back(
+        {.name = source.config.name, .buffer = ipc::TargetOf(plan.config, source.config)});
+  auto source = plan.sources.begin();
+  wire::FieldReader reader(config);
+  while (const auto field = reader.Next()) {
+    if (!field->IsBytes(proto::TraceConfig::kDataSources) || source == plan.sources.end()) continue;
+    source->own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
+    wire::FieldReader parts(field->bytes);
+    while (const auto part = parts.Next())
+      source->filtered |= part->number != proto::DataSource::kConfig;
+    ++source;
+  }
+  return plan;
+}
+
+void SessionBuffers::SetUp(const BufferSetUp& buffer) {
+  known_.insert(buffer.id);
   any_ = true;
-  log_.Append(BufferSetUp{.id = id,
-                          .index = {},
-                          .size = buffer.size,
-                          .policy = buffer.policy,
-                          .engine = buffer.engine});
+  freed_.erase(buffer.id);
+  log_.Append(buffer);
 }
 
 SessionBuffers::SessionId SessionBuffers::Start(SessionPlan plan) {
   const SessionId id = ++last_id_;
   Session& session = sessions_[id];
   session.plan = std::move(plan);
-  log_.Append(SessionStarted{.session = id, .name = session.plan.name});
+  log_.Append(SessionStarted{.session = id, .name = session.plan.config.unique_session_name});
   return id;
 }
 
@@ -48,9 +64,11 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
   uint64_t newest = 0;
   for (const ipc::ListedSession& other : listed) {
     if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
-    if (session == sessions_.end() || other.unique_session_name != session->second.plan.name ||
-        !std::ranges::equal(other.buffer_sizes_kb, session->second.plan.buffers, {}, {},
-                            [](const PlannedBuffer& buffer) { return buffer.size / 1024; }))
+    if (session == sessions_.end()) continue;
+    const ipc::TraceConfig& config = session->second.plan.config;
+    if (other.unique_session_name != config.unique_session_name ||
+        !std::ranges::equal(other.buffer_sizes_kb, config.buffers, {}, {},
+                            &ipc::BufferConfig::size_kb))
       continue;
     newest = std::max(newest, other.id);  // the service counts them up
   }
@@ -84,7 +102,8 @@ std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
   std::optional<uint32_t> first;
   bool is_certain = true;
   for (const SessionPlan::Source* source : Matches(state.plan, target)) {
-    if (source->buffer >= state.plan.buffers.size() || state.ids.contains(source->buffer)) continue;
+    if (source->buffer >= state.plan.config.buffers.size() || state.ids.contains(source->buffer))
+      continue;
     if (!first) first = source->buffer;
     // In the config's order, unless some producers do not take part in some of them.
     is_certain &= first == source->buffer || !source->filtered;
@@ -98,20 +117,6 @@ std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
                                target.data_source, Raw(target.buffer), *first)});
   }
   return first;
-}
-
-void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferId id) {
-  const PlannedBuffer& buffer = session.second.plan.buffers[index];
-  session.second.ids[index] = id;
-  known_.insert(id);
-  any_ = true;
-  freed_.erase(id);
-  log_.Append(BufferSetUp{.id = id,
-                          .index = index,
-                          .size = buffer.size,
-                          .policy = buffer.policy,
-                          .engine = buffer.engine,
-                          .session = session.first});
 }
 
 auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
@@ -157,72 +162,84 @@ bool SessionBuffers::MayHaveNumber(SessionId id, uint64_t number) const {
 
 auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
   const bool known = known_.contains(target.buffer);
-  if (known && target.service_session == 0) return OwnerOf(target.buffer);
-  const auto owner = known ? OwnerOf(target.buffer) : std::nullopt;
+  const auto owns = [&](const auto& one) { return ConfigOf(one.first, target.buffer) != nullptr; };
+  const auto found = std::ranges::find_if(sessions_, owns);
+  const auto owner = found == sessions_.end() ? std::nullopt : std::optional(found->first);
+  if (known && target.service_session == 0) return owner;
   auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
   if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
   if (!known) {
     const auto index = session == nullptr ? std::nullopt : IndexOf(*session, target);
     if (index) {
-      Name(*session, *index, target.buffer);
-    } else {
-      WarnOfUnknown(target);
+      const ipc::BufferConfig& config = session->second.plan.config.buffers[*index];
+      session->second.ids[*index] = target.buffer;
+      SetUp({.id = target.buffer,
+             .index = index,
+             .size = config.size_kb * 1024,
+             .policy = ipc::FillPolicyOf(config),
+             .engine = ipc::EngineOf(config),
+             .session = session->first});
+    } else if (warned_.insert(target.buffer).second) {
+      log_.MarkInexact({.reason = InexactReason::kSetUp,
+                        .detail = fmt::format("buffer {}, which data source '{}' writes to",
+                                              Raw(target.buffer), target.data_source)});
+      warn_(fmt::format(
+                "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
+                "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
+                target.data_source, Raw(target.buffer), Raw(target.buffer)),
+            -1);
     }
   }
   return session == nullptr ? std::nullopt : std::optional(session->first);
 }
 
-void SessionBuffers::WarnOfUnknown(const Target& target) {
-  if (!warned_.insert(target.buffer).second) return;
-  log_.MarkInexact({.reason = InexactReason::kSetUp,
-                    .detail = fmt::format("buffer {}, which data source '{}' writes to",
-                                          Raw(target.buffer), target.data_source)});
-  warn_({.kind = WarningKind::kBuffer,
-         .text = fmt::format(
-             "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
-             "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
-             target.data_source, Raw(target.buffer), Raw(target.buffer))});
-}
-
-auto SessionBuffers::OwnerOf(BufferId id) const -> std::optional<SessionId> {
-  for (const auto& [number, session] : sessions_)
-    for (const auto& [index, buffer] : session.ids)
-      if (buffer == id) return number;
-  return std::nullopt;
+const SessionBuffers::Session* SessionBuffers::Find(SessionId id) const {
+  const auto session = sessions_.find(id);
+  return session == sessions_.end() ? nullptr : &session->second;
 }
 
 const SessionPlan* SessionBuffers::PlanOf(SessionId id) const {
-  const auto session = sessions_.find(id);
-  return session == sessions_.end() ? nullptr : &session->second.plan;
+  const Session* const session = Find(id);
+  return session == nullptr ? nullptr : &session->plan;
 }
 
-const PlannedBuffer* SessionBuffers::FindBuffer(SessionId id, BufferId buffer) const {
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) return nullptr;
-  for (const auto& [index, named] : session->second.ids)
-    if (named == buffer) return &session->second.plan.buffers[index];
+uint64_t SessionBuffers::FlushTimeoutMs(std::optional<SessionId> id) const {
+  constexpr uint64_t kDefaultMs = 5000;  // the service's own
+  const Session* const session = id ? Find(*id) : nullptr;
+  const uint64_t timeout = session == nullptr ? 0 : session->plan.config.flush_timeout_ms;
+  return timeout == 0 ? kDefaultMs : timeout;
+}
+
+std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
+  std::vector<BufferId> ids;
+  if (const Session* const session = Find(id))
+    for (const auto& [index, buffer] : session->ids) ids.push_back(buffer);
+  return ids;
+}
+
+const ipc::BufferConfig* SessionBuffers::ConfigOf(SessionId id, BufferId buffer) const {
+  if (const Session* const session = Find(id))
+    for (const auto& [index, named] : session->ids)
+      if (named == buffer) return &session->plan.config.buffers[index];
   return nullptr;
 }
 
-uint64_t SessionBuffers::ServiceIdOf(SessionId id) const {
-  const auto session = sessions_.find(id);
-  return session == sessions_.end() ? 0 : session->second.service_id;
-}
-
-auto SessionBuffers::FindByServiceId(uint64_t service_session) const -> std::optional<SessionId> {
-  for (const auto& [id, session] : sessions_)
-    if (session.service_id != 0 && session.service_id == service_session) return id;
-  return std::nullopt;
-}
-
-auto SessionBuffers::FindByName(const std::string& name) const -> std::optional<SessionId> {
-  for (const auto& [id, session] : sessions_)
-    if (!name.empty() && session.plan.name == name) return id;
-  return std::nullopt;
-}
-
-auto SessionBuffers::OnlySession() const -> std::optional<SessionId> {
-  return sessions_.size() == 1 ? std::optional(sessions_.begin()->first) : std::nullopt;
+auto SessionBuffers::ClonedBy(Bytes request) const -> std::optional<SessionId> {
+  ipc::CloneSession decoded;
+  if (!DecodeMessage(request, decoded)) return std::nullopt;
+  const std::string& name = decoded.unique_session_name;
+  for (const auto& [id, session] : sessions_) {
+    const bool is_it = name.empty()
+                           ? session.service_id != 0 && session.service_id == decoded.session_id
+                           : session.plan.config.unique_session_name == name;
+    if (is_it) return id;
+  }
+  // The service chooses one, or its number of this one is not known, as no producer got it.
+  if (!name.empty() || sessions_.size() != 1) return std::nullopt;
+  const auto& [id, only] = *sessions_.begin();
+  const bool is_another =
+      only.service_id != 0 && decoded.session_id != 0 && decoded.session_id != ipc::kAnySession;
+  return is_another ? std::nullopt : std::optional(id);
 }
 
 auto SessionBuffers::Attach(const std::string& key) -> std::optional<SessionId> {
@@ -231,12 +248,19 @@ auto SessionBuffers::Attach(const std::string& key) -> std::optional<SessionId> 
   return detached.mapped();
 }
 
-std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
-  std::vector<BufferId> ids;
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) return ids;
-  for (const auto& [index, buffer] : session->second.ids) ids.push_back(buffer);
-  return ids;
+bool Instances::IsLeftOut(ProducerId producer) const {
+  std::map<std::optional<SessionBuffers::SessionId>, bool> is_asked;
+  for (auto next = all_.lower_bound({producer, 0});
+       next != all_.end() && next->first.first == producer; ++next)
+    is_asked[next->second.session] |= next->second.flushes;
+  return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
+}
+
+std::set<ProducerId> Instances::WhoFlushes(const std::set<BufferId>& targets) const {
+  std::set<ProducerId> producers;
+  for (const auto& [key, instance] : all_)
+    if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
+  return producers;
 }
 
 }  // namespace ringscope

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 #define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,44 +10,45 @@
 #include <utility>
 #include <vector>
 
-#include "commands/record/session_plan.h"
 #include "core/base/ids.h"
+#include "core/base/result.h"
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
 
-/// What a message to the user is about.
-enum class WarningKind : uint8_t {
-  kClient,   // what a client does, and why its connection is ended
-  kRefused,  // a client that cannot be joined to the service
-  kBuffer,   // a buffer that is not known
-  kService,  // the service ends, or accepts clients again
-  kLog,      // the log cannot be written fast enough
-};
-struct Warning {
-  WarningKind kind{};
-  int32_t pid = -1;  // of the client that it is about; -1: of none, or it is not known
-  std::string text;
-};
-using Warn = std::function<void(const Warning&)>;
+/// A message to the user. @param pid of the client that it is about; -1: of none
+using Warn = std::function<void(const std::string& text, int32_t pid)>;
 
-/// The tracing sessions that are there, and which of the service's buffers is which of a trace
-/// config's.
+/// A trace config, and what its data sources are recognized by.
+struct SessionPlan {
+  struct Source {
+    std::string name;
+    uint32_t buffer = 0;                  // index in the config
+    std::optional<std::string> own = {};  // ipc::OwnFieldsOf its config, if that is known
+    bool filtered = false;                // not every producer that has it takes part
+  };
+
+  ipc::TraceConfig config;
+  std::vector<Source> sources;  // in the config's order
+};
+/// @param config an encoded TraceConfig. kCorrupt: not well-formed
+Result<SessionPlan> PlanOfConfig(Bytes config);
+
+/// The tracing sessions that are there, and which buffer of the service is which of a trace config.
 ///
 /// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
-/// name the data source that writes to the buffer, and since the service tells producers its number
-/// of the session, that too: this joins them. A buffer is logged once its global id is known, that
-/// is, before anything can be written to it.
+/// name the data source that writes to the buffer, and the service's number of the session: this
+/// joins them. A buffer is logged once its global id is known, before anything is written to it.
 class SessionBuffers {
  public:
-  /// As in the log: counted from 1. The service counts for itself.
+  /// Counted from 1, as in the log.
   using SessionId = uint64_t;
 
   SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
 
-  /// A buffer whose global id the user knows.
-  void SetUp(BufferId id, const PlannedBuffer& buffer);
+  /// A buffer whose global id is known.
+  void SetUp(const BufferSetUp& buffer);
   /// A config that any session to come may have been started with.
   void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
   /// A session that was started with this config.
@@ -76,27 +76,23 @@ class SessionBuffers {
   std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
 
-  /// The session's config; nullptr: there is no such session.
+  /// The session's config. @return nullptr if there is no such session
   const SessionPlan* PlanOf(SessionId id) const;
+  /// How long the service waits for a flush of the session.
+  uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;
-  /// What the session's config has of a buffer of it; nullptr: it is none of this session.
-  const PlannedBuffer* FindBuffer(SessionId id, BufferId buffer) const;
+  /// The config of a buffer of the session; nullptr: it is none of this session.
+  const ipc::BufferConfig* ConfigOf(SessionId id, BufferId buffer) const;
 
-  /// The service's number of the session; 0: not known.
-  uint64_t ServiceIdOf(SessionId id) const;
-  std::optional<SessionId> FindByServiceId(uint64_t service_session) const;
-  /// By its unique_session_name.
-  std::optional<SessionId> FindByName(const std::string& name) const;
-  /// nullopt: there is none, or there are several.
-  std::optional<SessionId> OnlySession() const;
+  /// The session that a CloneSessionRequest asks for; nullopt: not known, or none of these.
+  std::optional<SessionId> ClonedBy(Bytes request) const;
 
   /// The session's consumer leaves it under a key, and another takes it over.
   void Detach(SessionId id, const std::string& key) { detached_[key] = id; }
   std::optional<SessionId> Attach(const std::string& key);
 
  private:
-  bool any_ = false;
   struct Session {
     SessionPlan plan;
     std::map<uint32_t, BufferId> ids;  // by index in the plan
@@ -104,20 +100,18 @@ class SessionBuffers {
     bool started = false;
   };
   using Sessions = std::map<SessionId, Session>;
+  const Session* Find(SessionId id) const;
   /// The data sources of a config that the target may be.
   static std::vector<const SessionPlan::Source*> Matches(const SessionPlan& plan,
                                                          const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
   std::optional<uint32_t> IndexOf(const Sessions::value_type& session, const Target& target);
-  void Name(Sessions::value_type& session, uint32_t index, BufferId id);
-  /// The session that the service has given this number; or the one that it must be.
   Sessions::value_type* SessionOf(const Target& target);
   bool MayHaveNumber(SessionId id, uint64_t number) const;
-  std::optional<SessionId> OwnerOf(BufferId id) const;
-  void WarnOfUnknown(const Target& target);
 
   RecordSink& log_;
   Warn warn_;
+  bool any_ = false;
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
@@ -138,9 +132,8 @@ struct Instance {
 /// The instances that are set up and not stopped, of all producers.
 class Instances {
  public:
-  /// @return whether it is new
-  bool Add(ProducerId producer, uint64_t id, const Instance& instance) {
-    return all_.emplace(Key{producer, id}, instance).second;
+  void Add(ProducerId producer, uint64_t id, const Instance& instance) {
+    all_.emplace(Key{producer, id}, instance);
   }
   void Remove(ProducerId producer, uint64_t id) { all_.erase({producer, id}); }
   void RemoveAll(ProducerId producer) {
@@ -151,20 +144,9 @@ class Instances {
     return found == all_.end() ? nullptr : &found->second;
   }
   /// Whether the producer takes part in a session and no flush of that session asks it.
-  bool IsLeftOut(ProducerId producer) const {
-    std::map<std::optional<SessionBuffers::SessionId>, bool> is_asked;
-    for (auto next = all_.lower_bound({producer, 0});
-         next != all_.end() && next->first.first == producer; ++next)
-      is_asked[next->second.session] |= next->second.flushes;
-    return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
-  }
+  bool IsLeftOut(ProducerId producer) const;
   /// The producers that a flush of the data sources of these buffers asks.
-  std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const {
-    std::set<ProducerId> producers;
-    for (const auto& [key, instance] : all_)
-      if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
-    return producers;
-  }
+  std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const;
 
  private:
   using Key = std::pair<ProducerId, uint64_t>;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/testing/ipc_peer.h"
 #include "commands/testing/op_list.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/testing/testdata.h"
@@ -44,7 +45,7 @@ class SessionBuffersTest : public ::testing::Test {
   }
   static SessionPlan Plan(std::vector<SessionPlan::Source> sources, size_t buffers) {
     SessionPlan plan;
-    plan.buffers.resize(buffers, {.size = 4096});
+    plan.config.buffers.resize(buffers, {.size_kb = 4});
     plan.sources = std::move(sources);
     return plan;
   }
@@ -52,7 +53,7 @@ class SessionBuffersTest : public ::testing::Test {
   testing::OpList log_;
   std::vector<std::string> warnings_;
   SessionBuffers buffers_{log_,
-                          [this](const Warning& warning) { warnings_.push_back(warning.text); }};
+                          [this](const std::string& text, int32_t) { warnings_.push_back(text); }};
 };
 
 TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
@@ -104,7 +105,8 @@ TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
   EXPECT_EQ(Target("b", 2, 7), first);  // of another producer
   EXPECT_THAT(buffers_.BuffersOf(first), ElementsAre(BufferId{1}, BufferId{2}));
   EXPECT_THAT(buffers_.BuffersOf(second), ElementsAre(BufferId{3}, BufferId{4}));
-  EXPECT_EQ(buffers_.FindByServiceId(8), second);
+  const std::string request = testing::Encode(ipc::CloneSession{.session_id = 8});
+  EXPECT_EQ(buffers_.ClonedBy(wire::AsBytes(request)), second);
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -169,7 +171,7 @@ TEST_F(SessionBuffersTest, Buffers_HaveTheirSession) {
 }
 
 TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
-  buffers_.SetUp(BufferId{1}, {.size = 4096});
+  buffers_.SetUp({.id = BufferId{1}, .size = 4096});
   Target("a", 1);
   Target("a", 2);
   Target("a", 2);
@@ -177,38 +179,24 @@ TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("--buffer 2=SIZE,POLICY")));
 }
 
-Result<SessionPlan> PlanOf(std::string_view text) {
+SessionPlan PlanOf(std::string_view text) {
   const std::string config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x").value();
-  return PlanWithBuffers(wire::AsBytes(config), "x");
+  return PlanOfConfig(wire::AsBytes(config)).value();
 }
 
 TEST(SessionPlan, Text_OfACapture) {
-  const std::string text = testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt");
-  const SessionPlan plan = PlanOf(text).value();
-  ASSERT_EQ(plan.buffers.size(), 2u);
-  EXPECT_EQ(plan.buffers[0].size, 256u * 1024);
-  EXPECT_EQ(plan.buffers[0].policy, FillPolicy::kRingBuffer);
-  EXPECT_EQ(plan.buffers[0].engine, "v2");
-  EXPECT_EQ(plan.buffers[1].policy, FillPolicy::kDiscard);
+  const SessionPlan plan = PlanOf(testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt"));
+  ASSERT_EQ(plan.config.buffers.size(), 2u);
+  EXPECT_EQ(plan.config.buffers[0].size_kb, 256u);
   EXPECT_FALSE(plan.sources.empty());
 }
 
 TEST(SessionPlan, Buffers_MayBeNamed) {
-  const SessionPlan plan =
-      PlanOf(
-          "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" "
-          "transfer_on_clone: true } data_sources { config { name: \"a\" "
-          "target_buffer_name: \"y\" } } unique_session_name: \"mine\"")
-          .value();
+  const SessionPlan plan = PlanOf(
+      "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" } "
+      "data_sources { config { name: \"a\" target_buffer_name: \"y\" } }");
   ASSERT_EQ(plan.sources.size(), 1u);
   EXPECT_EQ(plan.sources[0].buffer, 1u);
-  EXPECT_TRUE(plan.buffers[1].transfer_on_clone);
-  EXPECT_FALSE(plan.buffers[0].transfer_on_clone);
-  EXPECT_EQ(plan.name, "mine");
-}
-
-TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {
-  EXPECT_THAT(PlanOf("duration_ms: 1").error().ToString(), HasSubstr("has no buffers"));
 }
 
 }  // namespace

@@ -12,38 +12,36 @@
 #include <cstring>
 #include <filesystem>
 
+#include "formats/io/descriptor_io.h"
+
 namespace ringscope {
 namespace {
 
 constexpr size_t kMaxFds = 16;  // in one message; Perfetto sends one at a time
 constexpr int kBacklog = 128;
+/// Frames without descriptors are joined up to this size.
+constexpr size_t kSegmentBytes = 256 * 1024;
+/// More descriptors than frames that could have them: a peer would use up those of this process.
+constexpr size_t kMaxPendingFds = 16;
 
 struct Address {
   sockaddr_un un = {};
   socklen_t size = 0;
 };
 
-tl::unexpected<Error> SocketError(const std::string& what, const std::string& name,
-                                  const std::string& why, std::string hint = {}) {
-  return Fail(ErrorCode::kIo, fmt::format("{}: {}", what, why), {name, {}, {}}, std::move(hint));
-}
-
 Result<Address> MakeAddress(const std::string& name) {
   Address address;
   address.un.sun_family = AF_UNIX;
-  const bool is_abstract = name.starts_with('@');
-  const size_t limit = sizeof(address.un.sun_path) - (is_abstract ? 0 : 1);
+  const size_t end = name.starts_with('@') ? 0 : 1;  // of a path, a zero
+  const size_t limit = sizeof(address.un.sun_path) - end;
   if (name.empty() || name == "@" || name.size() > limit || name.find('\0') != std::string::npos) {
-    return Fail(
-        ErrorCode::kUsage,
-        fmt::format("'{}' is not the name of a socket: expected a path, or @ and a name, of at "
-                    "most {} bytes",
-                    name, limit));
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' is not the name of a socket: expected a path, "
+                                               "or @ and a name, of at most {} bytes",
+                                               name, limit));
   }
   std::memcpy(address.un.sun_path, name.data(), name.size());
-  if (is_abstract) address.un.sun_path[0] = '\0';
-  address.size =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (is_abstract ? 0 : 1));
+  if (end == 0) address.un.sun_path[0] = '\0';
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + end);
   return address;
 }
 
@@ -53,7 +51,7 @@ const sockaddr* Raw(const Address& address) {
 
 Result<UniqueFd> MakeSocket(const std::string& name) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return SocketError("cannot make a socket", name, std::strerror(errno));
+  if (!fd.valid()) return SystemError("cannot make a socket", errno, name);
   return fd;
 }
 
@@ -102,7 +100,7 @@ Result<Listener> Listener::Create(const std::string& name, mode_t mode) {
   // Nobody may connect before the permissions are right: Linux makes the path with those of the
   // socket, less the umask.
   if (has_path && ::fchmod(fd.get(), mode) != 0)
-    return SocketError("cannot set permissions", name, std::strerror(errno));
+    return SystemError("cannot set permissions", errno, name);
   int bound = ::bind(fd.get(), Raw(address), address.size);
   if (bound != 0 && errno == EADDRINUSE && has_path && IsLeftOver(name, address)) {
     ::unlink(name.c_str());
@@ -110,7 +108,7 @@ Result<Listener> Listener::Create(const std::string& name, mode_t mode) {
   }
   if (bound != 0) {
     const int error = errno;
-    return SocketError("cannot listen", name, std::strerror(error),
+    return SystemError("cannot listen", error, name,
                        error == EADDRINUSE ? "another program uses this name; choose one with "
                                              "--listen or --consumer-listen"
                        : error == EACCES   ? fmt::format("user {} may not make files in this "
@@ -121,9 +119,8 @@ Result<Listener> Listener::Create(const std::string& name, mode_t mode) {
   }
   Listener listener(std::move(fd), name);
   if (has_path && ::chmod(name.c_str(), mode) != 0)  // what the umask took away
-    return SocketError("cannot set permissions", name, std::strerror(errno));
-  if (::listen(listener.fd(), kBacklog) != 0)
-    return SocketError("cannot listen", name, std::strerror(errno));
+    return SystemError("cannot set permissions", errno, name);
+  if (::listen(listener.fd(), kBacklog) != 0) return SystemError("cannot listen", errno, name);
   return listener;
 }
 
@@ -236,6 +233,86 @@ std::string DefaultServiceSocket(const char* variable, const char* kind) {
   if (std::filesystem::is_directory("/run/perfetto", ignored))
     return fmt::format("/run/perfetto/traced-{}.sock", kind);
   return fmt::format("/tmp/perfetto-{}", kind);
+}
+
+Result<IoState> FrameSocket::Receive() {
+  const std::span<uint8_t> space = decoder_.Space();
+  Received received = ringscope::Receive(fd_.get(), space);
+  decoder_.Received(received.bytes);
+  for (UniqueFd& fd : received.fds)
+    pending_fds_.push_back({decoder_.received() - 1, std::move(fd)});
+  if (received.fds_lost || pending_fds_.size() > kMaxPendingFds)
+    return Fail(ErrorCode::kCorrupt, "sent more file descriptors than frames can have");
+  // Another call that returns nothing costs as much as receiving a commit.
+  if (received.state == IoState::kDone && received.bytes < space.size())
+    return IoState::kWouldBlock;
+  return received.state;
+}
+
+Result<std::optional<PassingFrame>> FrameSocket::NextFrame(const CarriesDescriptor& carries) {
+  RS_ASSIGN_OR_RETURN(const std::optional<Bytes> whole, decoder_.Next());
+  if (!whole) return std::nullopt;
+  PassingFrame passing;
+  RS_ASSIGN_OR_RETURN(passing.frame, ipc::ParseFrame(*whole));
+  const uint64_t end = decoder_.position();
+  while (!pending_fds_.empty() && (pending_fds_.front().last_byte < end ||
+                                   (passing.fds.empty() && carries(passing.frame)))) {
+    passing.fds.push_back(std::move(pending_fds_.front().fd));
+    pending_fds_.pop_front();
+  }
+  return passing;
+}
+
+bool FrameSocket::HasFrame() const {
+  const Bytes rest = unread();
+  if (rest.size() < ipc::kFramePrefix) return false;
+  const size_t size = ipc::kFramePrefix + wire::LoadLittleEndian<uint32_t>(rest.data());
+  return size > ipc::kMaxFrameBytes || rest.size() >= size;
+}
+
+void FrameSocket::Queue(Bytes bytes) {
+  if (bytes.empty()) return;
+  if (segments_.empty() || !segments_.back().fds.empty() ||
+      segments_.back().bytes.size() + bytes.size() > kSegmentBytes) {
+    segments_.emplace_back().bytes = std::move(spare_);
+    segments_.back().bytes.clear();
+    spare_ = {};
+  }
+  segments_.back().bytes += wire::AsText(bytes);
+  queued_ += bytes.size();
+}
+
+void FrameSocket::Queue(PassingFrame&& frame) {
+  if (frame.fds.empty()) return Queue(frame.frame.whole);
+  queued_ += frame.frame.whole.size();
+  segments_.push_back({std::string(wire::AsText(frame.frame.whole)), 0, std::move(frame.fds)});
+}
+
+void FrameSocket::DiscardUnread() {
+  decoder_ = ipc::FrameDecoder();
+  pending_fds_.clear();
+}
+
+void FrameSocket::SendQueued() {
+  while (!segments_.empty()) {
+    Segment& segment = segments_.front();
+    const Bytes rest = wire::AsBytes(segment.bytes).subspan(segment.sent);
+    const bool first = segment.sent == 0;
+    const Sent sent =
+        Send(fd_.get(), rest,
+             first ? std::span<const UniqueFd>(segment.fds) : std::span<const UniqueFd>());
+    if (sent.state == IoState::kWouldBlock) return;
+    if (sent.state == IoState::kClosed) {
+      segments_.clear();
+      queued_ = 0;
+      return;
+    }
+    segment.sent += sent.bytes;
+    queued_ -= sent.bytes;
+    if (segment.sent < segment.bytes.size()) continue;
+    if (segment.bytes.capacity() <= kSegmentBytes) spare_ = std::move(segment.bytes);
+    segments_.pop_front();
+  }
 }
 
 }  // namespace ringscope

@@ -1,21 +1,52 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SOCKET_H_
 #define RINGSCOPE_COMMANDS_RECORD_SOCKET_H_
 
+#include <fcntl.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "commands/record/unique_fd.h"
-#include "core/base/ids.h"
 #include "core/base/result.h"
+#include "formats/ipc/ipc_frame.h"
 
 namespace ringscope {
 
 // Unix stream sockets as Perfetto uses them. A name is a path, or "@NAME" in Linux's abstract
 // namespace; a list of names is separated by commas. Sockets do not block.
+
+/// Owns a file descriptor.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  ~UniqueFd() { Reset(); }
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    if (this != &other) other.Reset();
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void Reset() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  /// Another descriptor of the same file; invalid if the system has none left.
+  UniqueFd Duplicate() const { return UniqueFd(::fcntl(fd_, F_DUPFD_CLOEXEC, 0)); }
+
+ private:
+  int fd_ = -1;
+};
 
 /// A listening socket; a path is removed again with it.
 class Listener {
@@ -40,8 +71,8 @@ class Listener {
   std::string name_;
 };
 
-/// Connects to the first name of a list at which a service listens. kLimit: it has as many waiting
-/// connections as it allows; kNotFound: no process listens. A later try can succeed.
+/// Connects to the first name of a list at which a service listens. kLimit: too many clients wait
+/// for it; kNotFound: no process listens. A later try can succeed.
 Result<UniqueFd> Connect(const std::string& names);
 
 struct PeerIdentity {
@@ -75,6 +106,63 @@ Sent Send(int socket, Bytes bytes, std::span<const UniqueFd> fds);
 /// Where Perfetto's tools look for a service's socket: `variable` of the environment, else the
 /// system's folder if there is one, else /tmp.
 std::string DefaultServiceSocket(const char* variable, const char* kind);
+
+/// A frame on its way, with its descriptors.
+struct PassingFrame {
+  ipc::Frame frame;
+  std::vector<UniqueFd> fds;
+};
+
+/// Whether a frame is of a kind that descriptors come with.
+using CarriesDescriptor = std::function<bool(const ipc::Frame&)>;
+
+/// Receives and sends frames on a connected socket.
+class FrameSocket {
+ public:
+  explicit FrameSocket(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  int fd() const { return fd_.get(); }
+
+  /// Receives once. kDone: there may be more; kWouldBlock: there is no more for now. kCorrupt: more
+  /// descriptors arrived than frames can have.
+  Result<IoState> Receive();
+  /// The next whole frame of what was received; valid until Receive(). The kernel hands out a
+  /// descriptor together with the bytes of perhaps several frames: it belongs to the first that
+  /// `carries` accepts, else to the frame that was received last with it.
+  Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
+  /// Whether NextFrame has something to return: a frame, or an error.
+  bool HasFrame() const;
+  /// Bytes received that NextFrame has not returned.
+  Bytes unread() const { return decoder_.rest(); }
+  void DiscardUnread();
+
+  /// Queues bytes to send; SendQueued sends them.
+  void Queue(Bytes bytes);
+  /// Queues a frame; its descriptors go out with it, and with no other.
+  void Queue(PassingFrame&& frame);
+  /// Sends as much as the socket takes. What is left for a peer that closed its end is dropped.
+  void SendQueued();
+  size_t queued() const { return queued_; }
+
+ private:
+  struct PendingFd {
+    uint64_t last_byte;  // position in the stream of the last byte received with it
+    UniqueFd fd;
+  };
+  /// Bytes to send with one call, as far as the peer takes them.
+  struct Segment {
+    std::string bytes;
+    size_t sent = 0;
+    std::vector<UniqueFd> fds;  // go with the first byte
+  };
+
+  UniqueFd fd_;
+  ipc::FrameDecoder decoder_;
+  std::deque<PendingFd> pending_fds_;
+  std::deque<Segment> segments_;
+  size_t queued_ = 0;
+  std::string spare_;  // memory of a segment that was sent
+};
 
 }  // namespace ringscope
 

@@ -1,59 +1,153 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_TAP_H_
 #define RINGSCOPE_COMMANDS_RECORD_TAP_H_
 
-#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
-#include "commands/record/frame_socket.h"
-#include "core/base/result.h"
+#include "commands/record/event_loop.h"
+#include "commands/record/file_watch.h"
+#include "commands/record/flush_watch.h"
+#include "commands/record/session_buffers.h"
+#include "commands/record/socket.h"
+#include "core/log/op.h"
+#include "formats/ipc/ipc_methods.h"
 
 namespace ringscope {
 
-/// What is between a client and the service: it sees each frame and puts it, or what is forwarded
-/// instead, into the other side's queue. An error ends the connection; it names what the peer did
-/// ("sent ...").
+/// Counters for the summary.
+struct RecordCounts {
+  uint64_t producers = 0;
+  uint64_t sequences = 0;
+  uint64_t chunks = 0;  // committed or scraped
+  uint64_t chunk_bytes = 0;
+  uint64_t checks = 0;  // times that the service has listed the producers which take part
+};
+
+/// What the taps of one recording share. All of it belongs to the loop's thread.
+struct Recording {
+  Recording(EventLoop& its_loop, RecordSink& sink, Warn warn)
+      : loop(its_loop), log(sink), buffers(sink, std::move(warn)) {}
+
+  EventLoop& loop;
+  RecordSink& log;
+  SessionBuffers buffers;
+  Instances instances = {};
+  FlushWatch flushes{log, buffers, instances};
+  FileWatch files{log};
+  RecordCounts counts = {};
+  bool looks = false;                       // at producers' shared memory
+  EventLoop::Clock::time_point looks_from;  // the next look at any memory, at the earliest
+  /// Scrapes the producers that are not asked to flush, as the service does now or soon.
+  /// @return whether that waits for their turns
+  std::function<bool()> scrape_unasked = [] { return false; };
+  /// A session is written into a file that is watched.
+  std::function<void()> on_file = [] {};
+  /// What MayPass or HoldsServiceFrames of any tap returns may have changed.
+  std::function<void()> on_released = [] {};
+  uint64_t last_flush = 0;                    // that a producer was asked for
+  uint16_t last_producer = 0;                 // counted in the order of their connecting
+  std::multiset<std::string> connected = {};  // names of the producers that are
+  uint32_t identifying = 0;  // requests under way for the service's number of a session
+};
+
+/// Sees each frame between a client and the service, and queues it, or what is forwarded instead,
+/// for the other side. An error ends the connection; it names what the peer did ("sent ..."). A
+/// request of the recorder's own confirms that the service has handled what the client sent: only
+/// then does the order of forwarding hold across clients.
 class Tap {
  public:
+  explicit Tap(Recording& recording) : recording_(recording) {}
   virtual ~Tap() = default;
 
   virtual bool CarriesDescriptor(const ipc::Frame& frame) const = 0;
-  virtual Status FromClient(PassingFrame&& frame, FrameSocket& service) = 0;
-  virtual Status FromService(PassingFrame&& frame, FrameSocket& client) = 0;
+  virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
+  virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
   /// The connection ends: called once, before the service is notified.
   /// @param service nullptr: it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// Whether the service scrapes this client's memory without a frame that shows it.
-  virtual bool WantsScrape() const = 0;
-  /// If so: sends what is in the memory. Called about once a second, and before a frame that makes
-  /// the service scrape.
-  virtual void Scrape(FrameSocket& service) = 0;
-  /// Looks into the client's memory, if that is due although nothing passes.
-  /// @return when the next such look is due; nullopt: none is
-  virtual std::optional<std::chrono::steady_clock::time_point> LookAgain() { return std::nullopt; }
+  virtual bool WantsScrape() const { return false; }
+  /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.
+  virtual void Scrape(FrameSocket&) {}
   /// Whether this frame of the client makes the service scrape all clients that it does not ask.
-  virtual bool CausesScrapes(const ipc::Frame& frame) const = 0;
-
-  // The order in which the service handles what its clients send is the order of forwarding only if
-  // it confirms what one has sent before another's frames pass.
+  virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
   /// Whether frames of the client may pass now: not while a clone waits for others.
   virtual bool MayPass() const = 0;
   /// Whether the service's frames must wait: what they mean depends on an answer that is under way.
-  virtual bool HoldsServiceFrames() const = 0;
+  virtual bool HoldsServiceFrames() const { return false; }
   /// Whether something was passed on that the service has not confirmed.
-  virtual bool NeedsConfirmation() const = 0;
+  bool NeedsConfirmation() const { return unconfirmed_; }
   /// Whether nothing more may pass until it is confirmed.
-  virtual bool MustConfirm() const = 0;
-  /// Asks for a confirmation, whose answer is not passed on. @return false: there is no way to
-  virtual bool AskConfirmation(FrameSocket& service) = 0;
+  bool MustConfirm() const { return must_confirm_; }
+  /// Asks for a confirmation. @return false if there is no way to
+  bool AskConfirmation(FrameSocket& service);
   /// True, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
-  virtual bool TakeConfirmed() = 0;
+  bool TakeConfirmed() { return std::exchange(confirmed_, false); }
 
   /// Whether a tracing session, or a clone, would be lost with this connection.
-  virtual bool HasSession() const = 0;
+  virtual bool HasSession() const { return false; }
   /// Who the client is, for messages: "producer 3 (app, pid 17)".
   virtual std::string Describe() const = 0;
+
+ protected:
+  /// A request of the client; passes it on, or what goes in its place.
+  virtual Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
+                           PassingFrame&& frame, FrameSocket& service) = 0;
+  /// A reply of the service, which is forwarded after this.
+  virtual Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                         PassingFrame& frame) = 0;
+  /// A method that the service replies to at once, and that changes nothing.
+  virtual std::optional<ipc::MethodName> ConfirmingMethod() const = 0;
+  /// Its arguments.
+  virtual std::string ConfirmingArgs() const { return {}; }
+  /// The reply to it.
+  virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
+  /// Whether replies to earlier requests change the buffers and have not all arrived.
+  virtual bool IsBeingServed() const { return false; }
+
+  const ipc::MethodTable& methods() const { return methods_; }
+  /// The method that a frame invokes; kUnknown also if it is no request.
+  ipc::MethodName MethodOf(const ipc::Frame& frame) const {
+    const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+    return invoke == nullptr ? ipc::MethodName::kUnknown : methods_.Find(*invoke);
+  }
+  /// Queues a request that the client does not know of. @return its id
+  uint64_t Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service);
+  /// Something of the recorder's own was sent.
+  void SetUnconfirmed() { unconfirmed_ = true; }
+  /// Nothing may pass before what was sent until now is confirmed.
+  void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
+  /// What was sent last may make the service read for a file: that comes before anything else.
+  void SetCausesRead() {
+    if (!recording_.files.any()) return;
+    recording_.files.OnCause();
+    SetMustConfirm();
+  }
+  /// Something that changes the buffers is about to be sent.
+  void NotePassing() {
+    if (recording_.files.any()) recording_.files.OnPassing();
+  }
+
+  Recording& recording_;
+
+ private:
+  void FinishRound();
+
+  ipc::MethodTable methods_;
+  std::optional<uint64_t> bind_request_;
+  std::optional<uint64_t> confirmation_;  // request under way
+  uint32_t own_requests_ = 0;
+  uint32_t rounds_ = 0;  // confirmations that are still needed
+  uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
+  bool answered_ = false;
+  bool unconfirmed_ = false;
+  bool must_confirm_ = false;
+  bool confirmed_ = false;
 };
 
 }  // namespace ringscope

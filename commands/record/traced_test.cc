@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "commands/record/child_process.h"
+#include "commands/record/process.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorder_run.h"

@@ -14,7 +14,6 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
-#include "formats/descriptors/described_kinds.h"
 #include "formats/ops/events_jsonl.h"
 #include "formats/trace/lost_trace.h"
 #include "formats/trace/perfetto_trace.h"
@@ -164,14 +163,8 @@ Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     trace->AddTool();
   }
   EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
-  DescriptorChoice descriptors;
-  std::optional<DescribedKinds> kinds;
-  LostTrace* lost = nullptr;
-  if (files.lost) {
-    RS_ASSIGN_OR_RETURN(descriptors, DescriptorChoice::Open(context, choices.descriptor));
-    lost = &run.Add<LostTrace>(*files.lost, args.lost_limit.value_or(kLostLimit),
-                               &kinds.emplace(descriptors.get()));
-  }
+  LostTrace* const lost =
+      files.lost ? &run.Add<LostTrace>(*files.lost, args.lost_limit.value_or(kLostLimit)) : nullptr;
   // Accounts take as long as the trace itself, and memory.
   if (HasSummary(args) && trace == nullptr) run.KeepAccounts();
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, run.ToEnd());
@@ -185,9 +178,9 @@ Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
 }
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
-  if (!args.choices.descriptor.empty() && args.choices.config.empty() && args.lost.empty())
-    return Fail(ErrorCode::kUsage, "--descriptor is for a trace config or lost packets", {},
-                "name the config with --config, or a file for the packets with --lost");
+  if (!args.choices.descriptor.empty() && args.choices.config.empty())
+    return Fail(ErrorCode::kUsage, "--descriptor is for a trace config", {},
+                "name the config with --config");
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "replay");
 

@@ -80,9 +80,8 @@ std::string NotClosedText(const std::string& path, std::optional<uint64_t> durat
                                 ? fmt::format("its last record is {} after its session's first",
                                               HumanDuration(*duration_ns))
                                 : "it has no times";
-  if (const std::optional<LockOwner> owner = LockOwnerOf(path))
-    return fmt::format("the log is {}; {}, and what follows is missing", BeingRecordedBy(*owner),
-                       until);
+  if (const auto by = RecordedBy(path))
+    return fmt::format("the log is {}; {}, and what follows is missing", *by, until);
   return fmt::format("the log was not closed: {}, and what followed may be missing", until);
 }
 
@@ -118,9 +117,7 @@ std::string Shortened(const std::vector<std::string>& names) {
 Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
   Progress progress(context.console, fmt::format("examining {}", Printable(path)));
-  const auto update = [&](uint64_t done, std::optional<uint64_t> total) {
-    progress.Update(done, total.value_or(0));
-  };
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
   auto scanned = ScanTraceFile(std::move(source), update,
                                context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes);
   if (!scanned && scanned.error().where.path.empty()) scanned.error().where.path = path;

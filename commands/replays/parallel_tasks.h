@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands/shell/context.h"
-#include "core/sweep/sweep_input.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
 

@@ -14,12 +14,12 @@
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/text.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/ledger/ledger.h"
 #include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
 #include "core/reads/found_reads.h"
-#include "core/session/counted_replay.h"
 #include "core/session/replay.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 

@@ -107,7 +107,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   record_number_ = held_->number;
   std::optional<Op> op = std::move(held_->op);
   held_.reset();
-  if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
+  verdicts_.Add(op->body);
   return op;
 }
 

@@ -16,21 +16,6 @@
 namespace ringscope {
 namespace {
 
-/// Texts by DifferenceKind: a noun that is counted, and what follows it.
-constexpr std::array<std::pair<const char*, const char*>, kDifferenceKinds> kDifferenceTexts = {{
-    {"packet", " only in A"},
-    {"packet", " only in B"},
-    {"packet", " twice in A"},
-    {"packet", " twice in B"},
-    {"packet", " returned at a different moment"},
-    {"packet", " in a different order"},
-    {"packet", " with different content"},
-    {"packet", " with different loss bits"},
-    {"packet", " with a different uid or pid"},
-    {"patch result", ""},
-    {"counter", ""},
-}};
-
 /// Gathers the service's sessions of a log, and as whom the service saw its producers.
 class ServiceView : public ReplayListener {
  public:
@@ -138,12 +123,13 @@ Result<TraceCheck> CheckBestOf(const CheckedLog& log, const ReplayChoices& choic
 
 std::string CountsText(const DiffCounts& counts) {
   std::vector<std::string> parts;
-  for (size_t i = 0; i < kDifferenceKinds; ++i)
-    if (const uint64_t count = counts.by_kind[i]; count > 0)
-      parts.push_back(Count(count, kDifferenceTexts[i].first) + kDifferenceTexts[i].second);
-  if (counts.across_order > 0)
-    parts.push_back(Count(counts.across_order, "packet") +
-                    " in a different order across sequences");
+  for (size_t i = 0; i < kDifferenceKinds; ++i) {
+    const auto kind = static_cast<DifferenceKind>(i);
+    if (counts[kind] == 0) continue;
+    const bool is_of_packets = kind != DifferenceKind::kPatch && kind != DifferenceKind::kCounter;
+    parts.push_back(is_of_packets ? Count(counts[kind], "packet") + " " + kDifferenceTexts[i]
+                                  : Count(counts[kind], kDifferenceTexts[i]));
+  }
   return parts.empty() ? "no difference" : Joined(parts);
 }
 

@@ -19,7 +19,6 @@ void ListFields(Io& io, DiffCounts& counts) {
   io("matched", counts.matched);
   for (size_t i = 0; i < kDifferenceKinds; ++i)
     io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);
-  io("other_order_across_sequences", counts.across_order);
 }
 
 /// Compares the replay of a recorded session with the trace that came out of it.

@@ -50,7 +50,8 @@ constexpr const char* kPolicyEstimate =
 }  // namespace
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const ReplayOutcome& outcome, RemediesTried which,
+                   const ReplayChoices& choices, const ReplayOutcome& outcome,
+                   const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
@@ -74,8 +75,8 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
     input.buffers[buffer.id] = buffer.size;
     input.has_programs |= !buffer.vms.empty();
   }
-  ReplayOptions own = choices;
-  own.moves_sequences = !choices.splits.empty();
+  OwnReplay own{.options = choices, .totals = totals};
+  own.options.moves_sequences = !choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
 }
 

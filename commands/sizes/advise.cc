@@ -18,7 +18,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/trace_advice.h"
-#include "core/base/unified_diff.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/page.h"
@@ -48,15 +47,15 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddConfig(app, args.config, args.descriptor,
             "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
             "marked. It also has the buffers of a log that was recorded without its consumer");
-  AddFormat(app, args.format, {"text", "json", "diff"});
+  AddFormat(app, args.format, {"text", "json"});
 }
 
 /// The buffers of a session: their indexes in the config, and sizes in bytes.
-using BufferSizes = std::vector<std::pair<uint32_t, uint64_t>>;
+using SizesByIndex = std::vector<std::pair<uint32_t, uint64_t>>;
 
 /// The config must be that of the session.
 Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
-                   const BufferSizes& of_session) {
+                   const SizesByIndex& of_session) {
   constexpr const char* kHint = "name the config that the session was started with";
   const auto buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
   if (buffers.size() != of_session.size())
@@ -77,8 +76,8 @@ Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
 }
 
 template <typename Buffer>
-BufferSizes SizesOf(const std::vector<Buffer>& buffers) {
-  BufferSizes sizes;
+SizesByIndex SizesOf(const std::vector<Buffer>& buffers) {
+  SizesByIndex sizes;
   for (const Buffer& buffer : buffers) sizes.emplace_back(buffer.index, buffer.size);
   return sizes;
 }
@@ -163,12 +162,8 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
   RS_RETURN_IF_ERROR(TryRemedies(
       context,
       {.paths = {args.log}, .only = sessions.session(), .clone = args.clone, .quiet = true},
-      choices, outcome, RemediesTried::kAll, args.keep_ns, remedies));
+      choices, outcome, run.totals(), RemediesTried::kAll, args.keep_ns, remedies));
   const std::vector<ConfigChange> changes = ChangesOf(remedies);
-  if (args.format == "diff") {
-    context.console.Print(UnifiedDiff(args.config, before, ChangedConfig(before, changes)));
-    return changes.empty() ? ExitCode::kClean : ExitCode::kNotice;
-  }
   ReportReplayTitle(out, outcome);
   out.Data({{"input", outcome.path},
             {"session", outcome.session},
@@ -221,18 +216,12 @@ Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, const ConfigFile& con
     }
     if (advice.AnyToDo() || advice.facts.error_count > 0 || advice.facts.is_cut_off)
       code = ExitCode::kNotice;
-    if (args.format == "diff")
-      context.console.Print(UnifiedDiff(args.config, advice.config, ConfigText(advice)));
-    else
-      out.AddItem("sessions", [&] { ReportTraceAdvice(out, advice); });
+    out.AddItem("sessions", [&] { ReportTraceAdvice(out, advice); });
   }
   return code;
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
-  if (args.format == "diff" && args.config.empty())
-    return Fail(ErrorCode::kUsage, "--format diff shows the changes of a trace config", {},
-                "name it with --config");
   if (args.config == "-" && args.log == "-")
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
@@ -275,8 +264,7 @@ Command AdviseCommand() {
       "trace it estimates all from the trace's statistics.",
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
-       {"ringscope advise --config a.pbtxt --format diff a.tblog | patch a.pbtxt",
-        "Change the config as advised"},
+       {"ringscope advise --config a.pbtxt a.tblog", "My config, changed as advised"},
        {"ringscope advise trace.pftrace", "Estimates from a trace alone"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
       Bind(SetUp, RunAdvise),

@@ -21,7 +21,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
-#include "commands/sizes/sweep_values.h"
 #include "core/log/added_buffers.h"
 
 namespace ringscope {
@@ -33,7 +32,6 @@ struct SweepArgs {
   std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
-  bool sequences = false;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -68,8 +66,6 @@ void SetUp(CLI::App& app, SweepArgs& args) {
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
   InGroup(app, kOutputGroup);
-  AddFlag(app, "--sequences", args.sequences,
-          "Also list the sequences, those with the shortest history first");
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
@@ -139,7 +135,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     RS_RETURN_IF_ERROR(visit(report));
     const bool none_found =
         !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {
-          return found.point.has_value();
+          return found.misses.empty();
         });
     return none_found ? ExitCode::kNotice : ExitCode::kClean;
   });
@@ -154,7 +150,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   const auto print = [&](const SweepReport& report) -> Status {
     if (args.format == "text") {
       if (sessions > 0) out.Print("\n");
-      PrintSweep(out, report, args.sequences);
+      PrintSweep(out, report);
     } else if (args.format == "json") {
       document.push_back(SweepJson(report));
     } else {

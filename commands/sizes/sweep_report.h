@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_SIZES_SWEEP_REPORT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands/replays/session_reader.h"
@@ -10,23 +11,29 @@
 
 namespace ringscope {
 
-/// "v2@58, ring_buffer, read at the end"
-std::string SettingText(const SweepSetting& setting, const SweepRow& row);
 /// "the log lasts only 3.710 s", "even with 2 GiB for buffer 1, ..."
 std::string WhyNotText(const SweepReport& report, const FoundSize& found);
-/// "keep=30s and loss=0"
-std::string TargetsText(const SweepReport& report);
-/// "1 MiB", or "1 MiB for buffer 1, 64 KiB for buffer 2"
-std::string SizesText(const std::vector<SweepRow>& rows);
 
 /// Prints tables for people: one for each setting and buffer.
-/// @param sequences list those of each row, too
-void PrintSweep(Report& out, const SweepReport& report, bool sequences);
+void PrintSweep(Report& out, const SweepReport& report);
 /// The result for programs.
 Json SweepJson(const SweepReport& report);
 /// Rows of numbers; the first columns are the same for all tools that compare sizes.
 Table SweepCsv();
 void AddToCsv(const SweepReport& report, Table& rows);
+
+// How the values of a sweep's options are written. All errors are kUsage and name what is expected.
+
+/// "1M,2M,4M", "256k..64M" (each twice the one before), "256k..64Mx1.5" (1.5 times), and commas
+/// between any of them. Both ends of a range are always in it. Sizes between them that are no whole
+/// number of 4 KiB pages are rounded up to one. In front of all: `BUFFER=`.
+Result<SizeList> ParseSizeList(std::string_view text);
+Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text);
+Result<std::vector<NamedReads>> ParseReadsList(std::string_view text);
+/// Names of engines; that of a plug-in is its path.
+Result<std::vector<std::string>> ParseEngineList(std::string_view text);
+/// "keep=30s", "loss=0", "loss=0.1%"
+Result<SweepTarget> ParseTarget(std::string_view text);
 
 }  // namespace ringscope
 

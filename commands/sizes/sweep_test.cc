@@ -196,7 +196,8 @@ TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
 }
 
 TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
-  const std::string out = RunSweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
+  const std::string out =
+      RunSweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
   EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
                               "chunks_overwritten,chunks_discarded,history_s,buffer,"));
   EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));

@@ -9,13 +9,16 @@
 #include "core/log/verdict.h"
 
 namespace ringscope {
+namespace {
 
+/// "keep=30s and loss=0"
 std::string TargetsText(const SweepReport& report) {
   std::vector<std::string> texts;
   for (const SweepTarget& target : report.targets) texts.push_back(target.text);
   return Joined(texts, " and ");
 }
 
+/// "1 MiB", or "1 MiB for buffer 1, 64 KiB for buffer 2"
 std::string SizesText(const std::vector<SweepRow>& rows) {
   if (rows.size() == 1) return SizeWithKb(rows.front().size);
   std::vector<std::string> texts;
@@ -24,6 +27,7 @@ std::string SizesText(const std::vector<SweepRow>& rows) {
   return Joined(texts);
 }
 
+/// "v2@58, ring_buffer, read at the end"
 std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
   std::string reads = "read as recorded";
   switch (setting.reads.choice.mode) {
@@ -47,8 +51,6 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
   if (setting.reads.assumed) reads += " (assumed)";
   return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
 }
-
-namespace {
 
 std::string MissText(const SweepReport& report, const TargetMiss& miss) {
   const SweepRow& row = miss.row;
@@ -80,7 +82,6 @@ std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
 namespace {
 
 constexpr size_t kKeptBar = 6;
-constexpr size_t kMaxSequences = 10;  // of a row, in text
 
 /// A bar of kKeptBar characters, in eighths.
 std::string Bar(uint64_t part, uint64_t whole) {
@@ -133,35 +134,7 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
                 shown_if([](auto* row) { return row->used_bytes + row->size / 64 < row->size; }))};
 }
 
-void PrintSequences(Report& out, const SweepReport& report, const SweepSeries& series) {
-  for (const SweepRow* row : series.rows) {
-    std::vector<SweepSequence> worst = row->sequences;
-    std::stable_sort(worst.begin(), worst.end(),
-                     [](const auto& a, const auto& b) { return a.history_ns < b.history_ns; });
-    out.Print(fmt::format("  sequences at {}, shortest history first:\n", HumanSize(row->size)));
-    Table table({{"sequence", Align::kLeft},
-                 {"history", Align::kRight},
-                 {"written", Align::kRight},
-                 {"read", Align::kRight},
-                 {"overwritten", Align::kRight},
-                 {"producer", Align::kLeft}});
-    for (size_t i = 0; i < std::min(worst.size(), kMaxSequences); ++i) {
-      const SweepSequence& sequence = worst[i];
-      const auto name = report.facts.producers.find(sequence.sequence.producer);
-      table.AddRow({ToString(sequence.sequence), HumanDuration(sequence.history_ns),
-                    WithCommas(sequence.written.packets), WithCommas(sequence.read.packets),
-                    WithCommas(sequence.overwritten.packets),
-                    name == report.facts.producers.end() ? "" : Printable(name->second)});
-    }
-    out.Print(table, 4);
-    if (worst.size() > kMaxSequences)
-      out.Print(fmt::format("    ...and {} more; --format json has all\n",
-                            WithCommas(worst.size() - kMaxSequences)));
-  }
-}
-
-void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series,
-                 bool sequences) {
+void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series) {
   const uint64_t duration = report.outcome.duration_ns();
   const SweepRow& first = *series.rows.front();
   const uint64_t own = report.OwnSize(series.buffer);
@@ -194,20 +167,17 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
                   BytesOrNone(row.used_bytes)});
   }
   out.Print(table);
-  if (sequences) PrintSequences(out, report, series);
 }
 
 void PrintFound(Report& out, const SweepReport& report) {
   if (report.targets.empty()) return;
   out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
   for (const FoundSize& found : report.found) {
-    const SweepSetting& setting = report.plan.settings[found.setting];
-    const auto any = std::ranges::find(report.plan.points, found.setting, &SweepPoint::setting);
-    const auto& rows =
-        report.rows[found.point ? *found.point
-                                : static_cast<size_t>(any - report.plan.points.begin())];
+    const SweepSetting& setting = report.settings[found.setting];
+    const auto any = std::ranges::find(report.points, found.setting, &SweepPoint::setting);
+    const auto& rows = found.misses.empty() ? found.rows : any->rows;
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
-    if (!found.point) {
+    if (!found.misses.empty()) {
       out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
       continue;
     }
@@ -228,7 +198,7 @@ void PrintFound(Report& out, const SweepReport& report) {
 
 }  // namespace
 
-void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
+void PrintSweep(Report& out, const SweepReport& report) {
   ReportTitle(out, {.path = report.path,
                     .session = report.session,
                     .records = report.outcome.records,
@@ -246,7 +216,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
     out.Print("\n");
     if (text != heading) out.Print(out.Bold(text) + "\n");
     heading = text;
-    PrintBuffer(out, report, series, sequences);
+    PrintBuffer(out, report, series);
     const uint64_t own = report.OwnSize(series.buffer);
     for (const SweepRow* row : series.rows) {
       marked |= row->size == own;

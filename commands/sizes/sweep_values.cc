@@ -1,5 +1,3 @@
-#include "commands/sizes/sweep_values.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
+#include "commands/sizes/sweep_report.h"
 #include "core/perfetto/page.h"
 
 namespace ringscope {

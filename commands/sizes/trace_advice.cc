@@ -63,15 +63,10 @@ Table WriterTable(const TraceAdvice& advice, size_t limit) {
   return table;
 }
 
-/// "all that was written", "the last 30 s, in at most 64 MiB for all buffers"
+/// "all that was written", "the last 30 s"
 std::string WishText(const TraceAdvice& advice) {
-  std::string text = advice.wish.keep_ns
-                         ? fmt::format("the last {}", HumanDuration(*advice.wish.keep_ns))
-                         : std::string("all that was written");
-  if (advice.wish.memory)
-    text += fmt::format(", in at most {} for all buffers (now: {})", HumanSize(*advice.wish.memory),
-                        HumanSize(advice.sizes.TotalSize()));
-  return text;
+  return advice.wish.keep_ns ? "the last " + HumanDuration(*advice.wish.keep_ns)
+                             : "all that was written";
 }
 
 std::vector<const Finding*> FindingsWithChanges(const TraceAdvice& advice) {

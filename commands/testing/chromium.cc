@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -35,21 +37,17 @@ Result<std::unique_ptr<Chromium>> Chromium::Start(const std::string& producer_so
   std::unique_ptr<Chromium> chromium(new Chromium());
   RS_ASSIGN_OR_RETURN(auto commands, MakePipe());
   RS_ASSIGN_OR_RETURN(auto replies, MakePipe());
-  const UniqueFd messages(
-      ::open((folder + "/messages").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  ProgramSurroundings around;
-  around.output = messages.get();
-  around.inherited = {commands[0].get(), replies[1].get()};
-  // It reads commands from descriptor 3 and writes replies to 4.
+  // It reads commands from descriptor 3 and writes replies to 4; it leads a group of its own.
+  for (const int inherited : {commands[0].get(), replies[1].get()}) ::fcntl(inherited, F_SETFD, 0);
   const std::string command = fmt::format(
-      "exec {} --headless --no-sandbox --disable-gpu --no-first-run --remote-debugging-pipe "
-      "--enable-features=EnablePerfettoSystemTracing --user-data-dir='{}/profile' about:blank "
-      "3</proc/self/fd/{} 4>/proc/self/fd/{}",
+      "exec setsid {0} --headless --no-sandbox --disable-gpu --no-first-run "
+      "--remote-debugging-pipe --enable-features=EnablePerfettoSystemTracing "
+      "--user-data-dir='{1}/profile' about:blank </dev/null >'{1}/messages' 2>&1 "
+      "3</proc/self/fd/{2} 4>/proc/self/fd/{3}",
       kProgram, folder, commands[0].get(), replies[1].get());
-  RS_ASSIGN_OR_RETURN(
-      chromium->process_,
-      ChildProcess::Start({"sh", "-c", command}, {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket}},
-                          around));
+  RS_ASSIGN_OR_RETURN(chromium->process_,
+                      ChildProcess::Start({"sh", "-c", command},
+                                          {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket}}));
   chromium->commands_ = std::move(commands[1]);
   chromium->replies_ = std::move(replies[0]);
 
@@ -66,10 +64,13 @@ Chromium::~Chromium() {
   session_.clear();
   if (commands_.valid()) static_cast<void>(Call("Browser.close"));
   const auto until = std::chrono::steady_clock::now() + kPatienceAtEnd;
-  while (process_ != nullptr && !process_->has_ended() && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (process_ == nullptr) return;
-  process_->Kill();
+  siginfo_t ended = {};
+  while (::waitid(P_PID, static_cast<id_t>(process_->pid()), &ended, WEXITED | WNOHANG | WNOWAIT) ==
+             0 &&
+         ended.si_pid == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ::kill(-process_->pid(), SIGKILL);
   static_cast<void>(process_->TakeEnding());
 }
 

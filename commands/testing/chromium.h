@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "commands/record/child_process.h"
-#include "commands/record/unique_fd.h"
+#include "commands/record/process.h"
+#include "commands/record/socket.h"
 #include "core/base/result.h"
 
 namespace ringscope::testing {

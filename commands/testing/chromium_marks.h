@@ -18,10 +18,10 @@
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/ledger/ledger_sinks.h"
+#include "core/gaps/memory_looks.h"
+#include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
-#include "core/gaps/memory_looks.h"
 
 namespace ringscope::testing {
 
@@ -216,20 +216,9 @@ class ChromiumMarks {
         CheckThread(thread, figures);
       }
     }
-    for (const smb::MemoryFollower* const memory : story_.Memories()) {
-      EXPECT_EQ(memory->use().size, memory_.bytes);
-      EXPECT_EQ(memory->use().missing, 0u);
-      EXPECT_EQ(memory->use().bad_pages, 0u);
-      EXPECT_LE(memory->use().chunks, memory_.bytes / memory_.page_bytes);
-    }
   }
   /// Most writers that held a chunk at a time, of one process.
-  uint64_t most_writers() const {
-    uint64_t most = 0;
-    for (const smb::MemoryFollower* const memory : story_.Memories())
-      most = std::max<uint64_t>(most, memory->use().most_writers);
-    return most;
-  }
+  uint64_t most_writers() const { return most_writers_; }
 
  private:
   struct Session {
@@ -275,12 +264,21 @@ class ChromiumMarks {
     Replay replay({}, {&ledger, &analysis, &reader_});
     for (const Op& op : run_.log().TimedOps()) {
       story_.Add(op);
+      if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) CheckLook(look->producer);
       ASSERT_TRUE(replay.Apply(op));
     }
     ASSERT_TRUE(replay.Finish());
     ASSERT_TRUE(replay.Drain());
     EXPECT_EQ(ledger.Check(), "");
     report_ = analysis.Finish(ledger.totals());
+  }
+  void CheckLook(ProducerId producer) {
+    const smb::MemoryFollower* const memory = story_.Of(producer);
+    ASSERT_TRUE(memory != nullptr && memory->seen());
+    EXPECT_EQ(memory->pages(), memory_.bytes / memory_.page_bytes);
+    EXPECT_EQ(memory->seen()->counts.bad_pages, 0u);
+    EXPECT_LE(memory->seen()->counts.all(), memory_.bytes / memory_.page_bytes);
+    most_writers_ = std::max(most_writers_, memory->seen()->writers);
   }
   /// By thread.
   std::vector<Comparison> CompareSession(const Session& session) {
@@ -340,14 +338,15 @@ class ChromiumMarks {
   const TempFolder folder_;
   // Only its first process connects to a socket that is not a file.
   LiveRecording run_{
-      {.producer = {.listen = folder_.File("producers"), .connect = {}}, .looks = LookLimits{}},
+      {.producer = {.listen = folder_.File("producers"), .connect = {}}, .looks = true},
       {.memory = memory_}};
   std::optional<Consumer> consumer_;
   std::unique_ptr<Chromium> chromium_;
   std::map<uint64_t, TraceContent> received_;
   std::vector<Session> sessions_;
   PacketReader reader_;
-  smb::MemoryLooks story_{64};
+  smb::MemoryLooks story_;
+  uint64_t most_writers_ = 0;
   GapReport report_;
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/record/event_loop.h"
-#include "commands/record/frame_socket.h"
+#include "commands/record/socket.h"
 #include "commands/testing/ipc_peer.h"
 #include "formats/io/message_codec.h"
 #include "formats/ipc/ipc_methods.h"

@@ -108,7 +108,7 @@ void ConsumerPort::ReadBuffers(uint64_t request_id) {
 }
 
 void ConsumerPort::CloneSession(ClientRequest& request) {
-  const auto asked = Decode<ipc::CloneSession>(request.args);
+  const auto asked = Decode<CloneCall>(request.args);
   TracingService::CloneRequest clone{.session_id = asked.session_id,
                                      .unique_session_name = asked.unique_session_name,
                                      .for_bugreport = asked.for_bugreport};
@@ -119,15 +119,16 @@ void ConsumerPort::CloneSession(ClientRequest& request) {
                                     .uid = asked.trigger_producer_uid,
                                     .stop_delay_ms = asked.trigger_delay_ms};
   if (!request.fds.empty()) clone.file = std::move(request.fds.front());
-  service_.CloneSession(
-      *this, std::move(clone), [this, id = request.id](const TracingService::CloneReply& made) {
-        connection_.Reply(
-            id, Encode(ipc::CloneSessionReply{.success = made.error.empty(),
-                                              .error = made.error,
-                                              .uuid_msb = made.uuid_msb,
-                                              .uuid_lsb = made.uuid_lsb,
-                                              .was_write_into_file = made.was_write_into_file}));
-      });
+  service_.CloneSession(*this, std::move(clone),
+                        [this, id = request.id](const TracingService::CloneReply& made) {
+                          ServiceCloneReply reply;
+                          reply.uuid_msb = made.uuid_msb;
+                          reply.uuid_lsb = made.uuid_lsb;
+                          reply.success = made.error.empty();
+                          reply.error = made.error;
+                          reply.was_write_into_file = made.was_write_into_file;
+                          connection_.Reply(id, Encode(reply));
+                        });
 }
 
 void ConsumerPort::SendEvents(uint32_t field, const std::string& content) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "commands/record/event_loop.h"
-#include "commands/record/frame_socket.h"
+#include "commands/record/socket.h"
 #include "commands/testing/ipc_peer.h"
 #include "core/perfetto/commit_request.h"
 

@@ -14,6 +14,7 @@
 #include "formats/ipc/ipc_messages.h"
 #include "formats/ipc/ipc_methods.h"
 #include "formats/ipc/smb.h"
+#include "formats/testing/ipc_frames.h"
 
 namespace ringscope::testing {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/record/recording.h"
+#include "commands/record/tap.h"
 #include "commands/testing/ipc_peer.h"
 
 namespace ringscope::testing {

@@ -1,12 +1,8 @@
 #include "commands/testing/producer.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <thread>
 #include <utility>
 
-#include "commands/record/boot_time.h"
 #include "commands/testing/client_connection.h"
 
 namespace ringscope::testing {
@@ -152,89 +148,15 @@ std::optional<smb::ChunkPlace> Producer::FindFreeChunk() {
   return std::nullopt;
 }
 
-bool Producer::HasFreeChunk() {
-  for (size_t page = 0; page < memory_->page_count(); ++page)
-    if (memory_->bitmap(page).load() == 0) return true;
-  return false;
-}
-
-void Producer::WatchMemory() {
-  if (!is_full_) return;
-  const uint64_t begin = BootTimeNs();
-  FullPeriod& period = full_periods_.back();
-  if (HasFreeChunk()) {
-    is_full_ = false;
-  } else {
-    period.seen_ns = std::max(period.latest_ns, begin);
-  }
-  period.end_ns = BootTimeNs();
-}
-
-/// Perfetto's pauses between two searches.
-Result<std::optional<smb::ChunkPlace>> Producer::WaitForChunk() {
-  constexpr std::array<uint64_t, 6> kPausesUs = {0, 8, 72, 584, 4680, 37'448};
-  constexpr uint64_t kLastPauseUs = 100'000;
-  if (drops_) return std::nullopt;
-  ++stalls_;
-  const uint64_t begin = BootTimeNs();
-  size_t pauses = 0;
-  for (size_t searches = 1; searches < options_.most_searches; ++searches) {
-    if (options_.sends_while_waiting && searches % 2 == 1) {
-      RS_RETURN_IF_ERROR(Commit());
-    } else {
-      const uint64_t us = pauses < kPausesUs.size() ? kPausesUs[pauses] : kLastPauseUs;
-      ++pauses;
-      std::this_thread::sleep_for(std::chrono::microseconds(us));
-    }
-    WatchMemory();
-    const auto place = FindFreeChunk();
-    if (!place) continue;
-    waited_ns_ += BootTimeNs() - begin;
-    return place;
-  }
-  waited_ns_ += BootTimeNs() - begin;
-  if (options_.when_full == WhenFull::kWait)
-    return Fail(ErrorCode::kLimit, "the writer has waited too long for a chunk");
-  drops_ = true;
-  return std::nullopt;
-}
-
 Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
   if (!memory_) return std::nullopt;
-  WatchMemory();
-  const uint64_t begin = BootTimeNs();
-  auto place = FindFreeChunk();
-  if (!place) {
-    switch (options_.when_full) {
-      case WhenFull::kDrop:
-        return std::nullopt;
-      case WhenFull::kStall: {
-        ++stalls_;
-        // All that is committed is free once the service has handled it.
-        RS_RETURN_IF_ERROR(Commit());
-        RS_RETURN_IF_ERROR(Sync());
-        place = FindFreeChunk();
-        if (!place)
-          return Fail(ErrorCode::kLimit,
-                      "the shared memory has fewer chunks than the producer has writers");
-        break;
-      }
-      case WhenFull::kWait:
-      case WhenFull::kWaitThenDrop: {
-        RS_ASSIGN_OR_RETURN(place, WaitForChunk());
-        if (!place) return std::nullopt;
-        break;
-      }
-    }
-  }
-  drops_ = false;
-  const uint64_t now = BootTimeNs();
-  if (std::exchange(is_full_, false)) full_periods_.back().end_ns = now;  // since the last look
-  if (!HasFreeChunk()) {
-    full_periods_.push_back({begin, now, now, now});
-    is_full_ = true;
-  }
-  return place;
+  if (const auto place = FindFreeChunk(); place || options_.drops_when_full) return place;
+  // All that is committed is free once the service has handled it.
+  RS_RETURN_IF_ERROR(Commit());
+  RS_RETURN_IF_ERROR(Sync());
+  if (const auto place = FindFreeChunk()) return place;
+  return Fail(ErrorCode::kLimit,
+              "the shared memory has fewer chunks than the producer has writers");
 }
 
 Status Producer::ReturnChunk(smb::ChunkPlace place, BufferId buffer) {

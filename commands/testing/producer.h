@@ -18,35 +18,15 @@ namespace ringscope::testing {
 
 class SharedMemoryWriter;
 
-/// What a writer does when the shared memory is full.
-enum class WhenFull : uint8_t {
-  kStall,         // send what is complete, and wait until the service has handled it
-  kDrop,          // lose packets
-  kWait,          // search again after pauses, as Perfetto's writers do; fail in the end
-  kWaitThenDrop,  // the same, but lose packets in the end, without further waiting
-};
-
 struct ProducerOptions {
   std::string name;
   std::vector<ipc::DataSourceDescriptor> sources;
   bool scraped = true;             // by the service
   size_t own_memory = 0;           // bytes of shared memory that it brings; 0: the service's
   size_t batch_bytes = 16 * 1024;  // of chunks that one request commits
-  WhenFull when_full = WhenFull::kStall;
-  /// Of kWait and kWaitThenDrop: so many searches that find nothing end it.
-  size_t most_searches = 300;
-  /// Every second pause is replaced by sending what is complete, as by the thread that talks to the
-  /// service. If not, nothing is sent meanwhile.
-  bool sends_while_waiting = true;
-};
-
-/// A time in which no chunk was free, as the producer saw it when it took chunks and searched for
-/// some. Times of CLOCK_BOOTTIME.
-struct FullPeriod {
-  uint64_t earliest_ns = 0;  // it can have begun here
-  uint64_t latest_ns = 0;    // it had begun
-  uint64_t seen_ns = 0;      // it had not ended
-  uint64_t end_ns = 0;       // it had ended
+  /// When the shared memory is full, packets are lost. Else what is complete is sent, and the
+  /// writer waits until the service has handled it.
+  bool drops_when_full = false;
 };
 
 /// A data source that a session started.
@@ -94,14 +74,6 @@ class Producer {
   void Kill() { client_.Close(); }
 
   const std::string& name() const { return options_.name; }
-  /// How often a writer waited as no chunk was free.
-  uint64_t stalls() const { return stalls_; }
-  /// How long the writers waited for chunks with pauses, in ns.
-  uint64_t waited_ns() const { return waited_ns_; }
-  /// Looks whether a chunk is free.
-  void WatchMemory();
-  /// When none was. The last period may not have ended.
-  const std::vector<FullPeriod>& full_periods() const { return full_periods_; }
 
  private:
   friend class SharedMemoryWriter;
@@ -115,8 +87,6 @@ class Producer {
   /// A chunk to write to; nullopt: there is none, and the policy is to drop.
   Result<std::optional<smb::ChunkPlace>> TakeChunk();
   std::optional<smb::ChunkPlace> FindFreeChunk();
-  Result<std::optional<smb::ChunkPlace>> WaitForChunk();
-  bool HasFreeChunk();
   /// The writer has completed the chunk.
   Status ReturnChunk(smb::ChunkPlace place, BufferId buffer);
   Status AddPatch(const ChunkToPatch& patch);
@@ -135,11 +105,6 @@ class Producer {
   std::string request_;   // chunks that are complete, and not committed
   std::string patches_;   // of the request
   size_t pending_bytes_ = 0;
-  uint64_t stalls_ = 0;
-  uint64_t waited_ns_ = 0;
-  bool drops_ = false;  // since a writer waited in vain
-  std::vector<FullPeriod> full_periods_;
-  bool is_full_ = false;  // since the last of them
 };
 
 /// Writes the packets of one sequence into chunks of the producer's shared memory.
@@ -155,18 +120,10 @@ class SharedMemoryWriter {
   /// @param patched offset of these bytes in the packet
   /// @return whether it was written; if not, the shared memory is full, and the packet is lost
   Result<bool> Write(Bytes packet, std::optional<size_t> patched = {});
-  /// Writes the beginning of a packet, as much as a chunk takes and more, and never its rest: the
-  /// sequence waits for a patch that does not come.
-  Status WriteUnfinished(Bytes packet, size_t patched);
   /// Completes the open chunk.
   Status Finish();
 
-  uint64_t written() const { return written_; }
   uint64_t dropped() const { return dropped_; }
-  /// Of the dropped ones, those whose beginning was written: the chunk has a marker.
-  uint64_t aborted() const { return aborted_; }
-  /// Chunks that it has taken.
-  uint32_t chunks() const { return Raw(next_); }
 
  private:
   struct OpenChunk {
@@ -185,8 +142,7 @@ class SharedMemoryWriter {
   Bytes AddFragment(Bytes packet, bool is_first);
   /// Leaves the four bytes at `offset` of the fragment that begins at `begin` to a patch.
   ChunkToPatch LeaveToPatch(size_t begin, size_t offset, Bytes data);
-  /// @param ends whether the packet is whole; if not, it is never finished
-  Result<bool> WriteFragments(Bytes packet, std::optional<size_t> patched, bool ends);
+  Result<bool> WriteFragments(Bytes packet, std::optional<size_t> patched);
 
   Producer& producer_;
   const WriterId id_;
@@ -194,9 +150,7 @@ class SharedMemoryWriter {
   std::optional<OpenChunk> chunk_;
   ChunkId next_{};
   bool lost_before_ = false;  // a packet was dropped, and the next one is to report it
-  uint64_t written_ = 0;
   uint64_t dropped_ = 0;
-  uint64_t aborted_ = 0;
 };
 
 }  // namespace ringscope::testing

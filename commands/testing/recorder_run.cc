@@ -1,6 +1,6 @@
 #include "commands/testing/recorder_run.h"
 
-#include "commands/record/boot_time.h"
+#include "commands/record/event_loop.h"
 
 namespace ringscope::testing {
 
@@ -34,10 +34,10 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
 
 RecorderRun::RecorderRun(const RecorderOptions& options, RecordSink& log)
     : loop_(EventLoop::Create().value()),
-      recorder_(Recorder::Create(*loop_, options, RecorderListeners::Open(options).value(), log,
-                                 [this](const Warning& warning) {
+      recorder_(Recorder::Create(*loop_, options, Recorder::Listen(options).value(), log,
+                                 [this](const std::string& text, int32_t) {
                                    const std::lock_guard lock(mutex_);
-                                   warnings_.push_back(warning.text);
+                                   warnings_.push_back(text);
                                  })
                     .value()),
       thread_([this] {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/ipc/ipc_messages.h"
+#include "formats/testing/ipc_frames.h"
 
 namespace ringscope::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "commands/record/frame_socket.h"
+#include "commands/record/socket.h"
 #include "core/base/result.h"
 
 namespace ringscope::testing {

@@ -140,7 +140,7 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
 void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) {
   for (const auto& [id, session] : sessions_) {
     if (session->state != TracingSession::State::kStarted) continue;
-    for (const ipc::ConfiguredTrigger& trigger : session->config.triggers.triggers) {
+    for (const ConfiguredTrigger& trigger : session->config.trigger_list.triggers) {
       if (trigger.name != name) continue;
       const ReceivedTrigger received{.boot_time_ns = BootTimeNs(),
                                      .name = name,
@@ -150,7 +150,7 @@ void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) 
       session->triggers.push_back(received);
       const bool first = !std::exchange(session->triggered, true);
       const auto delay = std::chrono::milliseconds(trigger.stop_delay_ms);
-      if (session->config.triggers.mode == ipc::kTriggerModeStop && first) {
+      if (session->config.triggers.mode == kTriggerModeStop && first) {
         session->stop_timer = loop_.CallAfter(delay, [this, id = id] {
           Flush(*sessions_.at(id), 0, kTriggerFlushFlags, [this, id](bool ok) {
             TracingSession* const ended = FindSession(id);

@@ -84,13 +84,13 @@ uint64_t TracingService::WritePeriodMs(const TracingSession& session) {
 bool TracingService::FlushesBeforeWrite(const TracingSession& session) {
   if (!session.config.write_into_file) return false;
   const uint64_t mode = session.config.write_flush_mode;
-  if (mode == ipc::kWriteFlushModeDisabled) return false;
-  return mode == ipc::kWriteFlushModeEnabled || WritePeriodMs(session) > kFileFlushPeriodMs;
+  if (mode == kWriteFlushModeDisabled) return false;
+  return mode == kWriteFlushModeEnabled || WritePeriodMs(session) > kFileFlushPeriodMs;
 }
 
 uint64_t TracingService::FlushPeriodMs(const TracingSession& session) {
-  const bool is_own = session.config.write_into_file &&
-                      session.config.write_flush_mode != ipc::kWriteFlushModeDisabled;
+  const bool is_own =
+      session.config.write_into_file && session.config.write_flush_mode != kWriteFlushModeDisabled;
   if (!is_own) return session.config.flush_period_ms;
   return FlushesBeforeWrite(session) ? 0 : kFileFlushPeriodMs;
 }

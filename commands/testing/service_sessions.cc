@@ -59,7 +59,7 @@ std::string CommandWith(uint32_t field, const SourceInstance& instance) {
 
 }  // namespace
 
-std::string TracingService::Refusal(const ConsumerPort& consumer, const ipc::TraceConfig& config,
+std::string TracingService::Refusal(const ConsumerPort& consumer, const ServiceConfig& config,
                                     const UniqueFd& file) const {
   for (const auto& [id, session] : sessions_) {
     if (session->consumer == &consumer) return "A consumer is already tracing";
@@ -69,7 +69,7 @@ std::string TracingService::Refusal(const ConsumerPort& consumer, const ipc::Tra
   }
   if (config.triggers.mode != 0 && config.write_into_file)
     return "Triggers and write_into_file exclude each other";
-  if (config.triggers.mode != 0 && config.triggers.timeout_ms == 0)
+  if (config.triggers.mode != 0 && config.trigger_list.timeout_ms == 0)
     return "A session with triggers needs a trigger_timeout_ms";
   if (config.buffers.size() > kMaxBuffers) return "Too many buffers";
   for (const ipc::ConfiguredDataSource& source : config.data_sources) {
@@ -95,7 +95,7 @@ BufferId TracingService::NextBufferId() {
 }
 
 std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_config, UniqueFd file) {
-  ipc::TraceConfig config;
+  ServiceConfig config;
   if (!DecodeMessage(raw_config, config)) return "The trace config cannot be parsed";
   if (std::string error = Refusal(consumer, config, file); !error.empty()) return error;
   const uint64_t id = ++last_session_;
@@ -109,7 +109,7 @@ std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_conf
   session.uuid_lsb = uint64_t{random()} << 32 | random();
   session.file = std::move(file);
   if (session.config.triggers.mode != 0)
-    session.config.duration_ms = session.config.triggers.timeout_ms;
+    session.config.duration_ms = session.config.trigger_list.timeout_ms;
   for (size_t i = 0; i < session.config.buffers.size(); ++i) {
     const ipc::BufferConfig& buffer = session.config.buffers[i];
     const BufferId buffer_id = NextBufferId();
@@ -139,7 +139,7 @@ MemorySizes TracingService::MemoryFor(const ProducerPort& producer,
   if (options_.memory) return *options_.memory;
   MemorySizes config;
   const auto& producers = session.config.producers;
-  const auto wanted = std::ranges::find(producers, producer.name(), &ipc::ProducerConfig::name);
+  const auto wanted = std::ranges::find(producers, producer.name(), &ProducerConfig::name);
   if (wanted != producers.end())
     config = {wanted->size_kb * kBytesPerKilobyte, wanted->page_size_kb * kBytesPerKilobyte};
   return NegotiatedMemory(config, producer.memory_hint());
@@ -213,7 +213,7 @@ void TracingService::CheckAllStarted(TracingSession& session) {
 }
 
 void TracingService::OnDurationEnd(TracingSession& session) {
-  if (session.config.triggers.mode == ipc::kTriggerModeStop && session.triggered) return;
+  if (session.config.triggers.mode == kTriggerModeStop && session.triggered) return;
   Flush(session, 0, kFinalFlushFlags, [this, id = session.id](bool ok) {
     TracingSession* const ended = FindSession(id);
     if (ended == nullptr) return;

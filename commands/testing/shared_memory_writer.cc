@@ -85,8 +85,7 @@ ChunkToPatch SharedMemoryWriter::LeaveToPatch(size_t begin, size_t offset, Bytes
           .more = false};
 }
 
-Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size_t> patched,
-                                                bool ends) {
+Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size_t> patched) {
   if (chunk_ && (Space() < kLeastSpace || chunk_->fragments >= kMostFragments))
     RS_RETURN_IF_ERROR(Close());
   if (!chunk_) {
@@ -98,15 +97,13 @@ Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size
   size_t begin = chunk_->used;
   Bytes rest = AddFragment(packet, /*is_first=*/true);
   const size_t in_first = packet.size() - rest.size();
-  const bool is_left = !rest.empty() || !ends;
-  if (is_left && patched && *patched + kPatchBytes <= in_first)
+  if (!rest.empty() && patched && *patched + kPatchBytes <= in_first)
     patch = LeaveToPatch(begin, *patched, packet.subspan(*patched, kPatchBytes));
   while (!rest.empty()) {
     RS_ASSIGN_OR_RETURN(const auto place, producer_.TakeChunk());
     if (!place) {
       std::memcpy(chunk_->bytes.data() + begin, kLostPacket, kWideSize);
       chunk_->flags &= static_cast<uint8_t>(~(kLastContinues | kNeedsPatching));
-      ++aborted_;
       RS_RETURN_IF_ERROR(Close());
       if (patch) RS_RETURN_IF_ERROR(producer_.AddPatch(*patch));
       return false;
@@ -115,11 +112,6 @@ Result<bool> SharedMemoryWriter::WriteFragments(Bytes packet, std::optional<size
     Open(*place, /*continues=*/true);
     begin = chunk_->used;
     rest = AddFragment(rest, /*is_first=*/false);
-  }
-  if (!ends) {
-    chunk_->flags |= kLastContinues;
-    RS_RETURN_IF_ERROR(Close());
-    return true;
   }
   StoreHeader();
   if (patch) RS_RETURN_IF_ERROR(producer_.AddPatch(*patch));
@@ -135,15 +127,10 @@ Result<bool> SharedMemoryWriter::Write(Bytes packet, std::optional<size_t> patch
     noted += wire::AsText(packet);
     packet = wire::AsBytes(noted);
   }
-  RS_ASSIGN_OR_RETURN(const bool written, WriteFragments(packet, patched, /*ends=*/true));
+  RS_ASSIGN_OR_RETURN(const bool written, WriteFragments(packet, patched));
   lost_before_ = !written;
-  ++(written ? written_ : dropped_);
+  if (!written) ++dropped_;
   return written;
-}
-
-Status SharedMemoryWriter::WriteUnfinished(Bytes packet, size_t patched) {
-  RS_RETURN_IF_ERROR(WriteFragments(packet, patched, /*ends=*/false));
-  return {};
 }
 
 }  // namespace ringscope::testing

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "core/base/result.h"
 #include "formats/ipc/smb.h"
 

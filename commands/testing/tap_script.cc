@@ -20,19 +20,7 @@ namespace {
 class TapRun {
  public:
   explicit TapRun(std::string_view port)
-      : buffers_(log_, [](const Warning&) {}),
-        flushes_(log_, buffers_),
-        clones_(log_, buffers_, instances_),
-        files_(log_),
-        recording_{.log = log_,
-                   .buffers = buffers_,
-                   .instances = instances_,
-                   .flushes = flushes_,
-                   .clones = clones_,
-                   .files = files_,
-                   .counts = counts_},
-        client_(std::move(client_ends_.first)),
-        service_(std::move(service_ends_.first)) {
+      : client_(std::move(client_ends_.first)), service_(std::move(service_ends_.first)) {
     if (port == ipc::kProducerPort) {
       tap_ = std::make_unique<ProducerTap>(recording_, PeerIdentity{1, 2});
     } else {
@@ -51,7 +39,7 @@ class TapRun {
   void Act(uint8_t act) {
     constexpr std::chrono::seconds kLongerThanAnyTimeout{1'000'000};
     const auto later = std::chrono::steady_clock::now() + kLongerThanAnyTimeout;
-    switch (act % 6) {
+    switch (act % 5) {
       case 0:
         if (tap_->WantsScrape()) tap_->Scrape(service_);
         break;
@@ -62,10 +50,7 @@ class TapRun {
         static_cast<void>(tap_->TakeConfirmed());
         break;
       case 3:
-        clones_.OnTimedOut(flushes_.TakeTimedOut(later));
-        break;
-      case 4:
-        static_cast<void>(clones_.Expire(later));
+        static_cast<void>(recording_.flushes.OnTime(later));
         break;
       default:
         static_cast<void>(tap_->Describe().size() + (tap_->MayPass() ? 1 : 0));
@@ -120,13 +105,8 @@ class TapRun {
   }
 
   CheckedLog log_;
-  RecordCounts counts_;
-  SessionBuffers buffers_;
-  Instances instances_;
-  FlushWatch flushes_;
-  CloneWatch clones_;
-  FileWatch files_;
-  Recording recording_;
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
   std::pair<UniqueFd, UniqueFd> client_ends_ = MakeSocketPair();
   std::pair<UniqueFd, UniqueFd> service_ends_ = MakeSocketPair();
   FrameSocket client_;

@@ -92,7 +92,7 @@ class TracingService {
   void Scrape(const ProducerPort& producer, TracingSession& session);
 
   // Sessions: service_sessions.cc.
-  std::string Refusal(const ConsumerPort& consumer, const ipc::TraceConfig& config,
+  std::string Refusal(const ConsumerPort& consumer, const ServiceConfig& config,
                       const UniqueFd& file) const;
   BufferId NextBufferId();
   MemorySizes MemoryFor(const ProducerPort& producer, const TracingSession& session) const;

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/boot_time.h"
 #include "commands/record/event_loop.h"
-#include "commands/record/unique_fd.h"
+#include "commands/record/socket.h"
 #include "commands/testing/service_messages.h"
 #include "commands/testing/session_store.h"
 #include "formats/ipc/ipc_messages.h"
@@ -57,7 +56,7 @@ struct TracingSession {
   uint64_t id = 0;
   ConsumerPort* consumer = nullptr;
   State state = State::kDisabled;
-  ipc::TraceConfig config;
+  ServiceConfig config;
   std::string raw_config;
   uint64_t uuid_msb = 0;
   uint64_t uuid_lsb = 0;

@@ -100,7 +100,7 @@ Json FieldsToJson(const T& value) {
     return Name(value);
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<std::underlying_type_t<T>>(value);
-  } else if constexpr (std::same_as<T, SequenceKey>) {
+  } else if constexpr (std::same_as<T, SequenceKey> || std::same_as<T, ChunkName>) {
     return ToString(value);
   } else if constexpr (kIsOptional<T>) {
     return value ? FieldsToJson(*value) : Json();

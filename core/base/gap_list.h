@@ -11,9 +11,8 @@
 namespace ringscope {
 
 /// An ordered list of small items whose ends are cheap, and whose middle is, too, where insertions
-/// stay near the last one. A ring that grows. After an insertion in the middle the items that
-/// follow it are kept apart, at the far side of the free space, so that the next insertion there
-/// moves none; adding at the back closes that gap again.
+/// stay near the last one: a ring that grows. The items after an insertion in the middle are kept
+/// apart, at the far side of the free space; adding at the back closes that gap again.
 template <typename T>
 class GapList {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);

@@ -4,7 +4,10 @@
 #include <vector>
 
 namespace ringscope {
+namespace {
 
+/// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
+/// one word of the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   const size_t width = b.size() + 1;
   std::vector<size_t> table((a.size() + 1) * width);
@@ -23,6 +26,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   }
   return table.back();
 }
+
+}  // namespace
 
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates) {

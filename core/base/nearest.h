@@ -8,14 +8,9 @@
 
 namespace ringscope {
 
-/// The least number of single-character edits that make one word of the other: insertions,
-/// deletions, replacements, and swaps of two neighbours (optimal string alignment). Time and
-/// memory: O(length of a * length of b).
-size_t EditDistance(std::string_view a, std::string_view b);
-
-/// The candidate that someone who typed `word` probably meant: the first of those with the least
-/// EditDistance. nullopt: each differs in more than a third of the word (at least one character),
-/// or the word has more than 64 characters.
+/// The candidate that someone who typed `word` probably meant: the first of those with the fewest
+/// edits of one character. nullopt: each differs in more than a third of the word (at least one
+/// character), or the word has more than 64 characters.
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates);
 

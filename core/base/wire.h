@@ -39,103 +39,6 @@ inline constexpr size_t VarintSize(uint64_t value) {
   return size;
 }
 
-/// One top-level field of a message.
-struct Field {
-  uint32_t number = 0;
-  Type type = Type::kVarint;
-  uint64_t value = 0;  // of kVarint, kFixed32, kFixed64
-  Bytes bytes;         // of kBytes: the content
-  Bytes whole;         // the field's encoding, tag included
-
-  bool IsVarint(uint32_t of) const { return number == of && type == Type::kVarint; }
-  bool IsBytes(uint32_t of) const { return number == of && type == Type::kBytes; }
-  /// Of whichever type that holds a number.
-  bool IsNumber(uint32_t of) const { return number == of && type != Type::kBytes; }
-};
-
-/// Pulls the top-level fields of a message, without copying. Groups are malformed.
-class FieldReader {
- public:
-  explicit FieldReader(Bytes message) : rest_(message) {}
-
-  /// The next field, or nullopt at the end or at the first malformed byte (then !ok()).
-  std::optional<Field> Next() {
-    if (rest_.empty()) return std::nullopt;
-    const Bytes start = rest_;
-    const Varint tag = ReadVarint(rest_);
-    if (tag.size == 0 || tag.value >> 3 == 0 || tag.value >> 3 > kMaxFieldNumber) return Stop();
-    rest_ = rest_.subspan(tag.size);
-    Field field;
-    field.number = static_cast<uint32_t>(tag.value >> 3);
-    field.type = static_cast<Type>(tag.value & 7);
-    switch (field.type) {
-      case Type::kVarint: {
-        const Varint value = ReadVarint(rest_);
-        if (value.size == 0) return Stop();
-        field.value = value.value;
-        rest_ = rest_.subspan(value.size);
-        break;
-      }
-      case Type::kFixed64:
-        if (!TakeFixed(8, field)) return Stop();
-        break;
-      case Type::kFixed32:
-        if (!TakeFixed(4, field)) return Stop();
-        break;
-      case Type::kBytes: {
-        const Varint size = ReadVarint(rest_);
-        if (size.size == 0 || size.value > rest_.size() - size.size) return Stop();
-        field.bytes = rest_.subspan(size.size, static_cast<size_t>(size.value));
-        rest_ = rest_.subspan(size.size + field.bytes.size());
-        break;
-      }
-      default:
-        return Stop();
-    }
-    field.whole = start.first(start.size() - rest_.size());
-    return field;
-  }
-
-  /// False once malformed bytes were met.
-  bool ok() const { return ok_; }
-  /// Bytes not read yet.
-  size_t remaining() const { return rest_.size(); }
-
- private:
-  static constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
-
-  bool TakeFixed(size_t size, Field& field) {
-    if (rest_.size() < size) return false;
-    for (size_t i = size; i-- > 0;) field.value = field.value << 8 | rest_[i];
-    rest_ = rest_.subspan(size);
-    return true;
-  }
-  std::optional<Field> Stop() {
-    ok_ = false;
-    return std::nullopt;
-  }
-
-  Bytes rest_;
-  bool ok_ = true;
-};
-
-/// The varint of a field; the last one counts. nullopt: there is none.
-inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
-  std::optional<uint64_t> found;
-  FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsVarint(number)) found = field->value;
-  return found;
-}
-/// The content of a field of bytes; the last one counts. nullopt: there is none.
-inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
-  std::optional<Bytes> found;
-  FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(number)) found = field->bytes;
-  return found;
-}
-
 template <typename T>
 inline T LoadLittleEndian(const uint8_t* at) {
   T value = 0;
@@ -143,7 +46,7 @@ inline T LoadLittleEndian(const uint8_t* at) {
   return value;
 }
 
-/// Reads the varint at `at`. @return what follows it; nullptr: none is readable
+/// Reads the varint at `at`. @return what follows it; nullptr: it is malformed
 inline const uint8_t* TakeVarint(const uint8_t* at, const uint8_t* end, uint64_t& value) {
   if (at != end && *at < 0x80) [[likely]] {
     value = *at;
@@ -167,52 +70,117 @@ inline const uint8_t* TakeVarint(const uint8_t* at, const uint8_t* end, uint64_t
   return nullptr;
 }
 
-/// A field as ForEachField passes it: as Field, without its encoding.
+/// A top-level field of a message, without its encoding.
 struct VisitedField {
-  uint32_t number;
-  Type type;
-  uint64_t value;
-  Bytes bytes;
+  uint32_t number = 0;
+  Type type = Type::kVarint;
+  uint64_t value = 0;  // of kVarint, kFixed32, kFixed64
+  Bytes bytes;         // of kBytes: the content
+
+  bool IsVarint(uint32_t of) const { return number == of && type == Type::kVarint; }
+  bool IsBytes(uint32_t of) const { return number == of && type == Type::kBytes; }
+  /// Of whichever type that holds a number.
+  bool IsNumber(uint32_t of) const { return number == of && type != Type::kBytes; }
 };
 
-/// Calls visit(const VisitedField&) for the top-level fields of a message that FieldReader returns,
-/// for where each nanosecond counts: all of it is inlined.
+inline constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
+
+/// Reads the field at `at`, which is not the end. Groups are malformed. Inlined: each nanosecond
+/// counts here.
+/// @tparam kMost the largest number, before it is cut to 32 bits
+/// @return what follows it; nullptr: it is malformed
+template <uint64_t kMost = kMaxFieldNumber>
+[[gnu::always_inline]] inline const uint8_t* TakeField(const uint8_t* at, const uint8_t* end,
+                                                       VisitedField& field) {
+  uint64_t tag = 0;
+  at = TakeVarint(at, end, tag);
+  if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMost) return nullptr;
+  field.number = static_cast<uint32_t>(tag >> 3);
+  field.type = static_cast<Type>(tag & 7);
+  field.value = 0;
+  const auto left = static_cast<size_t>(end - at);
+  switch (field.type) {
+    case Type::kVarint:
+      return TakeLongVarint(at, end, field.value);
+    case Type::kBytes: {
+      uint64_t size = 0;
+      at = TakeVarint(at, end, size);
+      if (at == nullptr || size > static_cast<uint64_t>(end - at)) return nullptr;
+      field.bytes = {at, static_cast<size_t>(size)};
+      return at + size;
+    }
+    case Type::kFixed64:
+      if (left < 8) return nullptr;
+      field.value = LoadLittleEndian<uint64_t>(at);
+      return at + 8;
+    case Type::kFixed32:
+      if (left < 4) return nullptr;
+      field.value = LoadLittleEndian<uint32_t>(at);
+      return at + 4;
+  }
+  return nullptr;
+}
+
+/// Calls visit(const VisitedField&) for the top-level fields of a message. All of it is inlined.
 /// @return false once malformed bytes were met
 template <typename Visit>
 [[gnu::always_inline]] inline bool ForEachField(Bytes message, Visit visit) {
-  constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
   const uint8_t* at = message.data();
   const uint8_t* const end = at + message.size();
   while (at != end) {
-    uint64_t tag = 0, value = 0;
-    at = TakeVarint(at, end, tag);
-    if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) return false;
-    const auto type = static_cast<Type>(tag & 7);
-    Bytes bytes;
-    const auto left = static_cast<size_t>(end - at);
-    if (type == Type::kVarint || type == Type::kBytes) {
-      at = TakeVarint(at, end, value);
-      if (at == nullptr) return false;
-      if (type == Type::kBytes) {
-        if (value > static_cast<uint64_t>(end - at)) return false;
-        bytes = {at, static_cast<size_t>(value)};
-        at += value;
-        value = 0;
-      }
-    } else if (type == Type::kFixed64) {
-      if (left < 8) return false;
-      value = LoadLittleEndian<uint64_t>(at);
-      at += 8;
-    } else if (type == Type::kFixed32) {
-      if (left < 4) return false;
-      value = LoadLittleEndian<uint32_t>(at);
-      at += 4;
-    } else {
-      return false;
-    }
-    visit(VisitedField{static_cast<uint32_t>(tag >> 3), type, value, bytes});
+    VisitedField field;
+    at = TakeField(at, end, field);
+    if (at == nullptr) return false;
+    visit(field);
   }
   return true;
+}
+
+struct Field : VisitedField {
+  Bytes whole;  // its encoding, tag included
+};
+
+/// Pulls the top-level fields of a message, without copying.
+class FieldReader {
+ public:
+  explicit FieldReader(Bytes message) : rest_(message) {}
+
+  /// The next field, or nullopt at the end or at the first malformed byte (then !ok()).
+  std::optional<Field> Next() {
+    if (rest_.empty() || !ok_) return std::nullopt;
+    Field field;
+    const uint8_t* const end = rest_.data() + rest_.size();
+    const uint8_t* const next = TakeField(rest_.data(), end, field);
+    ok_ = next != nullptr;
+    if (!ok_) return std::nullopt;
+    field.whole = {rest_.data(), next};
+    rest_ = {next, end};
+    return field;
+  }
+
+  /// False once malformed bytes were met.
+  bool ok() const { return ok_; }
+
+ private:
+  Bytes rest_;
+  bool ok_ = true;
+};
+
+/// The varint of a field; the last one counts. nullopt: there is none.
+inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
+  std::optional<uint64_t> found;
+  FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->IsVarint(number)) found = field->value;
+  return found;
+}
+/// The content of a field of bytes; the last one counts. nullopt: there is none.
+inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
+  std::optional<Bytes> found;
+  FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->IsBytes(number)) found = field->bytes;
+  return found;
 }
 
 inline void AppendVarint(std::string& out, uint64_t value) {

@@ -1,20 +1,27 @@
 #ifndef RINGSCOPE_CORE_COMPARE_DIFF_SIDE_H_
 #define RINGSCOPE_CORE_COMPARE_DIFF_SIDE_H_
 
+#include <xxhash.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"
-#include "core/compare/diff_chunks.h"
+#include "core/base/wire.h"
 #include "core/compare/log_diff.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/session/buffer_event.h"
 #include "core/session/replay.h"
+#include "core/session/session_errors.h"
 
 namespace ringscope {
 
@@ -45,6 +52,24 @@ struct ReturnedPacket {
 struct PatchResult {
   BufferId buffer{};
   bool ok = false;
+  std::optional<ChunkName> missed;  // the chunk of one that failed, if the engine reports it
+};
+
+/// A chunk as one side has it.
+struct ChunkOnSide {
+  bool held = false;
+  uint32_t outer_size = 0;  // bytes that it occupies, or occupied last
+  /// Place after the packet that was returned last: offset of its first fragment, plus 1.
+  uint32_t returned_to = 0;
+  LogMoment committed;
+  std::unique_ptr<DiffWhy> why;                         // why packets of it may be missing
+  std::vector<std::pair<uint32_t, DiffWhy>> abandoned;  // by offset of the packet's first fragment
+};
+
+/// The chunks that at least one side holds, or lost during the current record.
+struct DiffChunks {
+  std::unordered_map<ChunkAt, Both<ChunkOnSide>> chunks;
+  std::vector<ChunkAt> maybe_gone;  // that a side does not hold any more, or never took in
 };
 
 /// The replay of one side of a comparison: the packets and results of the last record, and the
@@ -55,114 +80,286 @@ class DiffSide : public ReplayListener {
            std::function<void(const std::string&)> warn)
       : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
 
-  Status Apply(const Op& op, uint64_t number);
+  Status Apply(const Op& op, uint64_t number) {
+    StartRecord();
+    return EndRecord(replay_.Apply(op, number));
+  }
   /// The reads at the end, as one more record.
-  Status Finish();
+  Status Finish() {
+    StartRecord();
+    return EndRecord(replay_.Finish());
+  }
   const Replay& replay() const { return replay_; }
   /// Forgets what a buffer held, but not what it returned: a new buffer takes its id.
-  void ForgetBuffer(BufferId buffer);
+  void ForgetBuffer(BufferId id) {
+    if (const auto found = buffers_.find(id); found != buffers_.end()) {
+      // What was counted of it counts for the id.
+      BufferState next;
+      next.read = found->second.read;
+      next.peak_bytes = found->second.peak_bytes;
+      found->second = std::move(next);
+    }
+    std::erase_if(recent_, [&](const BufferEvent& event) { return event.buffer == id; });
+  }
 
   // Of the last record:
-  std::span<const ReturnedPacket> packets() const { return packets_; }
-  std::span<const PatchResult> patches() const { return patches_; }
+  const std::vector<ReturnedPacket>& packets() const { return packets_; }
+  const std::vector<PatchResult>& patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
-  /// Buffers that something happened to.
-  const std::vector<BufferId>& touched() const { return touched_; }
-  /// Counters of the clones that were read.
-  const std::vector<std::pair<BufferId, BufferStats>>& cloned() const { return cloned_; }
 
   /// Returns true if the engine has reported any event so far.
   bool reports_events() const { return reports_events_; }
   /// Returns nullptr if the buffer was not set up.
-  const SessionBuffer* Buffer(BufferId buffer) const;
-  DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const;
+  const SessionBuffer* Buffer(BufferId buffer) const {
+    const auto found = replay_.session().buffers().find(buffer);
+    return found == replay_.session().buffers().end() ? nullptr : &found->second;
+  }
+  DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
+    const auto find = [&](ChunkId id) { return Find({place.buffer, {place.sequence, id}}); };
+    const ChunkOnSide* const chunk = find(place.chunk);
+    if (chunk == nullptr || !reports_events_) return {};
+    for (const auto& [offset, why] : chunk->abandoned)
+      if (offset == place.offset) return why;
+    if (!chunk->held) return chunk->why ? *chunk->why : DiffWhy{};
+
+    // Its beginning is there: perhaps a later fragment is not.
+    constexpr uint32_t kMostChunks = 4096;
+    const uint32_t more = std::min(Distance(place.chunk, last_chunk), kMostChunks);
+    for (uint32_t i = 1; i <= more; ++i) {
+      const ChunkOnSide* const later = find(ChunkId{Raw(place.chunk) + i});
+      if (later != nullptr && !later->held && later->why) return *later->why;
+    }
+    if (const auto buffer = buffers_.find(place.buffer); buffer != buffers_.end())
+      if (const auto* sequence = buffer->second.sequences.Find(place.sequence))
+        if (sequence->stall) return *sequence->stall;
+    return {.kind = DiffWhy::Kind::kHeld};
+  }
   /// A buffer of this side as the last record found it.
-  /// @param near chunk whose neighbours and events are listed
-  SideState StateOf(BufferId buffer, std::optional<ChunkName> near) const;
-  SideBuffer Outcome(const SessionBuffer& buffer) const;
-  /// The chunk of a patch of the last record that missed; nullopt if the engine does not report it.
-  std::optional<ChunkName> MissedPatch(size_t index) const;
+  /// @param near chunk whose sequence's events are listed; absent: all events
+  SideState StateOf(BufferId id, std::optional<ChunkName> near) const {
+    SideState state;
+    if (const auto found = buffers_.find(id); found != buffers_.end())
+      state = found->second.record == record_count_ ? found->second.before : found->second.now;
+    if (const SessionBuffer* buffer = Buffer(id)) state.size = buffer->engine->stats().buffer_size;
+    for (auto event = recent_.rbegin();
+         event != recent_.rend() && state.journal.size() < kEventsShown; ++event)
+      if (event->buffer == id && (!near || Concerns(*event, *near)))
+        state.journal.push_back(*event);
+    std::reverse(state.journal.begin(), state.journal.end());
+    return state;
+  }
+  SideBuffer Outcome(const SessionBuffer& buffer) const {
+    SideBuffer outcome{OutcomeOf(buffer)};
+    if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
+      outcome.read = state->second.read;
+      outcome.peak_bytes = state->second.peak_bytes;
+    }
+    return outcome;
+  }
   /// The chunk of the last event of the last record.
-  std::optional<ChunkName> LastTouched(BufferId buffer) const;
+  std::optional<ChunkName> LastTouched(BufferId buffer) const {
+    using Kind = BufferEvent::Kind;
+    for (auto event = recent_.rbegin(); event != recent_.rend(); ++event) {
+      if (event->at.record != moment_.record) break;
+      if (event->buffer == buffer && event->kind != Kind::kWrap && event->kind != Kind::kPadding)
+        return event->chunk;
+    }
+    return std::nullopt;
+  }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op&, const LogMoment& moment) override { moment_ = moment; }
-  void OnBufferSetUp(SessionBuffer& buffer) override { Touch(buffer.id); }
-  void OnChunk(BufferId buffer, const ChunkCommit&, std::optional<Refusal>) override {
-    Touch(buffer);
-  }
-  void OnReadBegun(BufferId buffer) override { Touch(buffer); }
   void OnPatch(BufferId buffer, bool ok) override {
-    patches_.push_back({buffer, ok});
-    Touch(buffer);
+    patches_.push_back({buffer, ok, std::exchange(missed_, std::nullopt)});
   }
-  void OnBufferEvent(const BufferEvent& event) override;
+  void OnBufferEvent(const BufferEvent& event) override {
+    using Kind = BufferEvent::Kind;
+    if (event.kind == Kind::kReturned) return;
+    reports_events_ = true;
+    BufferEvent& kept = recent_.emplace_back(event);
+    kept.payload = {};  // valid during the call only
+    kept.sent = nullptr;
+    if (recent_.size() > kEventsKept) recent_.pop_front();
+    const ChunkAt at{event.buffer, event.chunk};
+    const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
+    const auto note_why = [&](DiffWhy::Kind kind, ChunkOnSide& chunk) {
+      chunk.why = std::make_unique<DiffWhy>(Why(kind, event));
+    };
+    switch (event.kind) {
+      case Kind::kCommitted:
+        TakeIn(event, on_this_side());
+        break;
+      case Kind::kDiscarded: {
+        ChunkOnSide& chunk = on_this_side();
+        note_why(DiffWhy::Kind::kDiscarded, chunk);
+        if (!chunk.held) chunks_.maybe_gone.push_back(at);
+        break;
+      }
+      case Kind::kErased: {
+        ChunkOnSide& chunk = on_this_side();
+        if (event.erasure == Erasure::kOverwritten) note_why(DiffWhy::Kind::kEvicted, chunk);
+        if (event.erasure == Erasure::kCleared) note_why(DiffWhy::Kind::kCleared, chunk);
+        if (event.erasure == Erasure::kConsumed) note_why(DiffWhy::Kind::kNotFound, chunk);
+        TakeOut(event, chunk);
+        break;
+      }
+      case Kind::kGivenUp:
+        on_this_side().abandoned.emplace_back(event.first_offset,
+                                              Why(DiffWhy::Kind::kAbandoned, event));
+        break;
+      case Kind::kStalled: {
+        DiffWhy& why = StateFor(event.buffer)
+                           .sequences[event.chunk.sequence]
+                           .stall.emplace(Why(DiffWhy::Kind::kWaits, event));
+        why.with = event.chunk;
+        break;
+      }
+      case Kind::kPatchMissed:
+        missed_ = event.chunk;
+        break;
+      case Kind::kWrap:
+        StateFor(event.buffer).now.write_cursor = 0;
+        ++StateFor(event.buffer).now.wraps;
+        break;
+      default:  // what follows reports it, or it does not matter here
+        break;
+    }
+  }
   Status OnPacket(const SessionPacket& packet) override {
     NoteOrder(AddPacket(packet, 0));
     return {};
   }
   void OnClonePacket(const SessionPacket& packet) override { AddPacket(packet, clones_ + 1); }
-  void OnCloneDone(BufferId buffer, uint64_t, const BufferStats& stats) override {
-    cloned_.emplace_back(buffer, stats);
-    ++clones_;
+  void OnCloneDone(BufferId, uint64_t, const BufferStats&) override { ++clones_; }
+  void OnWarning(const std::string& text) override {
+    if (warn_) warn_(text);
   }
-  void OnWarning(const std::string& text) override { warn_(text); }
 
  private:
-  /// The chunk that a sequence waits for.
-  struct Stall {
-    LogMoment moment;
-    ChunkId chunk{};
-    StallReason reason{};
-  };
+  static constexpr size_t kEventsShown = 12;
+  static constexpr size_t kEventsKept = 4096;
+
+  /// Returns true if an event helps to understand what became of a chunk.
+  static bool Concerns(const BufferEvent& event, ChunkName chunk) {
+    using Kind = BufferEvent::Kind;
+    if (event.kind == Kind::kWrap) return true;
+    // A chunk leaves the buffer when it was read or evicted, which is reported as well.
+    if (event.kind == Kind::kErased) return event.chunk == chunk;
+    return event.chunk.sequence == chunk.sequence ||
+           (event.by && event.by->sequence == chunk.sequence);
+  }
+
   struct SequenceState {
     bool returned = false;  // anything, so far
     ChunkId chunk{};        // place of the latest packet that was returned
     uint32_t offset = 0;
-    std::optional<Stall> stall;
-  };
-  struct Fill {
-    uint64_t write_cursor = 0;
-    uint64_t held_chunks = 0;
-    uint64_t held_bytes = 0;
-    uint64_t wraps = 0;
+    std::optional<DiffWhy> stall;
   };
   struct BufferState {
-    Fill now;
-    Fill before;          // the record `record`
+    SideState now;        // without journal
+    SideState before;     // the record `record`
     uint64_t record = 0;  // count of the last one that changed something
     // Of all buffers that had the id:
     uint64_t peak_bytes = 0;
     PacketCount read;
     SequenceMap<SequenceState> sequences;
   };
-  /// The last events, without returned packets, which are reported in full elsewhere.
-  class Recent {
-   public:
-    static constexpr size_t kCapacity = 4096;
-    void Add(const BufferEvent& event);
-    void Forget(BufferId buffer);
-    /// Calls `visit` from the newest to the oldest, until it returns false.
-    template <typename F>
-    void VisitBackwards(F visit) const {
-      for (size_t i = 0; i < events_.size(); ++i)
-        if (!visit(events_[(next_ + events_.size() - 1 - i) % events_.size()])) return;
+
+  void StartRecord() {
+    constexpr size_t kMostKept = 65536;
+    // A read of a whole buffer is rare, and its memory would stay.
+    if (packets_.capacity() > kMostKept) packets_ = {};
+    ++record_count_;
+    packets_.clear();
+    patches_.clear();
+  }
+  Status EndRecord(Status status) const {
+    RS_RETURN_IF_ERROR(status);
+    for (const auto& [id, buffer] : replay_.session().buffers())
+      RS_RETURN_IF_ERROR(CheckEngine(id, *buffer.engine));
+    return {};
+  }
+  ReturnedPacket& AddPacket(const SessionPacket& session_packet, uint32_t clone) {
+    const Packet& packet = *session_packet.packet;
+    ReturnedPacket& returned = packets_.emplace_back();
+    returned.place = {.buffer = session_packet.buffer,
+                      .clone = clone,
+                      .sequence = packet.sequence,
+                      .chunk = packet.place.first_chunk,
+                      .offset = packet.place.first_offset};
+    returned.is_placed = packet.place != kUnknownPlace;
+    returned.last_chunk = packet.place.last_chunk;
+    returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
+    returned.size = packet.size;
+    const Bytes bytes = Joined(packet.slices, joined_);
+    returned.hash = XXH3_64bits(bytes.data(), bytes.size());
+    returned.loss_bits = packet.dropped;
+    returned.identity = packet.identity;
+    returned.valid = session_packet.valid;
+    return returned;
+  }
+  void NoteOrder(ReturnedPacket& returned) {
+    BufferState& buffer = StateFor(returned.place.buffer);
+    buffer.read += {1, returned.size};
+    SequenceState& sequence = buffer.sequences[returned.place.sequence];
+    sequence.stall.reset();
+    if (!returned.is_placed) return;
+    const auto [id, offset] = std::pair(returned.place.chunk, returned.place.offset);
+    returned.late = sequence.returned && (id == sequence.chunk ? offset < sequence.offset
+                                                               : Precedes(id, sequence.chunk));
+    if (!returned.late) {
+      sequence.chunk = id;
+      sequence.offset = offset;
+      sequence.returned = true;
     }
-
-   private:
-    std::vector<BufferEvent> events_;
-    size_t next_ = 0;
-  };
-
-  void StartRecord();
-  Status EndRecord(Status status) const;
-  void Touch(BufferId buffer);
-  ReturnedPacket& AddPacket(const SessionPacket& packet, uint32_t clone);
-  void NoteOrder(ReturnedPacket& packet);
-  void TakeIn(const BufferEvent& event, ChunkOnSide& chunk);
-  void TakeOut(const BufferEvent& event, ChunkOnSide& chunk);
-  void NoteWhy(const BufferEvent& event, DiffWhy::Kind kind, ChunkOnSide& chunk);
-  BufferState& StateFor(BufferId buffer);
+    const auto found = chunks_.chunks.find(returned.chunk());
+    if (found == chunks_.chunks.end()) return;
+    ChunkOnSide& chunk = found->second[side_];
+    returned.again = offset < chunk.returned_to;
+    chunk.returned_to = std::max(chunk.returned_to, offset + 1);
+  }
+  void TakeIn(const BufferEvent& event, ChunkOnSide& chunk) {
+    // An engine may take a chunk id twice.
+    if (chunk.held) TakeOut(event, chunk);
+    chunk.held = true;
+    chunk.why.reset();
+    chunk.outer_size = event.outer_size;
+    chunk.committed = moment_;
+    BufferState& buffer = StateFor(event.buffer);
+    buffer.now.write_cursor = event.offset + event.outer_size;
+    ++buffer.now.held_chunks;
+    buffer.now.held_bytes += event.outer_size;
+    buffer.peak_bytes = std::max(buffer.peak_bytes, buffer.now.held_bytes);
+  }
+  void TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
+    if (!chunk.held) return;
+    chunk.held = false;
+    BufferState& buffer = StateFor(event.buffer);
+    --buffer.now.held_chunks;
+    buffer.now.held_bytes -= chunk.outer_size;
+    chunks_.maybe_gone.push_back({event.buffer, event.chunk});
+  }
+  DiffWhy Why(DiffWhy::Kind kind, const BufferEvent& event) const {
+    return {.kind = kind,
+            .moment = moment_,
+            .discard = event.discard,
+            .stall = event.stall,
+            .loss_bits = event.loss_bits,
+            .by = event.by,
+            .with = event.with};
+  }
+  const ChunkOnSide* Find(const ChunkAt& chunk) const {
+    const auto found = chunks_.chunks.find(chunk);
+    return found == chunks_.chunks.end() ? nullptr : &found->second[side_];
+  }
+  BufferState& StateFor(BufferId buffer) {
+    BufferState& state = buffers_[buffer];
+    if (state.record != record_count_) {
+      state.record = record_count_;
+      state.before = state.now;
+    }
+    return state;
+  }
 
   const Side side_;
   DiffChunks& chunks_;
@@ -171,19 +368,15 @@ class DiffSide : public ReplayListener {
   // Of the last record:
   std::vector<ReturnedPacket> packets_;
   std::vector<PatchResult> patches_;
-  std::vector<BufferId> touched_;
-  std::vector<std::pair<BufferId, BufferStats>> cloned_;
-  std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_
   LogMoment moment_;
 
   uint64_t record_count_ = 0;  // records so far, and one for the end
   uint32_t clones_ = 0;
   std::map<BufferId, BufferState> buffers_;
-  std::pair<BufferId, BufferState*> last_buffer_{BufferId{}, nullptr};
-  std::pair<ChunkAt, ChunkOnSide*> last_chunk_{ChunkAt{}, nullptr};  // of this record
-  Recent recent_;
+  std::deque<BufferEvent> recent_;  // without returned packets, which are reported in full
   bool reports_events_ = false;
-  std::string joined_;  // scratch
+  std::optional<ChunkName> missed_;  // of the patch under way
+  std::string joined_;               // scratch
 };
 
 }  // namespace ringscope

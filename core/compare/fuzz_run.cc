@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "core/compare/log_differ.h"
+#include "core/compare/loss_check.h"
 #include "core/compare/minimize.h"
-#include "core/compare/random_stream.h"
+#include "core/engine/v2_engine.h"
 
 namespace ringscope {
 namespace {
@@ -20,7 +21,6 @@ using Rules = std::vector<const NamedRule*>;
 /// Streams that forget sequences need as many more operations, and are as much rarer.
 constexpr uint32_t kForgettingFactor = 20;
 constexpr uint32_t kForgettingOneIn = 64;
-
 /// One in so many seeds goes through the ledger.
 constexpr uint32_t kCheckOneIn = 16;
 
@@ -32,53 +32,22 @@ Conduct ConductOf(StreamKind kind, uint32_t seed) {
   return seed / 2 % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
 }
 
-StreamMode ModeOf(StreamKind kind) {
-  constexpr StreamMode kModes[] = {StreamMode::kMixed,   StreamMode::kMixed,
-                                   StreamMode::kClones,  StreamMode::kForgetting,
-                                   StreamMode::kWrapIds, StreamMode::kReadLimits};
-  return kModes[static_cast<size_t>(kind)];
-}
-
 /// Returns true if the engines read in orders that are known to differ.
 bool ReadOrdersDiffer(const Both<FuzzSide>& sides) {
   const ReadOrder a = sides.a.info.read_order, b = sides.b.info.read_order;
   return a != b && a != ReadOrder::kUnknown && b != ReadOrder::kUnknown;
 }
 
-/// Removes the digits, which differ from case to case.
-std::string WithoutNumbers(const std::string& text) {
-  std::string plain;
-  for (const char c : text)
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) plain += c;
-  return plain;
-}
-
+/// @param sort of the fault; empty: its text without the digits, which differ from case to case
 FuzzFinding FaultOf(Oracle oracle, Side side, const FuzzSide& of, const std::string& text,
-                    size_t record, std::string detail = {}) {
+                    size_t record, std::string sort = {}) {
+  if (sort.empty())
+    std::ranges::copy_if(text, std::back_inserter(sort),
+                         [](unsigned char c) { return std::isdigit(c) == 0; });
   FuzzFinding finding{.oracle = oracle, .side = side};
+  finding.sort = fmt::format("{} of {}: {}", Name(oracle), Letter(side), sort);
   finding.text = fmt::format("{}: {}", of.info.name, text);
-  finding.detail = detail.empty() ? WithoutNumbers(text) : std::move(detail);
   finding.record = record;
-  finding.cause = finding.Class();
-  return finding;
-}
-
-/// The difference so far, if there is one.
-std::optional<FuzzFinding> DifferenceIn(const LogDiff& result, const Both<FuzzSide>& sides,
-                                        size_t record) {
-  const Both<std::string> names = {sides.a.info.name, sides.b.info.name};
-  FuzzFinding finding;
-  finding.record = record;
-  if (result.first || result.first_counter) {
-    finding.first = result.first ? result.first : result.first_counter;
-    finding.text = finding.first->Text(names);
-  } else if (result.counts.across_order > 0 && !ReadOrdersDiffer(sides)) {
-    finding.text = fmt::format("{} and {} return packets of several sequences in different orders",
-                               names.a, names.b);
-  } else {
-    return std::nullopt;
-  }
-  finding.cause = finding.Class();
   return finding;
 }
 
@@ -87,29 +56,29 @@ Ops UpTo(const Ops& ops, size_t record) {
              ops.begin() + static_cast<std::ptrdiff_t>(std::min(record + 1, ops.size())));
 }
 
-Both<FuzzSide> Without(Both<FuzzSide> sides, const Rules& rules) {
-  for (const NamedRule* const rule : rules) sides = WithoutDifference(sides, *rule);
-  return sides;
-}
-
 /// Returns true if without the differences that these rules make the finding is gone, and nothing
 /// else differs up to there.
-bool AreExplained(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& cut,
+bool AreExplained(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
                   const FuzzFinding& finding, const Rules& rules) {
-  const auto left = CompareOver(Without(sides, rules), ignored, cut);
+  const auto left = CompareOver(Without(sides, rules), ignored, UpTo(ops, finding.record));
   return !left || left->record > finding.record;
 }
 
-/// The fewest rules that explain the finding only together; empty: not even all rules do.
-Rules JointExplanation(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
-                       const FuzzFinding& finding) {
-  const Ops cut = UpTo(ops, finding.record);
+/// The rule that explains the finding, or the fewest that do so only together; empty: none do.
+Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
+                    const FuzzFinding& finding) {
+  if (finding.oracle != Oracle::kDifference) return {};
+  const auto are_explained = [&](const Rules& rules) {
+    return AreExplained(sides, ignored, ops, finding, rules);
+  };
   Rules rules = RulesBetween(sides);
-  if (rules.size() < 2 || !AreExplained(sides, ignored, cut, finding, rules)) return {};
+  for (const NamedRule* const rule : rules)
+    if (are_explained({rule})) return {rule};
+  if (rules.size() < 2 || !are_explained(rules)) return {};
   for (size_t i = 0; i < rules.size();) {
     Rules fewer = rules;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (AreExplained(sides, ignored, cut, finding, fewer))
+    if (are_explained(fewer))
       rules = std::move(fewer);
     else
       ++i;
@@ -117,61 +86,22 @@ Rules JointExplanation(const Both<FuzzSide>& sides, const Ignored& ignored, cons
   return rules;
 }
 
-/// The known differences between V1 and V2 that the finding belongs to.
-std::vector<const ReleaseNote*> NotesOn(const Both<FuzzSide>& sides, const FuzzFinding& finding) {
-  std::vector<const ReleaseNote*> notes;
-  if (!AreV1AndV2(sides) || !finding.first) return notes;
-  for (const ReleaseNote* const note : NamedNotesOfV1()) {
-    const bool has_counter = std::ranges::any_of(note->counters, [&](const auto counter) {
-      return !finding.first->counters.empty() &&
-             kStatFields[finding.first->counters.front()].value == counter;
-    });
-    if (has_counter || (note->loss_bits && finding.first->kind == DifferenceKind::kLossBits))
-      notes.push_back(note);
-  }
-  return notes;
-}
-
-/// Adds the rules each of which explains the finding, or the known differences of V1.
-void Explain(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
-             FuzzFinding& finding) {
-  if (finding.oracle != Oracle::kDifference) return;
-  const Ops cut = UpTo(ops, finding.record);
-  std::vector<std::string> names;
-  for (const NamedRule* const rule : RulesBetween(sides)) {
-    if (!AreExplained(sides, ignored, cut, finding, {rule})) continue;
-    finding.rules.push_back(rule);
-    names.push_back(FullName(*rule));
-  }
-  finding.notes = NotesOn(sides, finding);
-  for (const ReleaseNote* const note : finding.notes) names.push_back(FullName(*note));
-  if (!names.empty()) finding.cause = fmt::format("{}", fmt::join(names, " or "));
-}
-
-/// All findings of a stream: the first one, and those that show once the rules that explain it are
-/// switched. Where several rules show at one operation, each is a finding without the others.
-void CompareAll(const FuzzPlan& plan, const Ops& ops, std::vector<FuzzFinding>& findings) {
+/// All differences of a stream: the first one, and those that show once the rules that explain it
+/// are switched.
+std::vector<FuzzFinding> DifferencesIn(const FuzzPlan& plan, const Ops& ops) {
+  std::vector<FuzzFinding> findings;
   Rules left_out;
   while (true) {
     const Both<FuzzSide> sides = Without(plan.sides, left_out);
     std::optional<FuzzFinding> finding = CompareOver(sides, plan.ignored, ops);
-    if (!finding) return;
-    Explain(sides, plan.ignored, ops, *finding);
+    if (!finding) return findings;
     finding->left_out = left_out;
-    const Rules rules = finding->rules;
-    if (rules.empty()) {
-      const Rules joint = finding->oracle == Oracle::kDifference
-                              ? JointExplanation(sides, plan.ignored, ops, *finding)
-                              : Rules();
-      if (joint.empty()) {
-        findings.push_back(std::move(*finding));
-        return;
-      }
-      left_out.push_back(joint.front());
-    } else {
-      findings.push_back(std::move(*finding));
-      left_out.insert(left_out.end(), rules.begin(), rules.end());
-    }
+    finding->rules = ExplanationOf(sides, plan.ignored, ops, *finding);
+    const Rules& rules = finding->rules;
+    if (!rules.empty()) left_out.push_back(rules.front());
+    // Where several rules show at one operation, each is a finding without the others.
+    if (rules.size() < 2) findings.push_back(*finding);
+    if (rules.empty()) return findings;
   }
 }
 
@@ -191,44 +121,88 @@ std::vector<FuzzFinding> FaultsOf(const FuzzPlan& plan, Side side, const Ops& op
   return findings;
 }
 
-/// The fault of the same class that the stream shows, too.
-std::optional<FuzzFinding> SameFault(const FuzzPlan& plan, const FuzzFinding& finding,
-                                     const Ops& ops) {
-  for (FuzzFinding& fault : FaultsOf(plan, *finding.side, ops))
-    if (fault.Class() == finding.Class()) return std::move(fault);
-  return std::nullopt;
-}
-
-bool IsOfAccounts(const FuzzFinding& finding) {
-  return finding.oracle == Oracle::kLedger || finding.oracle == Oracle::kLosses;
-}
-
 }  // namespace
 
-bool AreV1AndV2(const Both<FuzzSide>& sides) {
-  return (sides.a.info.name == "v1" && sides.b.rules) ||
-         (sides.b.info.name == "v1" && sides.a.rules);
+FuzzSide SideOf(const EngineInfo& engine) {
+  FuzzSide side{engine, {}};
+  side.info.release = kNewestRelease;  // one service around both buffers
+  for (const V2Release& release : kV2Releases)
+    if (engine.name == release.engine) side.rules = release.rules;
+  return side;
 }
 
-std::string FullName(const ReleaseNote& note) {
-  return fmt::format("{}:{}", note.engine, note.name);
+ReplayOptions OptionsOf(const FuzzSide& side) {
+  ReplayOptions options;
+  options.session.all.engine = side.info.name;
+  options.session.find_engine = [&info = side.info](std::string_view) { return &info; };
+  return options;
 }
 
-std::string FuzzFinding::Class() const {
-  if (oracle != Oracle::kDifference)
-    return fmt::format("{} of {}: {}", Name(oracle), Letter(side.value_or(Side::kA)), detail);
-  return first ? first->Class() : "order_across_sequences";
+Both<FuzzSide> Without(Both<FuzzSide> sides, const std::vector<const NamedRule*>& all) {
+  for (const NamedRule* const rule : all) {
+    const Both<FuzzSide> before = sides;
+    for (const Side side : kSides) {
+      FuzzSide& own = sides[side];
+      const auto& other = before[Other(side)].rules;
+      if (!own.rules || (other && (!((*own.rules).*rule->rule) || (*other).*rule->rule))) continue;
+      bool& value = (*own.rules).*rule->rule;
+      value = !value;
+      own.info.name += fmt::format("{}{}", value ? '+' : '-', rule->name);
+      own.info.create = [rules = *own.rules](const EngineConfig& config) {
+        return CreateV2Engine(rules, config);
+      };
+      own.info.flags_readmitted =
+          own.rules->readmits_grown_chunk && !own.rules->readmission_is_no_gap;
+    }
+  }
+  return sides;
+}
+
+std::vector<const NamedRule*> RulesBetween(const Both<FuzzSide>& sides) {
+  const auto& a = sides.a.rules;
+  const auto& b = sides.b.rules;
+  std::vector<const NamedRule*> rules;
+  const bool has_v1 = sides.a.info.name == "v1" || sides.b.info.name == "v1";
+  if (has_v1 || (!a && !b)) return rules;
+  for (const NamedRule& rule : kNamedRules)
+    if (!a || !b || (*a).*rule.rule != (*b).*rule.rule) rules.push_back(&rule);
+  return rules;
+}
+
+std::string FullName(const NamedRule& rule) {
+  const auto* const since =
+      std::find_if(kV2Releases.begin(), kV2Releases.end(),
+                   [&](const V2Release& release) { return release.rules.*rule.rule; });
+  return fmt::format("{}:{}", since == kV2Releases.end() ? "v2" : since->engine, rule.name);
+}
+
+Result<const NamedRule*> ParseV2Rule(std::string_view text) {
+  std::vector<const NamedRule*> found;
+  for (const NamedRule& rule : kNamedRules) {
+    const std::string full = FullName(rule);
+    if (text == rule.name || text == full) return &rule;
+    if (!text.empty() && (full.starts_with(text) || std::string_view(rule.name).starts_with(text)))
+      found.push_back(&rule);
+  }
+  if (found.size() == 1) return found.front();
+  std::vector<std::string> names;
+  for (const NamedRule& rule : kNamedRules)
+    if (found.empty() || std::ranges::count(found, &rule) > 0) names.push_back(FullName(rule));
+  return Fail(ErrorCode::kUsage,
+              found.empty() ? fmt::format("there is no rule '{}'", text)
+                            : fmt::format("'{}' is the start of several rules", text),
+              {}, fmt::format("rules: {}", fmt::join(names, ", ")));
 }
 
 StreamKind KindOfSeed(const FuzzPlan& plan, uint32_t seed) {
   const auto& kinds = plan.kinds;
+  constexpr StreamKind kRare = StreamKind::kForgetting;
   if (kinds.size() == 1) return kinds.front();
-  const bool forgets =
-      std::find(kinds.begin(), kinds.end(), StreamKind::kForgetting) != kinds.end();
-  if (forgets && seed % kForgettingOneIn == kForgettingOneIn - 1) return StreamKind::kForgetting;
+  if (std::ranges::count(kinds, kRare) > 0 && seed % kForgettingOneIn == kForgettingOneIn - 1)
+    return kRare;
   const StreamKind kind = kinds[seed % kinds.size()];
-  if (kind != StreamKind::kForgetting) return kind;
-  return kinds.front() != kind ? kinds.front() : kinds.back();
+  if (kind != kRare) return kind;
+  return kinds.front() != kRare ? kinds.front() : kinds.back();
 }
 
 uint64_t OperationsOf(const FuzzPlan& plan, uint32_t seed) {
@@ -240,14 +214,11 @@ Ops StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   // Hardly any stream writes more, and larger buffers take longer to make than to fill.
   constexpr uint64_t kAmple = uint64_t{1} << 18;
-  RandomStream generator(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple,
-                         /*keeps_written=*/false);
+  RandomStream generator(NumbersOfSeed(seed), ConductOf(kind, seed), kind, kAmple);
   // Engines that read in different orders stop at different packets: nothing is limited then.
   const bool has_limits = !ReadOrdersDiffer(plan.sides);
-  const uint64_t operations = OperationsOf(plan, seed);
   Ops ops = {SetUpOf(generator.traits().size, generator.traits().policy)};
-  ops.reserve(operations + 2);
-  for (uint64_t i = 0; i < operations; ++i) {
+  for (uint64_t i = 0; i < OperationsOf(plan, seed); ++i) {
     StreamStep step = generator.Next();
     if (!has_limits) step.max_packets = UINT64_MAX;
     ops.push_back(OpOf(step));
@@ -258,37 +229,37 @@ Ops StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
 
 std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignored& ignored,
                                        const Ops& ops) {
-  LogDiffer differ({.sides = {OptionsOf(sides.a), OptionsOf(sides.b)},
-                    .ignored = ignored,
-                    .listed = 0,
-                    .describe = {},
-                    .warn = {}});
-  const auto failed = [&](const Error& error, size_t record) {
-    const Side side = differ.failed();
-    return FaultOf(Oracle::kFailure, side, sides[side], error.ToString(), record);
+  DiffOptions options{
+      .sides = {OptionsOf(sides.a), OptionsOf(sides.b)}, .ignored = ignored, .listed = 0};
+  options.ignored.kinds[static_cast<size_t>(DifferenceKind::kOrder)] |= ReadOrdersDiffer(sides);
+  LogDiffer differ(std::move(options));
+  const auto fault = [&](Oracle oracle, Side side, const std::string& text, size_t record) {
+    return FaultOf(oracle, side, sides[side], text, record);
   };
-  for (size_t i = 0; i < ops.size(); ++i) {
-    if (const Status status = differ.Apply(ops[i].op(), i); !status)
-      return failed(status.error(), i);
-    if (auto found = DifferenceIn(differ.result(), sides, i)) return found;
+  for (size_t i = 0; i <= ops.size(); ++i) {
+    const Status status =
+        i < ops.size() ? differ.Apply(ops[i].op(), i) : differ.Finish().map([](const LogDiff&) {});
+    if (!status) return fault(Oracle::kFailure, differ.failed(), status.error().ToString(), i);
+    const Divergence* const first = differ.result().First();
+    if (first == nullptr) continue;
+    FuzzFinding finding{.kind = first->kind};
+    finding.sort = first->Class();
+    finding.text = first->Text({sides.a.info.name, sides.b.info.name});
+    finding.record = i;
+    return finding;
   }
-  if (const auto result = differ.Finish(); !result) return failed(result.error(), ops.size());
-  if (auto found = DifferenceIn(differ.result(), sides, ops.size())) return found;
-  for (const Side side : kSides) {
-    for (const auto& [id, buffer] : differ.replay(side).session().buffers()) {
-      const std::string wrong = buffer.engine->CheckInvariants();
-      if (!wrong.empty()) return FaultOf(Oracle::kCheck, side, sides[side], wrong, ops.size());
-    }
-  }
+  for (const Side side : kSides)
+    for (const auto& [id, buffer] : differ.replay(side).session().buffers())
+      if (const std::string wrong = buffer.engine->CheckInvariants(); !wrong.empty())
+        return fault(Oracle::kCheck, side, wrong, ops.size());
   return std::nullopt;
 }
 
 std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   const Ops ops = StreamOfSeed(plan, seed);
-  std::vector<FuzzFinding> findings;
-  CompareAll(plan, ops, findings);
-  const bool keeps_rules = ConductOf(KindOfSeed(plan, seed), seed) == Conduct::kCorrect;
+  std::vector<FuzzFinding> findings = DifferencesIn(plan, ops);
   if (seed % kCheckOneIn != 0 && !plan.checks_losses) return findings;
+  const bool keeps_rules = ConductOf(KindOfSeed(plan, seed), seed) == Conduct::kCorrect;
   const bool is_one_engine = plan.sides.a.info.name == plan.sides.b.info.name;
   for (const Side side : kSides) {
     if (side == Side::kB && is_one_engine) break;
@@ -298,38 +269,33 @@ std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   return findings;
 }
 
-std::optional<FuzzFinding> ShownBy(const FuzzPlan& plan, const FuzzFinding& finding,
-                                   const Ops& smallest) {
-  if (IsOfAccounts(finding)) return SameFault(plan, finding, smallest);
-  std::optional<FuzzFinding> shown = CompareOver(plan.sides, plan.ignored, smallest);
-  if (shown) Explain(plan.sides, plan.ignored, smallest, *shown);
-  return shown;
-}
-
-Ops Smallest(const FuzzPlan& plan, const FuzzFinding& finding, Ops ops,
-             const std::function<bool()>& stop) {
-  const auto minimize = [&](Ops from, const std::function<bool(const Ops&)>& shows) {
-    return Minimize({.ops = std::move(from), .shows = shows, .stop = stop, .progress = {}});
+SmallestStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, const Ops& ops,
+                        const std::function<bool()>& stop) {
+  const Both<FuzzSide> without = Without(plan.sides, finding.left_out);
+  const auto shown = [&](const Both<FuzzSide>& sides, const Ops& less) {
+    std::optional<FuzzFinding> found;
+    if (finding.oracle == Oracle::kLedger || finding.oracle == Oracle::kLosses) {
+      for (FuzzFinding& fault : FaultsOf(plan, *finding.side, less))
+        if (fault.sort == finding.sort) found = std::move(fault);
+      return found;
+    }
+    found = CompareOver(sides, plan.ignored, less);
+    if (!found || found->oracle != finding.oracle) return std::optional<FuzzFinding>();
+    const bool is_same = finding.rules.empty()
+                             ? found->sort == finding.sort
+                             : AreExplained(sides, plan.ignored, less, *found, finding.rules);
+    return is_same ? found : std::nullopt;
   };
-  if (IsOfAccounts(finding)) {
-    return minimize(std::move(ops),
-                    [&](const Ops& less) { return SameFault(plan, finding, less).has_value(); });
-  }
-  ops = UpTo(ops, finding.record);
-  const auto shows = [&](const Both<FuzzSide>& sides) {
-    return [&plan, &finding, sides](const Ops& less) {
-      auto found = CompareOver(sides, plan.ignored, less);
-      if (!found || found->oracle != finding.oracle) return false;
-      if (finding.rules.empty()) return found->Class() == finding.Class();
-      Explain(sides, plan.ignored, less, *found);
-      return found->cause == finding.cause;
-    };
-  };
-  if (!finding.left_out.empty() && !shows(plan.sides)(ops)) {
-    ops = minimize(std::move(ops), shows(Without(plan.sides, finding.left_out)));
-    if (!shows(plan.sides)(ops)) return ops;
-  }
-  return minimize(std::move(ops), shows(plan.sides));
+  SmallestStream smallest;
+  smallest.ops =
+      Minimize({.ops = UpTo(ops, finding.record),
+                .shows = [&](const Ops& less) { return shown(without, less).has_value(); },
+                .stop = stop});
+  std::optional<FuzzFinding> of_plan = shown(plan.sides, smallest.ops);
+  smallest.is_of_plan_sides = of_plan.has_value();
+  smallest.finding = of_plan ? *of_plan : shown(without, smallest.ops).value_or(finding);
+  smallest.finding.rules = finding.rules;
+  return smallest;
 }
 
 }  // namespace ringscope

@@ -4,29 +4,43 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/compare/log_diff.h"
-#include "core/compare/loss_check.h"
-#include "core/compare/rule_switch.h"
+#include "core/compare/random_stream.h"
 #include "core/compare/stored_ops.h"
-#include "core/engine/release_notes.h"
+#include "core/engine/catalogue.h"
+#include "core/engine/v2_rules.h"
+#include "core/session/replay.h"
 
 namespace ringscope {
 
-/// Sorts of random streams.
-enum class StreamKind : uint8_t {
-  kCorrect,     // writers that keep the rules
-  kHostile,     // writers that do not
-  kClones,      // the buffer is cloned all the time
-  kForgetting,  // so many sequences that the buffer forgets some
-  kWrapIds,     // chunk ids wrap around
-  kReadLimits,  // read passes end early
+/// An engine, and its rules if it is a V2 of the catalogue: these can be switched one by one.
+struct FuzzSide {
+  EngineInfo info;
+  std::optional<V2Rules> rules;
 };
-template <>
-inline constexpr std::array kEnumNames<StreamKind> = {"correct",    "hostile",  "clones",
-                                                      "forgetting", "wrap_ids", "read_limits"};
+FuzzSide SideOf(const EngineInfo& engine);
+/// A replay with this engine in all buffers. @param side outlives the replay
+ReplayOptions OptionsOf(const FuzzSide& side);
+
+/// Both sides without the differences that the rules make: where both are of the catalogue and
+/// differ in one, the side that follows the rule no longer does; where only one is, it is switched.
+/// Names show that: "v2@58-relocates_completed_chunk".
+Both<FuzzSide> Without(Both<FuzzSide> sides, const std::vector<const NamedRule*>& rules);
+
+/// The rules that may explain how the sides differ: those in which two V2 of the catalogue differ,
+/// or all where one side is a plug-in. V1 follows none of them.
+std::vector<const NamedRule*> RulesBetween(const Both<FuzzSide>& sides);
+
+/// "v2@58:relocates_completed_chunk", by the release that introduced the rule.
+std::string FullName(const NamedRule& rule);
+
+/// Finds a rule by its full name, without its release, or by the start of either's name:
+/// "v2@58:relocates". kUsage: none, or several.
+Result<const NamedRule*> ParseV2Rule(std::string_view text);
 
 /// Two engines to compare, and the streams for it.
 struct FuzzPlan {
@@ -54,24 +68,21 @@ inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger
 /// A fault or a difference that a stream shows.
 struct FuzzFinding {
   Oracle oracle = Oracle::kDifference;
-  std::optional<Divergence> first;  // of kDifference; absent: the order across sequences
-  std::optional<Side> side;         // the wrong engine; absent: kDifference
-  std::string detail;               // equal for findings of one sort; of kDifference empty
-  std::string text;                 // the finding in a line
-  size_t record = 0;                // index of the operation; the number of all: the last read
+  std::optional<DifferenceKind> kind;  // of kDifference
+  std::optional<Side> side;            // the wrong engine; absent: kDifference
+  /// Equal for findings of one sort: "loss_bits present/read_gap", "losses of A: silent_loss
+  /// (evicted)".
+  std::string sort;
+  std::string text;   // the finding in a line
+  size_t record = 0;  // index of the operation; the number of all: the last read
 
-  /// Equal for the same finding in several streams: the rules that explain it, by their full
-  /// names, or else its class.
-  std::string cause;
-  std::vector<const NamedRule*> rules;  // each explains it alone
-  /// Known differences between V1 and V2 that the counter or the loss bits belong to. V1 has no
-  /// rules to switch, so that this is not tried.
-  std::vector<const ReleaseNote*> notes;
+  std::vector<const NamedRule*> rules;  // without what these change, the finding is gone
   /// Rules that were switched before it showed, as they explain earlier differences of the stream.
   std::vector<const NamedRule*> left_out;
 
-  /// "loss_bits present/read_gap", "losses of A: silent_loss (evicted)"
-  std::string Class() const;
+  /// Equal for the same finding in several streams: the rule that explains it, by its full name,
+  /// or else its sort.
+  std::string Cause() const { return rules.empty() ? sort : FullName(*rules.front()); }
 };
 
 /// The kind of a seed's stream.
@@ -90,21 +101,15 @@ std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignore
 /// ledger (all with checks_losses).
 std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed);
 
-/// The smallest stream that shows the finding: with the plan's engines if they show it as their
-/// first difference, else with the rules in `left_out` switched.
+/// The smallest stream that shows a finding.
+struct SmallestStream {
+  std::vector<StoredOp> ops;
+  FuzzFinding finding;            // as it shows there
+  bool is_of_plan_sides = false;  // false: only with the rules in `left_out` switched
+};
 /// @param stop see MinimizeInput
-std::vector<StoredOp> Smallest(const FuzzPlan& plan, const FuzzFinding& finding,
-                               std::vector<StoredOp> ops, const std::function<bool()>& stop);
-
-/// The finding that the plan's engines show over a smallest stream, with its cause; nullopt: they
-/// show it only with the rules in `left_out` switched.
-std::optional<FuzzFinding> ShownBy(const FuzzPlan& plan, const FuzzFinding& finding,
-                                   const std::vector<StoredOp>& smallest);
-
-/// Returns true if one side is V1, and the other a V2 of the catalogue.
-bool AreV1AndV2(const Both<FuzzSide>& sides);
-/// "v1:keeps_whole_payload"
-std::string FullName(const ReleaseNote& note);
+SmallestStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding,
+                        const std::vector<StoredOp>& ops, const std::function<bool()>& stop);
 
 }  // namespace ringscope
 

@@ -34,17 +34,23 @@ std::string Describe(const DiffWhy& why) {
 }
 
 std::string Divergence::Class() const {
-  if (!counters.empty()) return fmt::format("{} {}", Name(kind), kStatFields[counters[0]].name);
-  if (kind != DifferenceKind::kLossBits || !packet) return Name(kind);
-  return fmt::format("{} {}/{}", Name(kind), LossBitsToString(packet->sides.a.loss_bits),
-                     LossBitsToString(packet->sides.b.loss_bits));
+  std::string text = Name(kind);
+  if (!counters.empty()) {
+    const StatField& field = kStatFields[counters.front()];
+    return fmt::format("{} {} {}", text, field.name,
+                       stats.a.*field.value < stats.b.*field.value ? "rises" : "falls");
+  }
+  if (kind == DifferenceKind::kPatch) return text + (patched.a ? " by A" : " by B");
+  if (kind == DifferenceKind::kLossBits && packet)
+    return fmt::format("{} {}/{}", text, LossBitsToString(packet->sides.a.loss_bits),
+                       LossBitsToString(packet->sides.b.loss_bits));
+  for (const Side side : kSides)
+    if (packet && packet->sides[side].why)
+      text += fmt::format(" {}", Name(packet->sides[side].why->kind));
+  return text;
 }
 
 std::string Divergence::Text(const Both<std::string>& names) const {
-  const auto both = [&](auto text_of) {
-    return fmt::format("{} from {}, {} from {}", text_of(packet->sides.a), names.a,
-                       text_of(packet->sides.b), names.b);
-  };
   const std::string chunk_name = chunk ? ToString(*chunk) : "a chunk";
   if (kind == DifferenceKind::kPatch)
     return fmt::format("a patch of {} is applied by {}, not by {}", chunk_name,
@@ -54,83 +60,68 @@ std::string Divergence::Text(const Both<std::string>& names) const {
     return fmt::format("{} is {} in {}, {} in {}", field.name, stats.a.*field.value, names.a,
                        stats.b.*field.value, names.b);
   }
+  if (kind == DifferenceKind::kOrder)
+    return fmt::format("{} and {} return packets of several sequences in different orders", names.a,
+                       names.b);
   if (!packet) return Name(kind);
-  const PacketView& seen = packet->sides.a.returned ? packet->sides.a : packet->sides.b;
   const std::string name =
-      fmt::format("packet {}+{} ({} bytes)", chunk_name, packet->place.offset, seen.size);
+      fmt::format("packet {}+{} ({} bytes)", chunk_name, packet->place.offset, packet->seen().size);
+  const auto both = [&](const char* what, auto text_of) {
+    return fmt::format("{}: {}{} from {}, {} from {}", name, what, text_of(packet->sides.a),
+                       names.a, text_of(packet->sides.b), names.b);
+  };
   switch (kind) {
     case DifferenceKind::kOnlyInA:
       return fmt::format("{} returns {}, {} does not", names.a, name, names.b);
     case DifferenceKind::kOnlyInB:
       return fmt::format("{} returns {}, {} does not", names.b, name, names.a);
     case DifferenceKind::kDuplicateInA:
+      return fmt::format("{} returns {} twice", names.a, name);
     case DifferenceKind::kDuplicateInB:
-      return fmt::format("{} returns {} twice",
-                         kind == DifferenceKind::kDuplicateInA ? names.a : names.b, name);
-    case DifferenceKind::kMoved:
-      return fmt::format(
-          "{} returns {} earlier",
-          packet->sides.a.moment.record < packet->sides.b.moment.record ? names.a : names.b, name);
+      return fmt::format("{} returns {} twice", names.b, name);
+    case DifferenceKind::kMoved: {
+      const bool a_first = packet->sides.a.moment.record < packet->sides.b.moment.record;
+      return fmt::format("{} returns {} earlier", a_first ? names.a : names.b, name);
+    }
     case DifferenceKind::kLossBits:
-      return fmt::format("{}: loss bits {}", name, both([](const PacketView& view) {
-                           return LossBitsToString(view.loss_bits);
-                         }));
+      return both("loss bits ",
+                  [](const PacketView& view) { return LossBitsToString(view.loss_bits); });
     case DifferenceKind::kIdentity:
-      return fmt::format("{}: {}", name, both([](const PacketView& view) {
-                           return fmt::format("uid {} pid {}", view.identity.uid,
-                                              view.identity.pid);
-                         }));
+      return both("", [](const PacketView& view) {
+        return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);
+      });
     case DifferenceKind::kContent:
-      return fmt::format("{}: {}", name, both([](const PacketView& view) {
-                           return fmt::format("{} bytes{}", view.size,
-                                              view.valid ? "" : ", invalid");
-                         }));
+      return both("", [](const PacketView& view) {
+        return fmt::format("{} bytes{}", view.size, view.valid ? "" : ", invalid");
+      });
     default:
       return fmt::format("{} is returned in a different order within its sequence", name);
   }
 }
 
-std::optional<FirstDifference> FirstDifferenceOf(const LogDiff& result) {
-  FirstDifference difference;
-  difference.others.kinds.fill(true);
-  const auto& first = result.first ? result.first : result.first_counter;
-  const DifferenceKind kind = first ? first->kind : DifferenceKind::kReordered;
-  difference.others.kinds[static_cast<size_t>(kind)] = false;
-  if (!first) {
-    if (!result.first_across_order) return std::nullopt;
-    difference.signature = "order_across_sequences";
-    difference.record = result.first_across_order->record;
-    return difference;
-  }
-  difference.signature = first->Class();
-  if (first->packet)
-    for (const Side side : kSides)
-      if (const std::optional<DiffWhy>& why = first->packet->sides[side].why)
-        difference.signature += fmt::format(" {}", Name(why->kind));
-  if (kind == DifferenceKind::kPatch) difference.signature += first->patched.a ? " by A" : " by B";
-  if (!first->at_end) difference.record = first->moment.record;
-  if (!first->counters.empty()) {
-    const auto field = kStatFields[first->counters.front()].value;
-    difference.signature += first->stats.a.*field < first->stats.b.*field ? " rises" : " falls";
-    difference.others.counters.fill(true);
-    difference.others.counters[first->counters.front()] = false;
-  }
-  return difference;
+Ignored Divergence::Others() const {
+  Ignored others;
+  others.kinds.fill(true);
+  others.kinds[static_cast<size_t>(kind)] = false;
+  others.counters.fill(!counters.empty());
+  if (!counters.empty()) others.counters[counters.front()] = false;
+  return others;
 }
 
-uint64_t DiffCounts::results() const {
-  return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0}) -
-         (*this)[DifferenceKind::kCounter];
+uint64_t DiffCounts::all() const {
+  return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0});
 }
 
-bool BufferDiff::CounterDiffers(size_t i) const {
+bool BufferDiff::CounterDiffers(size_t i, const BufferStats& a, const BufferStats& b) const {
   const auto field = kStatFields[i].value;
-  if (sides.a.stats.*field == sides.b.stats.*field) return false;
+  if (a.*field == b.*field) return false;
   return field != &BufferStats::buffer_size || sides.a.size == sides.b.size;
 }
 
-bool LogDiff::SameResults() const { return counts.results() == 0 && counts.across_order == 0; }
-
-bool LogDiff::Same() const { return SameResults() && counts[DifferenceKind::kCounter] == 0; }
+const Divergence* LogDiff::First() const {
+  for (const auto* divergence : {&first, &first_counter, &first_order})
+    if (*divergence) return &**divergence;
+  return nullptr;
+}
 
 }  // namespace ringscope

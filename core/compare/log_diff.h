@@ -27,7 +27,6 @@ template <typename T>
 struct Both {
   T a{};
   T b{};
-
   T& operator[](Side side) { return side == Side::kA ? a : b; }
   const T& operator[](Side side) const { return side == Side::kA ? a : b; }
   friend bool operator==(const Both&, const Both&) = default;
@@ -46,12 +45,28 @@ enum class DifferenceKind : uint8_t {
   kIdentity,      // another uid or pid
   kPatch,         // a patch was applied on one side alone
   kCounter,       // counters of a buffer
+  kOrder,         // packets in another order relative to other sequences
 };
 template <>
 inline constexpr std::array kEnumNames<DifferenceKind> = {
-    "only_in_a", "only_in_b", "duplicate_in_a", "duplicate_in_b", "moved",  "reordered",
-    "content",   "loss_bits", "identity",       "patch",          "counter"};
+    "only_in_a", "only_in_b", "duplicate_in_a", "duplicate_in_b",
+    "moved",     "reordered", "content",        "loss_bits",
+    "identity",  "patch",     "counter",        "other_order_across_sequences"};
 inline constexpr size_t kDifferenceKinds = kEnumNames<DifferenceKind>.size();
+/// Words for packets that differ so; of patches and counters the noun.
+inline constexpr std::array<const char*, kDifferenceKinds> kDifferenceTexts = {
+    "only in A",
+    "only in B",
+    "returned twice by A",
+    "returned twice by B",
+    "returned at a different moment",
+    "in a different order within the sequence",
+    "with different content",
+    "with different loss bits",
+    "with a different uid or pid",
+    "patch result",
+    "counter",
+    "in a different order across sequences"};
 constexpr DifferenceKind OnlyIn(Side side) {
   return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
 }
@@ -63,7 +78,6 @@ constexpr DifferenceKind DuplicateIn(Side side) {
 struct Ignored {
   std::array<bool, kDifferenceKinds> kinds{};
   std::array<bool, kStatFields.size()> counters{};
-
   bool operator()(DifferenceKind kind) const { return kinds[static_cast<size_t>(kind)]; }
 };
 
@@ -77,7 +91,7 @@ struct DiffWhy {
     kAbandoned,    // a read pass consumed the packet without returning it: `loss_bits`
     kNotFound,     // a read pass consumed the chunk, and did not find the packet in it
     kHeld,         // the chunk is still in the buffer
-    kWaits,        // the chunk is still in the buffer, and its sequence waits: `with`, `stall`
+    kWaits,        // likewise, and its sequence waits: `with`, `stall`
   };
 
   Kind kind = Kind::kNotReported;
@@ -87,8 +101,6 @@ struct DiffWhy {
   uint32_t loss_bits = 0;
   std::optional<ChunkName> by;
   std::optional<ChunkName> with;
-
-  friend bool operator==(const DiffWhy&, const DiffWhy&) = default;
 };
 /// In words: "evicted for 1:2#90".
 std::string Describe(const DiffWhy& why);
@@ -103,7 +115,6 @@ struct DiffPlace {
   SequenceKey sequence;
   ChunkId chunk{};      // holds the first fragment
   uint32_t offset = 0;  // of that fragment's size varint in the chunk's payload
-
   friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
 };
 
@@ -127,29 +138,19 @@ struct PacketDifference {
   LogMoment written;     // commit of its last chunk, if known
   uint32_t content = 0;  // field that holds the packet's data; see ContentName
   Both<PacketView> sides;
+
+  /// As the side saw it that returned it, A first.
+  const PacketView& seen() const { return sides.a.returned ? sides.a : sides.b; }
 };
 
-/// A chunk in a buffer, as far as the engine reports it.
-struct HeldChunk {
-  ChunkId chunk{};
-  uint64_t offset = 0;        // bytes, in the buffer
-  uint32_t outer_size = 0;    // bytes occupied
-  uint32_t payload_size = 0;  // bytes of valid fragments
-  uint8_t flags = 0;          // of the shared-memory ABI
-  bool incomplete = false;
-  LogMoment committed;
-};
-
-/// A side's buffer, and one sequence in it, as a record found it.
+/// A side's buffer, as a record found it.
 struct SideState {
+  uint64_t size = 0;
   uint64_t write_cursor = 0;  // bytes; after the chunk written last
+  uint64_t wraps = 0;
   uint64_t held_chunks = 0;
   uint64_t held_bytes = 0;
-  uint64_t size = 0;
-  uint64_t wraps = 0;
-  uint64_t sequence_chunks = 0;   // chunks of the sequence that are held
-  std::vector<HeldChunk> chunks;  // of these, the nearest to the place, by id
-  /// The last events that concern the sequence, oldest first; those of the record itself included.
+  /// The last events that concern a sequence, oldest first; those of the record itself included.
   std::vector<BufferEvent> journal;
 };
 
@@ -162,29 +163,33 @@ struct Divergence {
   std::optional<BufferId> buffer;
   /// The chunk that it shows at; absent for a counter that no chunk's event explains.
   std::optional<ChunkName> chunk;
-  std::optional<PacketDifference> packet;  // absent for patches and counters
+  std::optional<PacketDifference> packet;  // of kinds about one packet
   Both<bool> patched;                      // kPatch
   std::vector<size_t> counters;  // kCounter: indices in kStatFields, all that differ first
   Both<BufferStats> stats;       // of the buffer, after the record
   Both<SideState> states;
 
-  /// Equal for differences of one sort: "loss_bits present/read_gap", "counter chunks_read".
+  /// Equal for differences of one sort, so that a smaller log can be held to it: "only_in_a
+  /// evicted", "loss_bits present/read_gap", "patch by A", "counter chunks_read rises".
   std::string Class() const;
   /// "bytes_written is 32 in A, 64 in B". @param names of the sides
   std::string Text(const Both<std::string>& names) const;
+  /// All kinds and counters but this one.
+  Ignored Others() const;
 };
 
-/// The counters that are compared, and how much of everything differs.
+/// How much of everything differs.
 struct DiffCounts {
   std::array<uint64_t, kDifferenceKinds> by_kind{};
-  uint64_t matched = 0;       // packets that both sides returned
-  uint64_t across_order = 0;  // packets in another order relative to other sequences
-  uint64_t patches = 0;       // patch results compared
+  uint64_t matched = 0;  // packets that both sides returned
 
   uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
+  uint64_t all() const;
   /// Differences in the results: everything but counters and the order across sequences.
-  uint64_t results() const;
+  uint64_t results() const {
+    return all() - (*this)[DifferenceKind::kCounter] - (*this)[DifferenceKind::kOrder];
+  }
 };
 
 /// One buffer on one side, at the end; losses and what is unread are left out.
@@ -199,8 +204,9 @@ struct BufferDiff {
   /// agree again at the end.
   std::array<std::optional<LogMoment>, kStatFields.size()> diverged{};
 
-  /// Whether counter `i` of kStatFields differs at the end, and not only as sizes were chosen.
-  bool CounterDiffers(size_t i) const;
+  /// Returns true if counter `i` of kStatFields differs, and not only as sizes were chosen.
+  bool CounterDiffers(size_t i, const BufferStats& a, const BufferStats& b) const;
+  bool CounterDiffers(size_t i) const { return CounterDiffers(i, sides.a.stats, sides.b.stats); }
 };
 
 /// How two replays of one session compare.
@@ -211,32 +217,22 @@ struct LogDiff {
   bool same_reads = true;  // both sides were read at the same moments: moments are compared
   std::vector<BufferDiff> buffers;
   Both<ReadsUsed> reads;
-  Both<ServiceStats> service;
   DiffCounts counts;
   std::optional<Divergence> first;          // in the results
   std::optional<Divergence> first_counter;  // in a counter
-  /// Where the order across sequences first differs.
-  std::optional<LogMoment> first_across_order;
+  std::optional<Divergence> first_order;    // in the order across sequences
   /// The first packets that differ, at most DiffOptions::listed of each kind.
   std::array<std::vector<PacketDifference>, kDifferenceKinds> packets;
 
   const std::vector<PacketDifference>& Listed(DifferenceKind kind) const {
     return packets[static_cast<size_t>(kind)];
   }
-  /// Nothing at all differs.
-  bool Same() const;
-  /// The results are the same: packets, their order, loss bits, patch results.
-  bool SameResults() const;
+  bool Same() const { return counts.all() == 0; }
+  /// Returns true if packets, their order, loss bits and patch results are the same.
+  bool SameResults() const { return counts.all() == counts[DifferenceKind::kCounter]; }
+  /// The first divergence of the results, else of the counters, else of the order; nullptr: none.
+  const Divergence* First() const;
 };
-
-/// The difference that a minimized log is to show, too.
-struct FirstDifference {
-  std::string signature;           // its class, and the reasons why packets are missing
-  std::optional<uint64_t> record;  // absent: the reads at the end
-  Ignored others;                  // all other kinds and counters
-};
-/// The first difference of the results, else of the counters, else of the order across sequences.
-std::optional<FirstDifference> FirstDifferenceOf(const LogDiff& result);
 
 }  // namespace ringscope
 

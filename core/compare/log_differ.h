@@ -18,9 +18,9 @@ struct DiffOptions {
   Ignored ignored;
   size_t listed = 20;  // packets that differ to keep in full, of each kind
   /// The record in words, for the report of a divergence. May be empty.
-  std::function<std::string(const Op&)> describe;
+  std::function<std::string(const Op&)> describe = {};
   /// Something the user should know about a side's replay. May be empty.
-  std::function<void(Side, const std::string&)> warn;
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// Compares two replays of one session in lock step: both sides apply a record, and the packets,

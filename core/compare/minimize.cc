@@ -1,11 +1,11 @@
 #include "core/compare/minimize.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -30,7 +30,6 @@ struct Parts {
   std::optional<ChunkToPatch> patch;   // without data
   std::vector<std::string> patched;    // data of its patches
 
-  bool is_chunk() const { return header.has_value(); }
   ProducerId producer() const { return std::get<Commit>(op.body).producer; }
   /// The chunk that is committed or patched.
   std::optional<ChunkName> name() const {
@@ -109,39 +108,17 @@ StoredOp PutTogether(const Parts& parts) {
   return StoredOp(parts.op, std::move(request));
 }
 
-/// Bytes that a person can tell apart, as the helpers of Perfetto's tests make them: the letter,
-/// two digits that count, a dash, and again.
-std::string FragmentBytes(size_t size, char letter) {
+/// Bytes that a person can tell apart, as the helpers of Perfetto's tests make them: a letter for
+/// each fragment, two digits that count, a dash, and again.
+std::string FragmentBytes(size_t size, size_t fragment) {
   std::string bytes;
   for (size_t i = 0; i < size; ++i) {
-    const char of_four[] = {letter, static_cast<char>('0' + i / 40 % 10),
+    const char of_four[] = {static_cast<char>('a' + fragment % 26),
+                            static_cast<char>('0' + i / 40 % 10),
                             static_cast<char>('0' + i / 4 % 10), '-'};
     bytes += of_four[i % 4];
   }
   return bytes;
-}
-
-/// The n-th letter after a letter; a follows z.
-char LetterAfter(char letter, size_t n) {
-  return static_cast<char>('a' + (static_cast<size_t>(letter - 'a') + n) % 26);
-}
-
-/// Makes the chunk take about this part of the space that it takes in a buffer.
-void Scale(Parts& parts, double ratio) {
-  const auto part = [ratio](size_t whole) {
-    return static_cast<size_t>(static_cast<double>(whole) * ratio);
-  };
-  const size_t whole = parts.Payload().size() + kStoredHeaderSize;
-  const size_t wanted = std::max<size_t>(kStoredHeaderSize, part(whole)) - kStoredHeaderSize;
-  for (std::string& fragment : parts.fragments) fragment.resize(part(fragment.size()));
-  parts.rest.resize(part(parts.rest.size()));
-  if (parts.fragments.empty()) return;
-  // Headers do not become smaller: the last fragment makes up for that.
-  std::string& last = parts.fragments.back();
-  const size_t now = parts.Payload().size();
-  last.resize(
-      now > wanted ? last.size() - std::min(last.size(), now - wanted) : last.size() + wanted - now,
-      'x');
 }
 
 /// Smaller sizes to try, the smallest first.
@@ -158,52 +135,41 @@ using Change = std::function<void(Parts&)>;
 /// The changes that may make a record plainer, the greatest first; fragments apart.
 std::vector<Change> ChangesOf(const Parts& parts) {
   std::vector<Change> changes;
-  if (const auto* commit = std::get_if<Commit>(&parts.op.body);
-      commit != nullptr && (commit->uid.value_or(0) != 0 || commit->pid.value_or(0) != 0)) {
-    changes.push_back([](Parts& to) {
+  const auto add = [&](bool applies, Change change) {
+    if (applies) changes.push_back(std::move(change));
+  };
+  if (const auto* commit = std::get_if<Commit>(&parts.op.body)) {
+    add(commit->uid.value_or(0) != 0 || commit->pid.value_or(0) != 0, [](Parts& to) {
       std::get<Commit>(to.op.body).uid.reset();
       std::get<Commit>(to.op.body).pid.reset();
     });
   }
-  if (parts.header) {
-    if (parts.chunk.incomplete) changes.push_back([](Parts& to) { to.chunk.incomplete = false; });
-    for (uint8_t bit = 0x80; bit != 0; bit = static_cast<uint8_t>(bit >> 1)) {
-      if ((parts.header->flags & bit) == 0) continue;
-      changes.push_back(
-          [bit](Parts& to) { to.header->flags = static_cast<uint8_t>(to.header->flags & ~bit); });
-    }
-    for (const size_t count : {parts.fragments.size(), size_t{parts.header->fragments} / 2}) {
-      if (count >= parts.header->fragments) continue;
-      changes.push_back(
-          [count](Parts& to) { to.header->fragments = static_cast<uint16_t>(count); });
-    }
-    for (const size_t size : SmallerSizes(parts.rest.size()))
-      changes.push_back([size](Parts& to) { to.rest.resize(size); });
-    if (parts.rest.find_first_not_of('\0') != std::string::npos)
-      changes.push_back([](Parts& to) { to.rest.assign(to.rest.size(), '\0'); });
-  } else if (parts.patch) {
-    if (parts.patch->more) changes.push_back([](Parts& to) { to.patch->more = false; });
-    for (size_t i = 0; i < parts.patched.size(); ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i);
-      changes.push_back([at](Parts& to) {
-        to.patch->patches.erase(to.patch->patches.begin() + at);
-        to.patched.erase(to.patched.begin() + at);
-      });
-      if (parts.patched[i] != "abcd") changes.push_back([i](Parts& to) { to.patched[i] = "abcd"; });
-      if (parts.patch->patches[i].offset > 1)
-        changes.push_back([i](Parts& to) { to.patch->patches[i].offset = 1; });
-    }
-  } else if (const auto* read = std::get_if<ReadPass>(&parts.op.body)) {
-    if (read->max_bytes)
-      changes.push_back([](Parts& to) { std::get<ReadPass>(to.op.body).max_bytes.reset(); });
-    if (read->max_packets) {
-      changes.push_back([](Parts& to) { std::get<ReadPass>(to.op.body).max_packets.reset(); });
-      for (const uint64_t limit : {uint64_t{1}, *read->max_packets - 1})
-        if (limit < *read->max_packets)
-          changes.push_back(
-              [limit](Parts& to) { std::get<ReadPass>(to.op.body).max_packets = limit; });
-    }
+  if (const auto* read = std::get_if<ReadPass>(&parts.op.body)) {
+    add(read->max_bytes || read->max_packets, [](Parts& to) {
+      std::get<ReadPass>(to.op.body).max_bytes.reset();
+      std::get<ReadPass>(to.op.body).max_packets.reset();
+    });
+    add(read->max_packets.value_or(0) > 1,
+        [](Parts& to) { --*std::get<ReadPass>(to.op.body).max_packets; });
   }
+  if (parts.header) {
+    add(parts.chunk.incomplete, [](Parts& to) { to.chunk.incomplete = false; });
+    for (int bit = 0x80; bit != 0; bit >>= 1)
+      add((parts.header->flags & bit) != 0,
+          [bit](Parts& to) { to.header->flags = static_cast<uint8_t>(to.header->flags & ~bit); });
+    add(parts.fragments.size() < parts.header->fragments,
+        [](Parts& to) { to.header->fragments = static_cast<uint16_t>(to.fragments.size()); });
+    for (const size_t size : SmallerSizes(parts.rest.size()))
+      add(true, [size](Parts& to) { to.rest.resize(size); });
+    add(parts.rest.find_first_not_of('\0') != std::string::npos,
+        [](Parts& to) { to.rest.assign(to.rest.size(), '\0'); });
+  }
+  if (parts.patch) add(parts.patch->more, [](Parts& to) { to.patch->more = false; });
+  for (size_t i = 0; i < parts.patched.size(); ++i)
+    add(true, [at = static_cast<std::ptrdiff_t>(i)](Parts& to) {
+      to.patch->patches.erase(to.patch->patches.begin() + at);
+      to.patched.erase(to.patched.begin() + at);
+    });
   return changes;
 }
 
@@ -213,11 +179,9 @@ class Minimizer {
 
   Ops Run() {
     Try(SplitCommits(ops_));
-    TakePart();
-    ShrinkBuffers(/*chunks_too=*/false);  // it takes fewer operations to fill
+    ShrinkBuffers();  // it takes fewer operations to fill
     do {
-      RemoveBlocks(
-          ops_, [&](Ops rest) { return Try(std::move(rest)); }, [&] { return IsOver(); });
+      RemoveBlocks(ops_, [&](Ops rest) { return Try(std::move(rest)); });
     } while (!IsOver() && Simplify());
     return std::move(ops_);
   }
@@ -231,67 +195,84 @@ class Minimizer {
     if (input_.progress) input_.progress(ops_.size());
     return true;
   }
-
-  /// Of a long log often a short end is enough, or a short start, in buffers that it fills, with
-  /// all records that are neither commits nor reads.
-  void TakePart() {
-    const uint64_t largest = LargestBuffer();
-    for (size_t count = 16; count < ops_.size(); count *= 4) {
-      for (uint64_t size = kPageBytes; !IsOver(); size = std::min(size * 2, largest)) {
-        if (Try(PartOf(ops_.size() - count, ops_.size(), size))) return;
-        if (Try(PartOf(0, count, size))) return;
-        if (size >= largest) break;
-      }
-    }
-  }
-  uint64_t LargestBuffer() const {
-    uint64_t largest = kPageBytes;
-    for (const StoredOp& op : ops_)
-      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
-        largest = std::max(largest, setup->size);
-    return largest;
-  }
-  /// The commits and reads from `begin` to `end`, and buffers that are no larger than `most`.
-  Ops PartOf(size_t begin, size_t end, uint64_t most) const {
-    Ops part;
-    for (size_t i = 0; i < ops_.size(); ++i) {
-      const auto& body = ops_[i].op().body;
-      const bool fills =
-          std::holds_alternative<Commit>(body) || std::holds_alternative<ReadPass>(body);
-      if (!fills || (begin <= i && i < end)) part.push_back(WithBuffer(ops_[i], most));
-    }
-    return part;
-  }
-  static StoredOp WithBuffer(const StoredOp& stored, uint64_t most) {
-    const auto* setup = std::get_if<BufferSetUp>(&stored.op().body);
-    if (setup == nullptr || setup->size <= most) return stored;
-    Op smaller = stored.op();
-    std::get<BufferSetUp>(smaller.body).size = most;
-    return StoredOp(smaller);
-  }
-
-  /// Returns true if anything became smaller.
-  bool Simplify() {
-    bool changed = ShrinkBuffers(/*chunks_too=*/true);
-    changed |= MergeChunks();
-    changed |= DropTimes();
-    changed |= ShrinkAllPayloads();
-    changed |= NumberSequences();
-    changed |= NumberChunks();
-    char letter = 'a';
-    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) {
-      while (SimplifyOp(i)) changed = true;
-      if (!TakeApart(ops_[i]).is_chunk()) continue;
-      changed |= SimplifyFragments(i, letter);
-      letter = LetterAfter(letter, TakeApart(ops_[i]).fragments.size());
-    }
-    return changed;
-  }
-
   bool TryOp(size_t i, const Parts& parts) {
     Ops ops = ops_;
     ops[i] = PutTogether(parts);
     return Try(std::move(ops));
+  }
+  /// Tries all records with their parts changed. @return false, too: nothing changes
+  template <typename F>
+  bool TryAll(F change) {
+    Ops ops;
+    bool changes = false;
+    for (const StoredOp& stored : ops_) {
+      Parts parts = TakeApart(stored);
+      const bool is_changed = change(parts);
+      changes |= is_changed;
+      ops.push_back(is_changed ? PutTogether(parts) : stored);
+    }
+    return changes && !IsOver() && Try(std::move(ops));
+  }
+
+  /// Takes blocks out of a list, halving their size, the last block first, and at the end single
+  /// elements, until none can go.
+  /// @param list is read again after each call of `keep`
+  /// @param keep (std::vector<T>) takes a shorter list over, and returns true, if that shows the
+  /// same
+  template <typename T, typename Keep>
+  void RemoveBlocks(const std::vector<T>& list, Keep keep) const {
+    size_t block = std::max<size_t>(1, list.size() / 2);
+    while (!IsOver()) {
+      bool removed = false;
+      for (size_t end = list.size(); end > 0 && !IsOver();) {
+        const size_t begin = end > block ? end - block : 0;
+        std::vector<T> rest(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(begin));
+        rest.insert(rest.end(), list.begin() + static_cast<std::ptrdiff_t>(end), list.end());
+        removed |= keep(std::move(rest));
+        end = std::min(begin, list.size());
+      }
+      if (block == 1 && !removed) return;
+      if (!removed) block /= 2;
+      block = std::clamp<size_t>(block, 1, std::max<size_t>(1, list.size()));
+    }
+  }
+
+  /// Sizes of buffers to try, up to that of the largest.
+  std::vector<uint64_t> BufferSizes() const {
+    uint64_t largest = kPageBytes;
+    for (const StoredOp& op : ops_)
+      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
+        largest = std::max(largest, setup->size);
+    std::vector<uint64_t> sizes;
+    for (uint64_t size = kPageBytes; size < largest; size *= 2) sizes.push_back(size);
+    sizes.push_back(largest);
+    return sizes;
+  }
+  /// Returns true if anything became smaller.
+  bool Simplify() {
+    bool changed = ShrinkBuffers();
+    changed |= TryAll(
+        [](Parts& parts) { return std::exchange(parts.op.time_ns, std::nullopt).has_value(); });
+    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) changed |= RemoveFragments(i);
+    changed |= ShrinkFragments();
+    changed |= NumberSequences();
+    changed |= NumberChunks();
+    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i)
+      while (SimplifyOp(i)) changed = true;
+    return changed;
+  }
+
+  bool ShrinkBuffers() {
+    for (const uint64_t size : BufferSizes()) {
+      const bool is_smaller = TryAll([&](Parts& parts) {
+        auto* const setup = std::get_if<BufferSetUp>(&parts.op.body);
+        if (setup == nullptr || setup->size <= size) return false;
+        setup->size = size;
+        return true;
+      });
+      if (is_smaller) return true;
+    }
+    return false;
   }
 
   bool SimplifyOp(size_t i) {
@@ -305,133 +286,58 @@ class Minimizer {
     return false;
   }
 
-  /// Blocks of fragments, then their sizes and bytes, first all at once. Each fragment is visited
-  /// once.
-  bool SimplifyFragments(size_t i, char letter) {
-    bool changed = false;
+  bool RemoveFragments(size_t i) {
     Parts parts = TakeApart(ops_[i]);
-    const auto take = [&](Parts other) {
+    if (!parts.header) return false;
+    const size_t before = parts.fragments.size();
+    RemoveBlocks(parts.fragments, [&](std::vector<std::string> fewer) {
+      Parts less = parts;
       // The header counts as many fewer.
-      other.header->fragments = static_cast<uint16_t>(
-          parts.header->fragments + other.fragments.size() - parts.fragments.size());
-      if (!TryOp(i, other)) return false;
-      parts = std::move(other);
-      return changed = true;
-    };
-    RemoveBlocks(
-        parts.fragments,
-        [&](std::vector<std::string> fewer) {
-          Parts less = parts;
-          less.fragments = std::move(fewer);
-          return take(std::move(less));
-        },
-        [&] { return IsOver(); });
-    const auto in_letters = [&](size_t k, size_t size) {
-      return FragmentBytes(std::min(size, parts.fragments[k].size()), LetterAfter(letter, k));
-    };
-    for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, SIZE_MAX}) {
-      if (IsOver()) return changed;
-      Parts all = parts;
-      for (size_t k = 0; k < all.fragments.size(); ++k) all.fragments[k] = in_letters(k, size);
-      if (all.fragments == parts.fragments || take(std::move(all))) break;
-    }
-    for (size_t k = 0; k < parts.fragments.size(); ++k) {
-      const auto resize = [&](size_t size) {
-        Parts one = parts;
-        one.fragments[k] = in_letters(k, size);
-        return one.fragments[k] != parts.fragments[k] && take(std::move(one));
-      };
-      const auto smaller = [&] {
-        for (const size_t size : SmallerSizes(parts.fragments[k].size()))
-          if (!IsOver() && resize(size)) return true;
-        return false;
-      };
-      while (smaller()) {
-      }
-      if (!IsOver()) resize(SIZE_MAX);
-    }
-    return changed;
+      less.header->fragments =
+          static_cast<uint16_t>(less.header->fragments + fewer.size() - parts.fragments.size());
+      less.fragments = std::move(fewer);
+      if (!TryOp(i, less)) return false;
+      parts = std::move(less);
+      return true;
+    });
+    return parts.fragments.size() < before;
   }
 
-  /// All records, changed. Calls `change` with the parts of each.
-  template <typename F>
-  Ops Changed(F change) const {
-    Ops ops;
-    ops.reserve(ops_.size());
-    for (const StoredOp& stored : ops_) {
-      Parts parts = TakeApart(stored);
-      change(parts);
-      ops.push_back(PutTogether(parts));
-    }
-    return ops;
-  }
-
-  /// Takes chunks away, and makes the next one as much larger, so that the buffer is as full.
-  bool MergeChunks() {
+  /// Fills the fragments with letters, all with as few bytes as they can have together, then each
+  /// with as few as it can have.
+  bool ShrinkFragments() {
     bool changed = false;
-    for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
-      const Parts gone = TakeApart(ops_[i]);
-      if (!gone.is_chunk()) continue;
-      for (size_t next = i + 1; next < ops_.size(); ++next) {
-        Parts grown = TakeApart(ops_[next]);
-        if (!grown.is_chunk()) continue;
-        std::string& end = grown.fragments.empty() ? grown.rest : grown.fragments.back();
-        end.resize(end.size() + gone.Payload().size() + kStoredHeaderSize);
-        Ops ops = ops_;
-        ops[next] = PutTogether(grown);
-        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
-        changed |= grown.Payload().size() <= kMaxChunkPayload && Try(std::move(ops));
-        break;
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, SIZE_MAX}) {
+      size_t index = 0;
+      changed = changed || TryAll([&](Parts& parts) {
+                  const std::string before = parts.header ? parts.Payload() : "";
+                  for (std::string& fragment : parts.fragments)
+                    fragment = FragmentBytes(std::min(size, fragment.size()), index++);
+                  if (size != SIZE_MAX) parts.rest.clear();
+                  return parts.header && parts.Payload() != before;
+                });
+    }
+    size_t index = 0;
+    for (size_t op = 0; op < ops_.size() && !IsOver(); ++op) {
+      Parts parts = TakeApart(ops_[op]);
+      for (size_t k = 0; k < parts.fragments.size(); ++k, ++index) {
+        const auto resize = [&](size_t size) {
+          Parts less = parts;
+          less.fragments[k] = FragmentBytes(std::min(size, less.fragments[k].size()), index);
+          if (IsOver() || less.fragments[k] == parts.fragments[k] || !TryOp(op, less)) return false;
+          parts = std::move(less);
+          return changed = true;
+        };
+        const auto shrink = [&] {
+          const auto sizes = SmallerSizes(parts.fragments[k].size());
+          return std::ranges::any_of(sizes, resize);
+        };
+        while (shrink()) {
+        }
+        resize(SIZE_MAX);
       }
     }
     return changed;
-  }
-
-  bool DropTimes() {
-    if (std::ranges::none_of(ops_, [](const StoredOp& op) { return op.op().time_ns.has_value(); }))
-      return false;
-    return Try(Changed([](Parts& parts) { parts.op.time_ns.reset(); }));
-  }
-
-  /// All fragments of all commits at once, before each is tried alone.
-  bool ShrinkAllPayloads() {
-    for (const size_t size : {size_t{1}, size_t{8}, SIZE_MAX}) {
-      if (IsOver()) return false;
-      char letter = 'a';
-      bool changes = false;
-      Ops ops = Changed([&](Parts& parts) {
-        if (!parts.is_chunk()) return;
-        const std::string before = parts.Payload();
-        for (std::string& fragment : parts.fragments) {
-          fragment = FragmentBytes(std::min(size, fragment.size()), letter);
-          letter = LetterAfter(letter, 1);
-        }
-        if (size != SIZE_MAX) parts.rest.clear();
-        changes |= parts.Payload() != before;
-      });
-      if (!changes) return false;
-      if (Try(std::move(ops))) return true;
-    }
-    return false;
-  }
-
-  bool ShrinkBuffers(bool chunks_too) {
-    const uint64_t largest = LargestBuffer();
-    for (uint64_t size = kPageBytes; size < largest && !IsOver(); size *= 2) {
-      Ops smaller;
-      for (const StoredOp& op : ops_) smaller.push_back(WithBuffer(op, size));
-      if (Try(std::move(smaller))) return true;
-      if (!chunks_too) continue;
-      // All chunks smaller in proportion, so that the buffer is as full as it was.
-      const double ratio = static_cast<double>(size) / static_cast<double>(largest);
-      Ops scaled = Changed([&](Parts& parts) {
-        if (parts.is_chunk()) Scale(parts, ratio);
-        if (auto* setup = std::get_if<BufferSetUp>(&parts.op.body))
-          setup->size = std::min(setup->size, size);
-      });
-      if (Try(std::move(scaled))) return true;
-    }
-    return false;
   }
 
   /// The chunks of all commits and patches, in order.
@@ -442,93 +348,45 @@ class Minimizer {
     return names;
   }
 
-  /// Gives producers and writers of all records new numbers.
-  template <typename F>
-  Ops Numbered(F number) const {
-    return Changed([&](Parts& parts) {
-      if (const auto name = parts.name())
-        return parts.SetName({number(name->sequence), name->chunk});
-      std::visit([&](auto& body) { NumberBody(body, number); }, parts.op.body);
+  /// Gives the sequences the numbers 1:1, 1:2, and so on, in the order of their numbers.
+  bool NumberSequences() {
+    std::set<uint32_t> order;
+    for (const ChunkName& name : Names()) order.insert(name.sequence.Packed());
+    return TryAll([&](Parts& parts) {
+      const auto name = parts.name();
+      if (!name) return false;
+      const auto at = std::distance(order.begin(), order.find(name->sequence.Packed()));
+      const SequenceKey key{ProducerId{1}, WriterId{static_cast<uint16_t>(1 + at)}};
+      parts.SetName({key, name->chunk});
+      return key != name->sequence;
     });
   }
-  template <typename Body, typename F>
-  static void NumberBody(Body& body, F number) {
-    if constexpr (requires { ProducerId{body.producer}; }) {
-      SequenceKey key{body.producer, {}};
-      if constexpr (requires { WriterId{body.writer}; }) {
-        key.writer = body.writer;
-        key = number(key);
-        body.writer = key.writer;
-      } else {
-        key = number(key);
-      }
-      body.producer = key.producer;
-    }
-  }
 
-  /// 1:1, 1:2, and so on, in order of their first records, or else of their numbers; else producers
-  /// from 1, and the writers of each.
-  bool NumberSequences() {
-    for (const int way : {0, 1, 2}) {
-      std::vector<SequenceKey> order;
-      for (const ChunkName& name : Names())
-        if (std::find(order.begin(), order.end(), name.sequence) == order.end())
-          order.push_back(name.sequence);
-      if (way == 1) {
-        std::sort(order.begin(), order.end(), [](const SequenceKey& x, const SequenceKey& y) {
-          return std::pair(x.producer, x.writer) < std::pair(y.producer, y.writer);
-        });
-      }
-      std::map<ProducerId, uint16_t> producers;
-      std::map<SequenceKey, SequenceKey> numbers;
-      std::map<ProducerId, uint16_t> writers;
-      for (const SequenceKey& key : order) {
-        const auto next = static_cast<uint16_t>(producers.size() + 1);
-        const uint16_t producer =
-            way < 2 ? uint16_t{1} : producers.try_emplace(key.producer, next).first->second;
-        numbers[key] = {ProducerId{producer}, WriterId{++writers[ProducerId{producer}]}};
-      }
-      if (std::ranges::all_of(numbers, [](const auto& each) { return each.first == each.second; }))
-        return false;
-      const auto number = [&](SequenceKey key) {
-        if (const auto at = numbers.find(key); at != numbers.end()) return at->second;
-        if (way < 2) return SequenceKey{ProducerId{1}, key.writer};
-        const auto at = producers.find(key.producer);
-        return at == producers.end() ? key : SequenceKey{ProducerId{at->second}, key.writer};
-      };
-      if (!IsOver() && Try(Numbered(number))) return true;
-    }
-    return false;
-  }
-
-  /// From 0, without gaps; else with gaps of one; else as far apart as they were.
+  /// Numbers the chunks of each sequence from 0: without gaps; else as far apart as they were.
   bool NumberChunks() {
-    std::map<SequenceKey, ChunkId> first;
-    std::map<SequenceKey, std::set<int32_t>> ids;  // distances from the first
+    std::map<SequenceKey, std::map<int32_t, ChunkId>> ids;  // by distance from the first
     for (const ChunkName& name : Names()) {
-      const auto start = first.try_emplace(name.sequence, name.chunk).first->second;
-      ids[name.sequence].insert(SignedDistance(start, name.chunk));
+      auto& of_sequence = ids[name.sequence];
+      const ChunkId first = of_sequence.empty() ? name.chunk : of_sequence.at(0);
+      of_sequence[SignedDistance(first, name.chunk)] = name.chunk;
     }
-    for (const uint32_t widest : {1u, 2u, UINT32_MAX}) {
-      std::map<uint64_t, ChunkId> numbers;
-      bool same = true;
-      for (const auto& [sequence, distances] : ids) {
-        uint32_t number = 0;
-        int64_t previous = *distances.begin();
-        for (const int32_t distance : distances) {
-          number += static_cast<uint32_t>(std::min<int64_t>(distance - previous, widest));
-          previous = distance;
-          const ChunkId old{Raw(first[sequence]) + static_cast<uint32_t>(distance)};
-          numbers[ChunkName{sequence, old}.Packed()] = ChunkId{number};
-          same &= Raw(old) == number;
+    for (const bool keeps_gaps : {false, true}) {
+      std::unordered_map<ChunkName, ChunkId> numbers;
+      for (const auto& [sequence, chunks] : ids) {
+        uint32_t count = 0;
+        for (const auto& [distance, chunk] : chunks) {
+          const int32_t number = distance - chunks.begin()->first;
+          numbers[{sequence, chunk}] = ChunkId{keeps_gaps ? static_cast<uint32_t>(number) : count};
+          ++count;
         }
       }
-      if (same || IsOver()) return false;
-      Ops ops = Changed([&](Parts& parts) {
-        if (const auto name = parts.name())
-          parts.SetName({name->sequence, numbers[name->Packed()]});
+      const bool changed = TryAll([&](Parts& parts) {
+        const auto name = parts.name();
+        if (!name) return false;
+        parts.SetName({name->sequence, numbers.at(*name)});
+        return numbers.at(*name) != name->chunk;
       });
-      if (Try(std::move(ops))) return true;
+      if (changed) return true;
     }
     return false;
   }

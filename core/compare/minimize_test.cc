@@ -27,44 +27,11 @@ Both<ReplayOptions> BothEngines(const char* a, const char* b) {
   return sides;
 }
 
-/// A stream of random operations on one buffer, some commits in one request.
+/// A stream of random operations on one buffer.
 std::vector<StoredOp> RandomOps(uint32_t seed, size_t steps) {
-  using Kind = RandomStream::Kind;
-  std::vector<StoredOp> ops = {StoredOp(BufferOp(1, 8192))};
+  std::vector<StoredOp> ops = {SetUpOf(8192, FillPolicy::kRingBuffer)};
   RandomStream stream(seed, Conduct::kHostile);
-  for (size_t i = 0; i < steps; ++i) {
-    const RandomStream::Step step = stream.Next();
-    Commit commit;
-    std::string request;
-    CommitRequestBuilder builder(request);
-    switch (step.kind) {
-      case Kind::kCommit:
-        commit.producer = step.commit.sequence.producer;
-        builder.AddChunk(BufferId{1},
-                         {.chunk = step.commit.chunk,
-                          .writer = step.commit.sequence.writer,
-                          .fragments = step.commit.fragments,
-                          .flags = step.commit.flags},
-                         step.commit.payload, step.commit.complete);
-        ops.emplace_back(Op{.time_ns = {}, .body = commit}, std::move(request));
-        break;
-      case Kind::kPatch: {
-        ChunkToPatch patch{.target_buffer = 1,
-                           .writer = Raw(step.patches.sequence.writer),
-                           .chunk = Raw(step.patches.chunk),
-                           .patches = {},
-                           .more = step.patches.more};
-        for (const Patch& of_step : step.patches.patches)
-          patch.patches.push_back({.offset = of_step.offset, .data = {of_step.data, kPatchSize}});
-        commit.producer = step.patches.sequence.producer;
-        builder.AddPatch(patch);
-        ops.emplace_back(Op{.time_ns = {}, .body = commit}, std::move(request));
-        break;
-      }
-      default:
-        ops.emplace_back(Op{.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}});
-    }
-  }
+  for (size_t i = 0; i < steps; ++i) ops.push_back(OpOf(stream.Next()));
   return ops;
 }
 
@@ -73,17 +40,18 @@ std::vector<StoredOp> Without(std::vector<StoredOp> ops, size_t i) {
   return ops;
 }
 
-std::optional<FirstDifference> Shown(const std::vector<StoredOp>& ops,
-                                     const Both<ReplayOptions>& sides, const Ignored& others = {}) {
-  const auto diff = DiffOps(ops, {.sides = sides, .ignored = others, .describe = {}, .warn = {}});
-  return diff ? FirstDifferenceOf(*diff) : std::nullopt;
+std::optional<Divergence> Shown(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides,
+                                const Ignored& others = {}) {
+  const auto diff = DiffOps(ops, {.sides = sides, .ignored = others});
+  const Divergence* const first = diff ? diff->First() : nullptr;
+  return first == nullptr ? std::nullopt : std::optional(*first);
 }
 
 std::vector<StoredOp> Minimal(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides) {
-  const FirstDifference wanted = Shown(ops, sides).value();
+  const Divergence wanted = Shown(ops, sides).value();
   return Minimize({.ops = ops, .shows = [&](const std::vector<StoredOp>& less) {
-                     const auto shown = Shown(less, sides, wanted.others);
-                     return shown && shown->signature == wanted.signature;
+                     const auto shown = Shown(less, sides, wanted.Others());
+                     return shown && shown->Class() == wanted.Class();
                    }});
 }
 
@@ -99,10 +67,10 @@ TEST(Minimize, RandomStreams_AreOneMinimal) {
     const std::vector<StoredOp> minimal = Minimal(ops, sides);
     ++minimized;
     EXPECT_LT(minimal.size(), ops.size() / 4);
-    EXPECT_EQ(Shown(minimal, sides, wanted->others).value().signature, wanted->signature);
+    EXPECT_EQ(Shown(minimal, sides, wanted->Others()).value().Class(), wanted->Class());
     for (size_t i = 0; i < minimal.size(); ++i) {
-      const auto less = Shown(Without(minimal, i), sides, wanted->others);
-      EXPECT_TRUE(!less || less->signature != wanted->signature) << i;
+      const auto less = Shown(Without(minimal, i), sides, wanted->Others());
+      EXPECT_TRUE(!less || less->Class() != wanted->Class()) << i;
     }
   }
   EXPECT_GE(minimized, 10);
@@ -201,35 +169,6 @@ TEST(Minimize, Numbers_StartFromTheStart) {
   const auto header = ParseChunkHeader(*parser.chunks().at(0).data);
   EXPECT_EQ(header->writer, WriterId{1});
   EXPECT_EQ(header->chunk, ChunkId{0});
-}
-
-TEST(StoredOps, Split_PutsPatchesOfPartsAfterAllChunks) {
-  const Request first =
-      Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a')).Patch(1, 2, 0, 2, "wxyz").Part(7, 0, false);
-  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(20, 'b')).Part(7, 1, true);
-  const std::vector<StoredOp> split = SplitCommits({StoredOp(first.op()), StoredOp(second.op())});
-  ASSERT_EQ(split.size(), 3u);
-  std::vector<std::string> kinds;
-  for (const StoredOp& op : split) {
-    CommitRequestParser parser;
-    const auto& commit = std::get<Commit>(op.op().body);
-    EXPECT_TRUE(commit.last);
-    parser.Parse(commit.request);
-    kinds.emplace_back(parser.patches().empty() ? "chunk" : "patch");
-  }
-  EXPECT_THAT(kinds, ::testing::ElementsAre("chunk", "chunk", "patch"));
-}
-
-TEST(StoredOps, Split_DropsPatchesOfARequestWithoutItsLastPart) {
-  const Request first = Request(1).Patch(1, 1, 0, 2, "wxyz").Part(7, 0, false);
-  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(20, 'b'));
-  const Request third = Request(1).Patch(1, 1, 0, 2, "wxyz").Part(7, 0, false);
-  const Op gone{.time_ns = {}, .body = ProducerDisconnected{ProducerId{1}}};
-  const Request fourth = Request(1).Move(1, Chunk(1, 2, 1).Whole(20, 'c')).Part(7, 1, true);
-  const std::vector<StoredOp> split =
-      SplitCommits({StoredOp(first.op()), StoredOp(second.op()), StoredOp(third.op()),
-                    StoredOp(gone), StoredOp(fourth.op())});
-  ASSERT_EQ(split.size(), 3u) << "a chunk, the record of the producer, a chunk";
 }
 
 }  // namespace

@@ -3,28 +3,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "core/base/list_alignment.h"
-#include "core/compare/sequence_matcher.h"
 
 namespace ringscope {
 namespace {
 
 std::vector<uint64_t> HashesOf(const OutputSequence& sequence) {
   std::vector<uint64_t> hashes;
-  hashes.reserve(sequence.packets.size());
   for (const OutputPacket& packet : sequence.packets) hashes.push_back(packet.hash);
   return hashes;
 }
 
-/// Where a difference is: the earlier of its places in the two files.
-uint64_t PositionOf(const OutputDifference& difference) {
-  uint64_t position = UINT64_MAX;
-  for (const Side side : kSides)
-    if (difference.packet[side])
-      position = std::min<uint64_t>(position, difference.packet[side]->position);
-  return position;
+/// How often each sequence has a content, by content. Of one that more than kMostOwners sequences
+/// have no more are listed: it is no sign of any of them.
+using Owners = std::unordered_map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;
+constexpr size_t kMostOwners = 16;
+
+Owners OwnersIn(const ReplayOutput& file) {
+  Owners owners;
+  for (uint32_t s = 0; s < file.sequences.size(); ++s) {
+    for (const OutputPacket& packet : file.sequences[s].packets) {
+      auto& of_content = owners[packet.hash];
+      if (!of_content.empty() && of_content.back().first == s)
+        ++of_content.back().second;
+      else if (of_content.size() <= kMostOwners)
+        of_content.emplace_back(s, 1);
+    }
+  }
+  return owners;
+}
+
+/// Matches the sequences of two outputs one to one: those with most packets in common first, and
+/// among equals those of the same name. Only sequences with something in common.
+/// @return pairs of indices, ascending in the first
+std::vector<AlignedPair> MatchSequences(const ReplayOutput& a, const ReplayOutput& b) {
+  const Owners in_a = OwnersIn(a), in_b = OwnersIn(b);
+  std::map<AlignedPair, uint64_t> common;
+  for (const auto& [hash, owners_a] : in_a) {
+    const auto found = in_b.find(hash);
+    if (found == in_b.end()) continue;
+    for (const auto& [s, count_a] : owners_a)
+      for (const auto& [t, count_b] : found->second) common[{s, t}] += std::min(count_a, count_b);
+  }
+  std::vector<std::tuple<uint64_t, bool, AlignedPair>> candidates;  // the best is the least
+  for (const auto& [pair, packets] : common)
+    candidates.emplace_back(UINT64_MAX - packets,
+                            a.sequences[pair.first].name != b.sequences[pair.second].name, pair);
+  std::ranges::sort(candidates);
+  std::vector<bool> used_a(a.sequences.size()), used_b(b.sequences.size());
+  std::vector<AlignedPair> pairs;
+  for (const auto& [score, other_name, pair] : candidates) {
+    if (used_a[pair.first] || used_b[pair.second]) continue;
+    used_a[pair.first] = used_b[pair.second] = true;
+    pairs.push_back(pair);
+  }
+  std::ranges::sort(pairs);
+  return pairs;
 }
 
 class OutputComparison {
@@ -37,7 +76,6 @@ class OutputComparison {
     diff_.packets = {a_.packets, b_.packets};
     diff_.service_packets = {a_.service_packets, b_.service_packets};
     RS_RETURN_IF_ERROR(CompareCounters());
-    ComparePatches();
     CompareSequences();
     RS_RETURN_IF_ERROR(CheckCommon());
     CompareOrder();
@@ -47,24 +85,16 @@ class OutputComparison {
 
  private:
   Status CompareCounters() {
-    const auto ids = [](const std::map<uint32_t, BufferStats>& stats) {
-      std::string text;
-      for (const auto& [id, of_buffer] : stats)
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", id);
-      return text;
-    };
-    const bool both_count = !a_.stats.empty() && !b_.stats.empty();
-    if (both_count && ids(a_.stats) != ids(b_.stats)) {
+    if (a_.stats.empty() || b_.stats.empty()) return {};
+    if (a_.stats.size() != b_.stats.size()) {
       return Fail(ErrorCode::kUsage,
-                  fmt::format("A has the buffers {}, and B has {}: they are not of the same log",
-                              ids(a_.stats), ids(b_.stats)));
+                  fmt::format("A has {} buffers, and B has {}: they are not of the same log",
+                              a_.stats.size(), b_.stats.size()));
     }
-    if (!both_count) return {};
-    for (const auto& [id, stats] : a_.stats) {
-      Both<BufferStats> both = {stats, b_.stats.at(id)};
+    for (size_t i = 0; i < a_.stats.size(); ++i) {
+      const auto& [a, b] = diff_.stats.emplace_back(Both<BufferStats>{a_.stats[i], b_.stats[i]});
       for (const StatField& field : kStatFields)
-        diff_.counts[DifferenceKind::kCounter] += both.a.*field.value != both.b.*field.value;
-      diff_.stats.emplace(id, both);
+        diff_.counts[DifferenceKind::kCounter] += a.*field.value != b.*field.value;
     }
     return {};
   }
@@ -81,18 +111,8 @@ class OutputComparison {
                     diff_.counts.matched, smaller));
   }
 
-  void ComparePatches() {
-    const size_t both = std::min(a_.patches.size(), b_.patches.size());
-    diff_.counts.patches = both;
-    for (size_t i = 0; i < std::max(a_.patches.size(), b_.patches.size()); ++i) {
-      if (i < both && a_.patches[i] == b_.patches[i]) continue;
-      ++diff_.counts[DifferenceKind::kPatch];
-      if (!diff_.first_patch) diff_.first_patch = i;
-    }
-  }
-
   void CompareSequences() {
-    std::vector<bool> seen_b(b_.sequences.size(), false);
+    std::vector<bool> seen_b(b_.sequences.size());
     size_t next_a = 0;
     const auto add_alone = [&](size_t end) {
       for (; next_a < end; ++next_a) Compare(&a_.sequences[next_a], nullptr);
@@ -113,7 +133,6 @@ class OutputComparison {
   void Compare(const OutputSequence* a, const OutputSequence* b) {
     sequences_ = {a, b};
     current_ = SequenceDiff();
-    current_.group = a != nullptr ? a->group : b->group;
     for (const Side side : kSides) {
       if (sequences_[side] == nullptr) continue;
       current_.name[side] = sequences_[side]->name;
@@ -123,78 +142,57 @@ class OutputComparison {
     std::vector<AlignedPair> pairs;
     if (a != nullptr && b != nullptr) {
       pairs = Align(HashesOf(*a), HashesOf(*b));
-      if (a->identity != b->identity) {
-        if (ignore_identity_)
-          ++diff_.identities_ignored;
-        else
-          Note(DifferenceKind::kIdentity, 0, 0);
-      }
+      if (a->identity != b->identity && !ignore_identity_) Note(DifferenceKind::kIdentity, 0, 0);
     }
     for (const auto& [i, j] : pairs) {
       ++current_.counts.matched;
-      matched_positions_[current_.group].emplace_back(a->packets[i].position,
-                                                      b->packets[j].position);
+      matched_positions_.emplace_back(a->packets[i].position, b->packets[j].position);
       if (a->packets[i].loss_bits != b->packets[j].loss_bits) Note(DifferenceKind::kLossBits, i, j);
     }
     CompareAlone(pairs);
     diff_.counts.matched += current_.counts.matched;
-    const bool differs = current_.counts.results() > 0;
-    if (differs) diff_.sequences.push_back(std::move(current_));
+    if (current_.counts.all() > 0) diff_.sequences.push_back(std::move(current_));
   }
 
-  /// What is left of a content that has no counterpart.
-  struct Alone {
-    std::vector<uint32_t> in_a;
-    std::vector<uint32_t> in_b;
-    bool is_matched = false;  // the same content was paired elsewhere in the sequence
-  };
-
-  /// The packets that the alignment left alone: on both sides, but elsewhere; once more; or
-  /// nowhere.
+  /// The packets of a content that the alignment left alone: on both sides, but elsewhere; once
+  /// more; or nowhere.
   void CompareAlone(const std::vector<AlignedPair>& pairs) {
-    const size_t all_a = sequences_.a == nullptr ? 0 : sequences_.a->packets.size();
-    const size_t all_b = sequences_.b == nullptr ? 0 : sequences_.b->packets.size();
-    if (pairs.size() == all_a && pairs.size() == all_b) return;
+    struct Alone {
+      Both<std::vector<uint32_t>> in;
+      bool is_matched = false;  // the same content was paired elsewhere in the sequence
+    };
     std::unordered_map<uint64_t, Alone> by_hash;
-    size_t next = 0;
-    for (uint32_t i = 0; i < all_a; ++i) {
-      if (next < pairs.size() && pairs[next].first == i) {
-        ++next;
-      } else {
-        by_hash[sequences_.a->packets[i].hash].in_a.push_back(i);
+    for (const Side side : kSides) {
+      size_t next = 0;
+      for (uint32_t i = 0; i < current_.packets[side]; ++i) {
+        const auto at = [&] { return side == Side::kA ? pairs[next].first : pairs[next].second; };
+        if (next < pairs.size() && at() == i)
+          ++next;
+        else
+          by_hash[sequences_[side]->packets[i].hash].in[side].push_back(i);
       }
     }
-    next = 0;
-    for (uint32_t j = 0; j < all_b; ++j) {
-      if (next < pairs.size() && pairs[next].second == j) {
-        ++next;
-      } else {
-        by_hash[sequences_.b->packets[j].hash].in_b.push_back(j);
-      }
-    }
-    for (const auto& [i, j] : pairs) {
-      const auto found = by_hash.find(sequences_.a->packets[i].hash);
-      if (found != by_hash.end()) found->second.is_matched = true;
-    }
+    if (by_hash.empty()) return;
+    for (const auto& [i, j] : pairs)
+      if (const auto found = by_hash.find(sequences_.a->packets[i].hash); found != by_hash.end())
+        found->second.is_matched = true;
     for (const auto& [hash, alone] : by_hash) {
-      const size_t both = std::min(alone.in_a.size(), alone.in_b.size());
+      const auto& [a, b] = alone.in;
+      const size_t both = std::min(a.size(), b.size());
       current_.counts.matched += both;
-      for (size_t n = 0; n < both; ++n)
-        Note(DifferenceKind::kReordered, alone.in_a[n], alone.in_b[n]);
+      for (size_t n = 0; n < both; ++n) Note(DifferenceKind::kReordered, a[n], b[n]);
       const bool elsewhere = alone.is_matched || both > 0;
-      for (size_t n = both; n < alone.in_a.size(); ++n)
-        Note(elsewhere ? DifferenceKind::kDuplicateInA : DifferenceKind::kOnlyInA, alone.in_a[n],
-             std::nullopt);
-      for (size_t n = both; n < alone.in_b.size(); ++n)
-        Note(elsewhere ? DifferenceKind::kDuplicateInB : DifferenceKind::kOnlyInB, std::nullopt,
-             alone.in_b[n]);
+      for (const Side side : kSides)
+        for (size_t n = both; n < alone.in[side].size(); ++n)
+          Note(elsewhere ? DuplicateIn(side) : OnlyIn(side),
+               side == Side::kA ? std::optional(a[n]) : std::nullopt,
+               side == Side::kB ? std::optional(b[n]) : std::nullopt);
     }
   }
 
   void Note(DifferenceKind kind, std::optional<uint32_t> index_a, std::optional<uint32_t> index_b) {
     OutputDifference difference;
     difference.kind = kind;
-    difference.group = current_.group;
     difference.sequence = current_.name;
     const Both<std::optional<uint32_t>> indices = {index_a, index_b};
     for (const Side side : kSides) {
@@ -204,10 +202,8 @@ class OutputComparison {
     }
     ++current_.counts[kind];
     ++diff_.counts[kind];
-    const auto is_before = [](const OutputDifference& x, const OutputDifference& y) {
-      return std::tuple(PositionOf(x), x.kind) < std::tuple(PositionOf(y), y.kind);
-    };
-    if (!diff_.first || is_before(difference, *diff_.first)) diff_.first = difference;
+    const auto key = [](const OutputDifference& of) { return std::pair(of.position(), of.kind); };
+    if (!diff_.first || key(difference) < key(*diff_.first)) diff_.first = difference;
     std::vector<OutputDifference>& listed = diff_.listed[static_cast<size_t>(kind)];
     listed.push_back(std::move(difference));
     // Kept in no order until there are too many.
@@ -215,20 +211,16 @@ class OutputComparison {
   }
 
   void CutToFirst(std::vector<OutputDifference>& listed) const {
-    std::sort(listed.begin(), listed.end(),
-              [](const auto& x, const auto& y) { return PositionOf(x) < PositionOf(y); });
+    std::ranges::sort(listed, {}, &OutputDifference::position);
     if (listed.size() > listed_) listed.resize(listed_);
   }
 
   /// The order of the packets that both have, sequences taken together.
   void CompareOrder() {
-    for (auto& [group, positions] : matched_positions_) {
-      std::sort(positions.begin(), positions.end());
-      std::vector<uint32_t> in_b;
-      in_b.reserve(positions.size());
-      for (const auto& [position_a, position_b] : positions) in_b.push_back(position_b);
-      diff_.counts.across_order += in_b.size() - LongestAscending(in_b).size();
-    }
+    std::ranges::sort(matched_positions_);
+    std::vector<uint32_t> in_b;
+    for (const auto& [position_a, position_b] : matched_positions_) in_b.push_back(position_b);
+    diff_.counts[DifferenceKind::kOrder] = in_b.size() - LongestAscending(in_b).size();
   }
 
   const ReplayOutput& a_;
@@ -238,13 +230,16 @@ class OutputComparison {
   OutputDiff diff_;
   Both<const OutputSequence*> sequences_;  // under comparison
   SequenceDiff current_;
-  std::map<OutputGroup, std::vector<std::pair<uint32_t, uint32_t>>> matched_positions_;
+  std::vector<AlignedPair> matched_positions_;
 };
 
 }  // namespace
 
-bool OutputDiff::Same() const {
-  return counts.results() == 0 && counts.across_order == 0 && counts[DifferenceKind::kCounter] == 0;
+uint64_t OutputDifference::position() const {
+  uint64_t position = UINT64_MAX;
+  for (const Side side : kSides)
+    if (packet[side]) position = std::min<uint64_t>(position, packet[side]->position);
+  return position;
 }
 
 Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,

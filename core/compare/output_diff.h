@@ -1,9 +1,8 @@
 #ifndef RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 #define RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 
-#include <compare>
+#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +12,8 @@
 
 namespace ringscope {
 
-// The results of a session, as a file of events or a trace has it, and how two of these compare.
-// Nothing is known of packets' places in the log: they are matched by content.
+// The results of a session, as a trace has them, and how two of these compare. Nothing is known of
+// packets' places in the log: they are matched by content.
 
 /// A packet in an output.
 struct OutputPacket {
@@ -25,17 +24,8 @@ struct OutputPacket {
   uint32_t position = 0;  // number in the file, from 0, packets of all sequences counted
 };
 
-/// Where packets are put in order together: a buffer, or one clone of it. In a trace all is one.
-struct OutputGroup {
-  uint32_t buffer = 0;
-  uint32_t clone = 0;  // 0: read passes; else the file's n-th clone
-
-  friend auto operator<=>(const OutputGroup&, const OutputGroup&) = default;
-};
-
 struct OutputSequence {
-  OutputGroup group;
-  std::string name;  // "2:17", or a trace's sequence id
+  std::string name;  // the trace's sequence id
   Identity identity;
   std::vector<OutputPacket> packets;  // in the file's order
 };
@@ -43,8 +33,7 @@ struct OutputSequence {
 /// An output. Memory: 32 bytes a packet.
 struct ReplayOutput {
   std::vector<OutputSequence> sequences;  // in order of their first packet
-  std::vector<bool> patches;              // whether each was applied, in order
-  std::map<uint32_t, BufferStats> stats;  // by buffer; empty if the file has none
+  std::vector<BufferStats> stats;         // by buffer; empty if the file has none
   uint64_t packets = 0;
   uint64_t service_packets = 0;  // left out: written by the service itself
 };
@@ -52,15 +41,16 @@ struct ReplayOutput {
 /// A packet that the outputs do not agree on.
 struct OutputDifference {
   DifferenceKind kind{};
-  OutputGroup group;
   Both<std::string> sequence;                // name; empty where the sequence is not there
   Both<std::optional<OutputPacket>> packet;  // absent where it is not there
   Both<uint64_t> index{};                    // in its sequence, from 0
+
+  /// Where it is: the earlier of its positions in the two files.
+  uint64_t position() const;
 };
 
 /// A sequence, or its counterpart in the other output.
 struct SequenceDiff {
-  OutputGroup group;
   Both<std::string> name;  // empty: not there
   Both<Identity> identity;
   Both<uint64_t> packets;
@@ -73,14 +63,12 @@ struct OutputDiff {
   Both<uint64_t> packets;
   Both<uint64_t> service_packets;
   uint64_t sequences_matched = 0;
-  uint64_t identities_ignored = 0;  // sequences with a different uid or pid, which do not count
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
-  std::optional<uint64_t> first_patch;  // number of the first patch result that differs
   std::array<std::vector<OutputDifference>, kDifferenceKinds> listed;
-  std::map<uint32_t, Both<BufferStats>> stats;  // by buffer, where both files have them
+  std::vector<Both<BufferStats>> stats;  // by buffer, where both files have them
 
-  bool Same() const;
+  bool Same() const { return counts.all() == 0; }
 };
 
 /// Compares two outputs. Sequences are matched one to one by what they have in common, whatever

@@ -15,10 +15,8 @@ using OutputKind = DifferenceKind;
 /// A result in the making: each letter of a sequence is a packet of that content.
 class Results {
  public:
-  Results& Sequence(std::string name, std::string_view packets, uint32_t buffer = 0,
-                    Identity identity = {1000, 42}) {
-    OutputSequence sequence{
-        .group = {buffer, 0}, .name = std::move(name), .identity = identity, .packets = {}};
+  Results& Sequence(std::string name, std::string_view packets, Identity identity = {1000, 42}) {
+    OutputSequence sequence{.name = std::move(name), .identity = identity, .packets = {}};
     for (const char c : packets) {
       sequence.packets.push_back({.hash = static_cast<uint64_t>(c),
                                   .size = 10,
@@ -70,14 +68,6 @@ TEST(OutputDiff, Sequences_MatchWhateverTheirNames) {
   EXPECT_EQ(diff.sequences[0].name.b, "2");
 }
 
-TEST(OutputDiff, Sequences_OfOtherBuffersDoNotMatch) {
-  const OutputDiff diff = DiffOf(Results().Sequence("1:1", "abc", 1).Sequence("1:2", "x", 2),
-                                 Results().Sequence("1:1", "abc", 2).Sequence("1:2", "x", 2));
-  EXPECT_EQ(diff.counts.matched, 1u);
-  EXPECT_EQ(diff.counts[OutputKind::kOnlyInA], 3u);
-  EXPECT_EQ(diff.counts[OutputKind::kOnlyInB], 3u);
-}
-
 TEST(OutputDiff, MovedWithinTheSequence_IsReordered) {
   const OutputDiff diff =
       DiffOf(Results().Sequence("1", "abcdef"), Results().Sequence("1", "acdebf"));
@@ -95,7 +85,7 @@ TEST(OutputDiff, PacketTwice_IsADuplicate) {
 TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
   Results a, b;
   a.Sequence("1", "abc");
-  b.Sequence("1", "abc", 0, {1000, 43});
+  b.Sequence("1", "abc", {1000, 43});
   b.file.sequences[0].packets[1].loss_bits = 3;
   const OutputDiff diff = DiffOf(a, b);
   EXPECT_EQ(diff.counts[OutputKind::kLossBits], 1u);
@@ -106,11 +96,10 @@ TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
 TEST(OutputDiff, IdentityCanBeIgnored) {
   Results a, b;
   a.Sequence("1", "abc");
-  b.Sequence("1", "abc", 0, {1000, 43});
+  b.Sequence("1", "abc", {1000, 43});
   const auto diff = DiffOutputs(a.file, b.file, 10, /*ignore_identity=*/true);
   ASSERT_TRUE(diff);
   EXPECT_TRUE(diff->Same());
-  EXPECT_EQ(diff->identities_ignored, 1u);
   EXPECT_FALSE(DiffOf(a, b).Same());
 }
 
@@ -120,20 +109,15 @@ TEST(OutputDiff, OrderAcrossSequences_IsCountedApart) {
   b.Sequence("2", "x").Sequence("1", "ab");
   const OutputDiff diff = DiffOf(a, b);
   EXPECT_EQ(diff.counts.results(), 0u);
-  EXPECT_EQ(diff.counts.across_order, 1u);
+  EXPECT_EQ(diff.counts[OutputKind::kOrder], 1u);
   EXPECT_FALSE(diff.Same());
 }
 
-TEST(OutputDiff, PatchesAndCounters_AreCompared) {
+TEST(OutputDiff, Counters_AreCompared) {
   Results a, b;
-  a.Sequence("1", "a").file.patches = {true, true};
-  b.Sequence("1", "a").file.patches = {true, false};
-  a.file.stats[0].chunks_written = 1;
-  b.file.stats[0].chunks_written = 2;
-  const OutputDiff diff = DiffOf(a, b);
-  EXPECT_EQ(diff.counts[OutputKind::kPatch], 1u);
-  EXPECT_EQ(diff.first_patch, 1u);
-  EXPECT_EQ(diff.counts[OutputKind::kCounter], 1u);
+  a.Sequence("1", "a").file.stats.push_back({.chunks_written = 1});
+  b.Sequence("1", "a").file.stats.push_back({.chunks_written = 2});
+  EXPECT_EQ(DiffOf(a, b).counts[OutputKind::kCounter], 1u);
 }
 
 TEST(OutputDiff, ResultsOfOtherLogs_AreRefused) {
@@ -144,8 +128,8 @@ TEST(OutputDiff, ResultsOfOtherLogs_AreRefused) {
   EXPECT_THAT(none.error().message, ::testing::HasSubstr("only 0 of the 3 packets"));
 
   Results a, b;
-  a.file.stats[1] = {};
-  b.file.stats[2] = {};
+  a.file.stats.resize(1);
+  b.file.stats.resize(2);
   const auto other = DiffOutputs(a.file, b.file, 10);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::kUsage);

@@ -4,19 +4,79 @@
 #include <utility>
 
 #include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
 
 /// Sequences of a stream that makes a buffer forget some: V2 remembers 1024 to 1152 empty ones.
 constexpr uint32_t kForgettingWriters = 1500;
+constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
+/// Payloads of which a whole number fills a buffer to its last byte.
+constexpr uint32_t kEvenChunk = 1008;
+/// Most fragments need two bytes for their size; for space, all count as if.
+constexpr uint32_t kSizeBytes = 2;
+
+/// The Mersenne Twister MT19937.
+class MersenneTwister {
+ public:
+  explicit MersenneTwister(uint32_t seed) {
+    state_[0] = seed;
+    for (uint32_t i = 1; i < kSize; ++i)
+      state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
+  }
+  uint32_t Next() {
+    if (next_ == kSize) Twist();
+    uint32_t number = state_[next_++];
+    number ^= number >> 11;
+    number ^= number << 7 & 0x9D2C5680u;
+    number ^= number << 15 & 0xEFC60000u;
+    return number ^ number >> 18;
+  }
+
+ private:
+  static constexpr uint32_t kSize = 624, kShift = 397;
+
+  void Twist() {
+    for (uint32_t i = 0; i < kSize; ++i) {
+      const uint32_t both = (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7FFFFFFFu);
+      state_[i] = state_[(i + kShift) % kSize] ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
+    }
+    next_ = 0;
+  }
+
+  std::array<uint32_t, kSize> state_;
+  uint32_t next_ = kSize;
+};
 
 }  // namespace
 
-RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t ample_size,
-                           bool keeps_written)
-    : dice_(std::move(dice)), keeps_written_(keeps_written) {
+RandomNumbers NumbersOfSeed(uint32_t seed) {
+  return [random = MersenneTwister(seed)]() mutable { return random.Next(); };
+}
+
+RandomStream::RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind,
+                           uint64_t ample_size)
+    : numbers_(std::move(numbers)) {
   traits_.conduct = conduct;
+  traits_.kind = kind;
+  ChooseTraits(ample_size);
+  writers_.resize(traits_.writers);
+  for (uint32_t i = 0; i < traits_.writers; ++i) {
+    Writer& writer = writers_[i];
+    writer.key = {ProducerId{static_cast<uint16_t>(1 + i / 4)},
+                  WriterId{static_cast<uint16_t>(1 + i % 4)}};
+    if (traits_.wraps_ids) writer.next_chunk = ChunkId{uint32_t{0} - Below(12)};
+    writer.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
+    writer.first_chunk = writer.next_chunk;
+    written_[writer.key] = {
+        .identity = writer.identity, .first_chunk = writer.first_chunk, .packets = {}};
+  }
+}
+
+void RandomStream::ChooseTraits(uint64_t ample_size) {
+  const bool is_hostile = traits_.conduct == Conduct::kHostile;
   traits_.fits = OneIn(4);
   traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : kPageBytes * (1 + Below(4));
   if (OneIn(6)) traits_.policy = FillPolicy::kDiscard;
@@ -36,28 +96,10 @@ RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t
     traits_.writers = 1 + Below(2);
     if (!traits_.fits) traits_.size = 65536;
   }
-  traits_.mixes_identities = conduct == Conduct::kHostile && OneIn(2);
-  traits_.jumps_ids = conduct == Conduct::kHostile && OneIn(3);
-  SetMode(mode);
-  writers_.resize(traits_.writers);
-  for (uint32_t i = 0; i < traits_.writers; ++i) {
-    Writer& writer = writers_[i];
-    writer.key = {ProducerId{static_cast<uint16_t>(1 + i / 4)},
-                  WriterId{static_cast<uint16_t>(1 + i % 4)}};
-    if (traits_.wraps_ids) writer.next_chunk = ChunkId{uint32_t{0} - Below(12)};
-    writer.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
-    writer.first_chunk = writer.next_chunk;
-    if (keeps_written_)
-      written_[writer.key] = {
-          .identity = writer.identity, .first_chunk = writer.first_chunk, .packets = {}};
-  }
-}
-
-/// Takes the traits that the mode is about.
-void RandomStream::SetMode(StreamMode mode) {
-  traits_.mode = mode;
-  if (mode == StreamMode::kWrapIds) traits_.wraps_ids = true;
-  if (mode != StreamMode::kForgetting) return;
+  traits_.mixes_identities = is_hostile && OneIn(2);
+  traits_.jumps_ids = is_hostile && OneIn(3);
+  if (traits_.kind == StreamKind::kWrapIds) traits_.wraps_ids = true;
+  if (traits_.kind != StreamKind::kForgetting) return;
   // Many sequences with a chunk each, that reads and small buffers empty.
   traits_.writers = kForgettingWriters;
   traits_.tiny_chunks = true;
@@ -69,21 +111,21 @@ void RandomStream::SetMode(StreamMode mode) {
 
 RandomStream::Step RandomStream::Next() {
   Step step;
-  const uint32_t dice = Below(100);
-  const bool often_limits = traits_.mode == StreamMode::kReadLimits;
-  if (dice < (often_limits ? 12u : 4u)) {
+  const uint32_t percent = Below(100);
+  const bool often_limits = traits_.kind == StreamKind::kReadLimits;
+  if (percent < (often_limits ? 12u : 4u)) {
     step.kind = Kind::kRead;
     if (often_limits || OneIn(3)) step.max_packets = Below(often_limits ? 6 : 20);
     return step;
   }
-  if (traits_.mode == StreamMode::kClones ? dice < 16 : dice < 5) {
+  if (percent < (traits_.kind == StreamKind::kClones ? 16u : 5u)) {
     step.kind = Kind::kClone;
     return step;
   }
-  const bool in_turn = traits_.mode == StreamMode::kForgetting && !OneIn(8);
+  const bool in_turn = traits_.kind == StreamKind::kForgetting && !OneIn(8);
   Writer& writer = writers_[in_turn ? turn_++ % traits_.writers : Below(traits_.writers)];
   const bool may_patch = traits_.conduct == Conduct::kHostile || HasDuePatch(writer);
-  step = may_patch && dice < 25 ? PatchStep(writer) : CommitStep(writer);
+  step = may_patch && percent < 25 ? PatchStep(writer) : CommitStep(writer);
   if (traits_.conduct == Conduct::kHostile && OneIn(4)) Spoil(writer, step);
   if (traits_.mixes_identities && step.kind == Kind::kCommit) step.commit.identity.uid += Below(3);
   return step;
@@ -92,33 +134,134 @@ RandomStream::Step RandomStream::Next() {
 std::optional<RandomStream::Step> RandomStream::NextToFinish() {
   for (; finishing_ < writers_.size(); ++finishing_) {
     Writer& writer = writers_[finishing_];
-    // What is left of a packet, what is scraped, what is held back, then patches.
-    if (writer.open || writer.in_packet || writer.held) {
-      if (writer.open) {
-        const BuiltChunk chunk = *std::exchange(writer.open, std::nullopt);
-        return Complete(writer, chunk);
-      }
-      if (writer.held) {
-        const BuiltChunk chunk = *std::exchange(writer.held, std::nullopt);
-        return Complete(writer, chunk);
-      }
-      return Complete(writer, Build(writer, false));
-    }
+    // What is scraped, what is held back, what is left of a packet, then patches.
+    if (writer.open) return Complete(writer, writer.open);
+    if (writer.held) return Complete(writer, writer.held);
+    if (writer.in_packet) return Complete(writer, Build(writer, false));
     if (!writer.due.empty()) return PatchStep(writer);
   }
   return std::nullopt;
 }
 
+// What writers put into their chunks.
+
+/// Adds bytes that differ from packet to packet: the packet's number, again and again, each time
+/// with other bits changed.
+void RandomStream::AppendContent(std::string& to, uint32_t size) {
+  const uint32_t number = ++packets_;
+  for (uint32_t i = 0; i < size; ++i)
+    to += static_cast<char>(number >> i % 4 * 8 ^ (i / 4 * 37 & 0xFF));
+}
+
+/// @param may_begin whether a packet may be begun that continues after this chunk
+RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
+  BuiltChunk chunk;
+  chunk.id = writer.next_chunk;
+  writer.next_chunk = Successor(chunk.id);
+  uint32_t space = traits_.chunk_size > 0 ? traits_.chunk_size
+                   : traits_.tiny_chunks  ? 10 + Below(20)
+                                          : 32 + Below(OneIn(10) ? 5000 : 600);
+  const bool aborts = traits_.aborts && OneIn(12);
+  const auto abort = [&chunk] {
+    chunk.payload += kAbortMarker;
+    chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  };
+  if (writer.in_packet) {
+    chunk.flags |= kFirstContinues;
+    if (aborts && OneIn(2)) {  // in the middle of the packet
+      writer.in_packet = false;
+      abort();
+      return chunk;
+    }
+    if (AddPart(writer, chunk, space)) return chunk;
+    space -= std::min(space, static_cast<uint32_t>(chunk.payload.size()));
+  }
+  for (uint32_t n = Below(6); n > 0 && space > 8; --n)
+    space -= AddWhole(writer, chunk, OneIn(8) ? 0 : std::min(Below(150), space - kSizeBytes));
+  if (traits_.chunk_size == kEvenChunk && space > 8 && OneIn(2))  // to the last byte
+    space -= AddWhole(writer, chunk, space - (space <= 128 ? 1 : kSizeBytes));
+  if (aborts && space >= kAbortMarker.size()) {
+    abort();
+  } else if (may_begin && space > 8 && OneIn(3)) {
+    writer.in_packet = true;
+    writer.is_broken = false;
+    writer.place = {Distance(writer.first_chunk, chunk.id),
+                    static_cast<uint32_t>(chunk.payload.size())};
+    writer.content.clear();
+    AppendContent(writer.content, 1 + Below(OneIn(6) ? 9000 : 500));
+    writer.written = 0;
+    AddPart(writer, chunk, space);
+  }
+  return chunk;
+}
+
+/// Adds a packet of this size. @return bytes that it takes
+uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size) {
+  const auto offset = static_cast<uint32_t>(chunk.payload.size());
+  wire::AppendVarint(chunk.payload, size);
+  const size_t body = chunk.payload.size();
+  AppendContent(chunk.payload, size);
+  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  const Place place{Distance(writer.first_chunk, chunk.id), offset};
+  if (size > 0) written_[writer.key].packets[place] = {chunk.id, chunk.payload.substr(body)};
+  return chunk.ends.back() - offset;
+}
+
+/// Adds the next fragment of the packet that the writer is in. @return whether it continues after
+bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space) {
+  const size_t left = writer.content.size() - writer.written;
+  const bool begins = writer.written == 0 && (chunk.flags & kFirstContinues) == 0;
+  uint32_t size = space - kSizeBytes - 1;
+  const bool fills = begins || left > size || OneIn(5);
+  if (fills && OneIn(3)) size = Below(size + 1);  // a chunk that is handed over early
+  size = static_cast<uint32_t>(std::min<size_t>(size, left));
+  const bool continues = begins || size < left;
+  wire::AppendVarint(chunk.payload, size);
+  chunk.payload.append(writer.content, writer.written, size);
+  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  writer.written += size;
+  if (continues) {
+    chunk.flags |= kLastContinues;
+    if (traits_.patches && OneIn(2)) AddPatches(writer, chunk, size);
+    return true;
+  }
+  writer.in_packet = false;
+  if (!writer.is_broken)
+    written_[writer.key].packets[writer.place] = {chunk.id, std::move(writer.content)};
+  return false;
+}
+
+/// Takes up to two times four bytes out of the chunk's last fragment: they come as patches.
+void RandomStream::AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size) {
+  chunk.flags |= kNeedsPatching;
+  DuePatch due;
+  due.chunk = chunk.id;
+  const size_t start = chunk.payload.size() - part_size;
+  for (uint32_t n = 0; n < 1 + Below(2) && part_size >= 8; ++n) {
+    const size_t offset = start + n * 4 + Below(part_size / 2 - 3) / 2;
+    if (!due.patches.empty() && offset < due.patches.back().first + kPatchSize) break;
+    due.patches.emplace_back(offset, chunk.payload.substr(offset, kPatchSize));
+  }
+  for (const auto& [offset, bytes] : due.patches)
+    chunk.payload.replace(offset, kPatchSize, 4, '\0');
+  writer.due.push_back(std::move(due));
+}
+
+/// The chunk is never committed, so no packet with a fragment in it is complete.
+void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
+  const uint32_t steps = Distance(writer.first_chunk, chunk.id);
+  std::erase_if(written_[writer.key].packets, [&](const auto& entry) {
+    return entry.first.first <= steps &&
+           steps <= Distance(writer.first_chunk, entry.second.last_chunk);
+  });
+  if (writer.in_packet) writer.is_broken = true;
+}
+
+// Steps.
+
 RandomStream::Step RandomStream::CommitStep(Writer& writer) {
-  if (writer.open) {
-    if (OneIn(3)) return Scrape(writer, *writer.open);
-    const BuiltChunk chunk = *std::exchange(writer.open, std::nullopt);
-    return Complete(writer, chunk);
-  }
-  if (writer.held && OneIn(2)) {
-    const BuiltChunk chunk = *std::exchange(writer.held, std::nullopt);
-    return Complete(writer, chunk);
-  }
+  if (writer.open) return OneIn(3) ? Scrape(writer, *writer.open) : Complete(writer, writer.open);
+  if (writer.held && OneIn(2)) return Complete(writer, writer.held);
   BuiltChunk chunk = Build(writer, true);
   if (traits_.losses && OneIn(20)) {
     Lose(writer, chunk);
@@ -146,6 +289,11 @@ RandomStream::Step RandomStream::Complete(Writer& writer, const BuiltChunk& chun
   return step;
 }
 
+RandomStream::Step RandomStream::Complete(Writer& writer, std::optional<BuiltChunk>& kept) {
+  const BuiltChunk chunk = *std::exchange(kept, std::nullopt);
+  return Complete(writer, chunk);
+}
+
 /// The chunk as the service finds it while its writer is at one of its fragments.
 RandomStream::Step RandomStream::Scrape(Writer& writer, BuiltChunk& chunk) {
   const auto all = static_cast<uint32_t>(chunk.ends.size());
@@ -163,7 +311,7 @@ RandomStream::Step RandomStream::Scrape(Writer& writer, BuiltChunk& chunk) {
   return step;
 }
 
-/// Whether patches are due for a chunk that was handed over.
+/// Returns true if patches are due for a chunk that was handed over.
 bool RandomStream::HasDuePatch(const Writer& writer) {
   if (writer.due.empty()) return false;
   const ChunkId chunk = writer.due.front().chunk;
@@ -174,29 +322,105 @@ RandomStream::Step RandomStream::PatchStep(Writer& writer) {
   Step step;
   step.kind = Kind::kPatch;
   step.patches.sequence = writer.key;
-  patch_data_.clear();
-  patches_.clear();
-  const auto add = [this](uint64_t offset, std::string bytes) {
-    const std::string& kept = patch_data_.emplace_back(std::move(bytes));
-    patches_.push_back({.offset = offset, .data = reinterpret_cast<const uint8_t*>(kept.data())});
-  };
   if (HasDuePatch(writer)) {
-    DuePatch& due = writer.due.front();
-    step.patches.chunk = due.chunk;
-    if (due.patches.size() > 1 && OneIn(2)) {  // the first now, the rest later
-      add(due.patches[0].first, due.patches[0].second);
-      due.patches.erase(due.patches.begin());
-      step.patches.more = true;
+    sent_ = writer.due.front();
+    step.patches.more = sent_.patches.size() > 1 && OneIn(2);
+    if (step.patches.more) {  // the first now, the rest later
+      writer.due.front().patches.erase(writer.due.front().patches.begin());
+      sent_.patches.resize(1);
     } else {
-      for (const auto& [offset, bytes] : due.patches) add(offset, bytes);
       writer.due.pop_front();
     }
   } else {  // for a chunk that is not there
-    step.patches.chunk = Successor(writer.next_chunk);
-    add(Below(100), "none");
+    sent_ = {Successor(writer.next_chunk), {{Below(100), "none"}}};
   }
+  patches_.clear();
+  for (const auto& [offset, bytes] : sent_.patches)
+    patches_.push_back({.offset = offset, .data = wire::AsBytes(bytes).data()});
+  step.patches.chunk = sent_.chunk;
   step.patches.patches = patches_;
   return step;
+}
+
+// What no writer would send.
+
+void RandomStream::Spoil(Writer& writer, Step& step) {
+  if (step.kind == Kind::kPatch) {
+    step.patches.chunk = ChunkId{Raw(step.patches.chunk) - 1 - Below(4)};
+    // Often at the start of a chunk, where sizes of fragments are.
+    for (Patch& patch : patches_)
+      patch.offset = OneIn(8) ? UINT64_MAX - Below(8) : Below(OneIn(2) ? 8 : 600);
+    step.patches.more = OneIn(4);
+    return;
+  }
+  ChunkCommit& commit = step.commit;
+  if (traits_.jumps_ids && OneIn(2)) {
+    // To an id far away, where the order of ids ends, or near to that.
+    const uint32_t steps = uint32_t{1} << (29 + Below(3));
+    const uint32_t near = OneIn(2) ? 0 : Below(5) - 2;
+    commit.chunk = ChunkId{Raw(commit.chunk) + (OneIn(2) ? steps : 0 - steps) + near};
+    if (OneIn(2)) writer.next_chunk = Successor(commit.chunk);  // continues there
+    return;
+  }
+  // What begins here is often lost on the way to a chunk that is read nevertheless.
+  const bool begins_packet = (commit.flags & kLastContinues) != 0;
+  const uint32_t way = begins_packet && traits_.mixes_identities && OneIn(2) ? 8 : Below(10);
+  if (way == 0) commit.chunk = ChunkId{numbers_() << 16 ^ numbers_()};
+  if (way == 1) commit.chunk = ChunkId{Raw(commit.chunk) - Below(20)};
+  if (way == 2) commit.flags = static_cast<uint8_t>(Below(64));
+  if (way == 3) commit.fragments = static_cast<uint16_t>(Below(1024));
+  for (char& byte : payload_)
+    if (way == 4 && OneIn(20)) byte = static_cast<char>(numbers_());
+  if (way == 5) payload_.append(Below(OneIn(10) ? 40000 : 9000), static_cast<char>(Below(256)));
+  if (way == 6) commit.complete = !commit.complete;
+  if (way == 7) commit.sequence.writer = WriterId{static_cast<uint16_t>(1 + Below(5))};
+  if (way == 8) {  // a size, with the bytes after it left as they are
+    std::vector<Fragment> fragments;
+    VisitFragments(wire::AsBytes(payload_), commit.fragments,
+                   [&](const Fragment& fragment) { fragments.push_back(fragment); });
+    if (!fragments.empty()) {
+      // Often the last one: it is where packets begin that continue in other chunks.
+      const Fragment& fragment =
+          OneIn(2) ? fragments.back() : fragments[Below(static_cast<uint32_t>(fragments.size()))];
+      payload_.replace(fragment.offset, fragment.body - fragment.offset,
+                       SpoiledSize(fragment.size()));
+    }
+  }
+  if (way == 9) {  // a hole in what it belongs to: a chunk without fragments, patched or not
+    commit.fragments = 0;
+    commit.flags = static_cast<uint8_t>(Below(8));
+  }
+  payload_.resize(std::min(payload_.size(), kMaxChunkPayload));
+  commit.payload = wire::AsBytes(payload_);
+}
+
+/// Bytes to be put in place of a size.
+std::string RandomStream::SpoiledSize(uint32_t right) {
+  std::string size;
+  wire::AppendVarint(size, right);
+  const auto lengthened_to = [&size](size_t bytes) {
+    for (char& byte : size) byte = static_cast<char>(byte | 0x80);
+    size.resize(std::max(size.size(), bytes) - 1, '\x80');
+    return size + '\0';
+  };
+  switch (Below(7)) {
+    case 0:  // more than there is
+      size.clear();
+      wire::AppendVarint(size, payload_.size() + Below(1000));
+      return size;
+    case 1:  // more than there can be
+      return std::string(OneIn(2) ? 9 : 4, '\xFF') + '\x01';
+    case 2:  // without an end
+      return std::string(4 + Below(8), '\x80');
+    case 3:  // right, in as many bytes as writers reserve
+      return lengthened_to(4);
+    case 4:  // right, in more bytes than V1 reads
+      return lengthened_to(5);
+    case 5:  // right, in more bytes than any varint has
+      return lengthened_to(11);
+    default:
+      return std::string(kAbortMarker);
+  }
 }
 
 }  // namespace ringscope

@@ -4,40 +4,47 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/compare/dice.h"
-#include "core/compare/stream_step.h"
+#include "core/compare/stored_ops.h"
 #include "core/perfetto/page.h"
 
 namespace ringscope {
 
+/// A source of numbers that decide what a stream is like.
+using RandomNumbers = std::function<uint32_t()>;
+/// The same numbers everywhere for the same seed.
+RandomNumbers NumbersOfSeed(uint32_t seed);
+
 /// How well the writers of a random stream behave.
 enum class Conduct : uint8_t { kCorrect, kHostile };
 
-/// What a stream is about, beyond how well its writers behave.
-enum class StreamMode : uint8_t {
-  kMixed,       // a little of everything
+/// Sorts of random streams.
+enum class StreamKind : uint8_t {
+  kCorrect,     // writers that keep the rules
+  kHostile,     // writers that do not
   kClones,      // the buffer is cloned all the time
   kForgetting,  // so many sequences become empty that the buffer forgets some
   kWrapIds,     // chunk ids wrap around
   kReadLimits,  // read passes end early
 };
 template <>
-inline constexpr std::array kEnumNames<StreamMode> = {"mixed", "clones", "forgetting", "wrap_ids",
-                                                      "read_limits"};
+inline constexpr std::array kEnumNames<StreamKind> = {"correct",    "hostile",  "clones",
+                                                      "forgetting", "wrap_ids", "read_limits"};
 
 /// What a stream is like as a whole; what it has none of, engines may have to agree on.
 struct StreamTraits {
   uint64_t size = kPageBytes;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   Conduct conduct = Conduct::kCorrect;
-  StreamMode mode = StreamMode::kMixed;
+  StreamKind kind = StreamKind::kCorrect;
   bool scrapes = false;  // chunks are committed while their writer has them, and re-committed later
   bool aborts = false;   // writers abort packets
   bool losses = false;   // chunks are never committed
@@ -69,15 +76,14 @@ struct WrittenSequence {
 
 /// A random stream of commits, patches and reads on one buffer: writers that fragment packets,
 /// leave sizes to be patched, are scraped and commit again, abort; hostile ones also send what no
-/// writer would. The same dice give the same stream.
+/// writer would. The same numbers give the same stream.
 class RandomStream {
  public:
-  RandomStream(uint32_t seed, Conduct conduct, StreamMode mode = StreamMode::kMixed)
-      : RandomStream(SeededDice(seed), conduct, mode) {}
+  RandomStream(uint32_t seed, Conduct conduct)
+      : RandomStream(NumbersOfSeed(seed), conduct, StreamKind::kCorrect) {}
   /// @param ample_size bytes of a buffer that is to be larger than all that is written
-  /// @param keeps_written whether written() has what was written: that takes time
-  RandomStream(Dice dice, Conduct conduct, StreamMode mode = StreamMode::kMixed,
-               uint64_t ample_size = uint64_t{1} << 21, bool keeps_written = true);
+  RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind = StreamKind::kCorrect,
+               uint64_t ample_size = uint64_t{1} << 21);
 
   using Step = StreamStep;
   using Kind = Step::Kind;
@@ -90,6 +96,7 @@ class RandomStream {
   const std::map<SequenceKey, WrittenSequence>& written() const { return written_; }
 
  private:
+  using Place = std::pair<uint32_t, uint32_t>;  // as in WrittenSequence
   /// A chunk as its writer has it in the end, without patches.
   struct BuiltChunk {
     ChunkId id{};
@@ -110,7 +117,7 @@ class RandomStream {
     // The packet that continues in the next chunk.
     bool in_packet = false;
     bool is_broken = false;  // a fragment of it is never committed
-    std::pair<uint32_t, uint32_t> place;
+    Place place;
     std::string content;
     size_t written = 0;  // bytes of it that are in chunks
 
@@ -119,42 +126,37 @@ class RandomStream {
     std::deque<DuePatch> due;
   };
 
-  uint32_t Below(uint32_t n) { return n == 0 ? 0 : dice_() % n; }
-  void SetMode(StreamMode mode);
+  uint32_t Below(uint32_t n) { return n == 0 ? 0 : numbers_() % n; }
   bool OneIn(uint32_t n) { return Below(n) == n - 1; }
-
-  static constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
-  /// Payloads of which a whole number fills a buffer to its last byte.
-  static constexpr uint32_t kEvenChunk = 1008;
-
+  void ChooseTraits(uint64_t ample_size);
+  // What writers put into their chunks.
   void AppendContent(std::string& to, uint32_t size);
-  void NoteWritten(const Writer& writer, std::pair<uint32_t, uint32_t> place, ChunkId last_chunk,
-                   std::string content);
   BuiltChunk Build(Writer& writer, bool may_begin);
   uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
   bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space);
   void AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size);
   void Lose(Writer& writer, const BuiltChunk& chunk);
+  // Steps.
   Step CommitStep(Writer& writer);
   Step Complete(Writer& writer, const BuiltChunk& chunk);
+  Step Complete(Writer& writer, std::optional<BuiltChunk>& kept);
   Step Scrape(Writer& writer, BuiltChunk& chunk);
   static bool HasDuePatch(const Writer& writer);
   Step PatchStep(Writer& writer);
+  // What no writer would send.
   void Spoil(Writer& writer, Step& step);
-  ChunkId Jumped(ChunkId id);
-  void SpoilSize(uint32_t count);
+  std::string SpoiledSize(uint32_t size);
 
-  Dice dice_;
+  RandomNumbers numbers_;
   StreamTraits traits_;
   std::vector<Writer> writers_;
-  bool keeps_written_ = true;
   uint32_t turn_ = 0;  // of the writers, where they take turns
   std::map<SequenceKey, WrittenSequence> written_;
   uint32_t packets_ = 0;
   size_t finishing_ = 0;  // writer
   // What the last step points to.
   std::string payload_;
-  std::deque<std::string> patch_data_;
+  DuePatch sent_;
   std::vector<Patch> patches_;
 };
 

@@ -1,10 +1,8 @@
 #include "core/compare/stored_ops.h"
 
-#include <span>
 #include <utility>
 
 #include "core/base/wire.h"
-#include "core/log/held_patches.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
@@ -26,14 +24,10 @@ StoredOp::StoredOp(const Op& like, std::string request)
 
 std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops) {
   std::vector<StoredOp> split;
-  HeldPatches held;
   for (const StoredOp& stored : ops) {
-    Op like = stored.op();
-    auto* commit = std::get_if<Commit>(&like.body);
+    const auto* const commit = std::get_if<Commit>(&stored.op().body);
     CommitRequestParser parser;
-    if (commit == nullptr || !parser.Parse(commit->request)) {
-      if (const auto* gone = std::get_if<ProducerDisconnected>(&like.body))
-        held.Drop(gone->producer);
+    if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request)) {
       split.push_back(stored);
       continue;
     }
@@ -41,24 +35,59 @@ std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops) {
       std::string request;
       CommitRequestBuilder builder(request);
       add_part(builder);
-      split.emplace_back(like, std::move(request));
+      split.emplace_back(stored.op(), std::move(request));
     };
     // A request's patches take effect after all its chunks.
-    const bool last = commit->last;
-    held.DropUnfinished(*commit);
-    if (!last) held.Hold(*commit, parser.patches());
-    commit->number = 0;
-    commit->part = 0;
-    commit->last = true;
     for (const ChunkToMove& chunk : parser.chunks())
       add([&](CommitRequestBuilder& builder) { builder.AddChunk(chunk); });
-    if (!last) continue;
-    for (const std::span<const ChunkToPatch> patches :
-         {held.Take(commit->producer), parser.patches()})
-      for (const ChunkToPatch& patch : patches)
-        add([&](CommitRequestBuilder& builder) { builder.AddPatch(patch); });
+    for (const ChunkToPatch& patch : parser.patches())
+      add([&](CommitRequestBuilder& builder) { builder.AddPatch(patch); });
   }
   return split;
+}
+
+StoredOp SetUpOf(uint64_t size, FillPolicy policy) {
+  BufferSetUp setup;
+  setup.id = kStreamBuffer;
+  setup.size = size;
+  setup.policy = policy;
+  return StoredOp({.time_ns = {}, .body = setup});
+}
+
+StoredOp OpOf(const StreamStep& step) {
+  if (step.kind == StreamStep::Kind::kClone)
+    return StoredOp({.time_ns = {}, .body = CloneRead{kStreamBuffer}});
+  if (step.kind == StreamStep::Kind::kRead) {
+    ReadPass read{.buffer = kStreamBuffer, .max_packets = {}, .max_bytes = {}};
+    if (step.max_packets != UINT64_MAX) read.max_packets = step.max_packets;
+    return StoredOp({.time_ns = {}, .body = read});
+  }
+  std::string request;
+  CommitRequestBuilder builder(request);
+  Commit commit;
+  if (step.kind == StreamStep::Kind::kCommit) {
+    const ChunkCommit& chunk = step.commit;
+    builder.AddChunk(kStreamBuffer,
+                     {.chunk = chunk.chunk,
+                      .writer = chunk.sequence.writer,
+                      .fragments = chunk.fragments,
+                      .flags = chunk.flags},
+                     chunk.payload, chunk.complete);
+    commit.producer = chunk.sequence.producer;
+    commit.uid = chunk.identity.uid;
+    commit.pid = chunk.identity.pid;
+  } else {
+    ChunkToPatch patches{.target_buffer = Raw(kStreamBuffer),
+                         .writer = Raw(step.patches.sequence.writer),
+                         .chunk = Raw(step.patches.chunk),
+                         .patches = {},
+                         .more = step.patches.more};
+    for (const Patch& patch : step.patches.patches)
+      patches.patches.push_back({.offset = patch.offset, .data = Bytes(patch.data, kPatchSize)});
+    builder.AddPatch(patches);
+    commit.producer = step.patches.sequence.producer;
+  }
+  return StoredOp({.time_ns = {}, .body = commit}, std::move(request));
 }
 
 }  // namespace ringscope

@@ -16,19 +16,11 @@
 namespace ringscope {
 namespace {
 
-/// The first finding of a group of rules: "buffer.".
-const Finding* FirstOf(const Diagnosis& diagnosis, std::string_view group, Harm least) {
-  for (const Finding& finding : diagnosis.findings)
-    if (finding.harm >= least && std::string_view(finding.rule->id).starts_with(group))
-      return &finding;
-  return nullptr;
-}
-
-/// What the statistics of each buffer count as lost, with its name where there are several.
-std::vector<std::string> BufferLossTexts(const Examiner& examiner) {
+/// Adds the losses that the statistics of each buffer count, with its name if there are several.
+void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) {
   constexpr size_t kNamed = 3;
   const std::vector<TraceBuffer>& buffers = examiner.facts.buffers;
-  std::vector<std::string> texts;
+  const bool is_alone = buffers.size() == 1;
   uint64_t further = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const BufferStats& stats = buffers[i].stats;
@@ -39,22 +31,20 @@ std::vector<std::string> BufferLossTexts(const Examiner& examiner) {
           HumanSize(stats.bytes_written), ShareText(stats.bytes_overwritten, stats.bytes_written)));
     if (stats.chunks_discarded > 0)
       parts.push_back(Count(stats.chunks_discarded, "chunk") +
-                      (buffers.size() == 1 ? " came to a full buffer" : " came when it was full"));
+                      (is_alone ? " came to a full buffer" : " came when it was full"));
     if (parts.empty()) continue;
     if (texts.size() == kNamed) {
       ++further;
       continue;
     }
-    texts.push_back(buffers.size() == 1
-                        ? Joined(parts)
-                        : fmt::format("{}: {}", BufferName(examiner, i), Joined(parts)));
-    if (buffers.size() > 1 && texts.size() == 1) texts.front().front() = 'B';
+    texts.push_back(is_alone ? Joined(parts)
+                             : fmt::format("{}: {}", BufferName(examiner, i), Joined(parts)));
+    if (!is_alone && texts.size() == 1) texts.front().front() = 'B';
   }
   if (further > 0) texts.push_back(Count(further, "further buffer") + " lost data");
-  return texts;
 }
 
-/// What the buffers' statistics and the packets count as lost.
+/// Returns the losses that the buffers' statistics and the packets count.
 std::string LostText(const Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.all.packets == 0) return {};  // a config alone
@@ -65,7 +55,8 @@ std::string LostText(const Examiner& examiner) {
     places += sequence.losses.sequence_packet_loss;
     cut_starts += sequence.lost_beginning() ? 1 : 0;
   }
-  std::vector<std::string> parts = BufferLossTexts(examiner);
+  std::vector<std::string> parts;
+  AddBufferLosses(examiner, parts);
   if (places > 0)
     parts.push_back(fmt::format("packets of a sequence are missing at {}", Count(places, "place")));
   if (cut_starts > 0)
@@ -97,18 +88,18 @@ std::string FilledByText(const TraceFacts& facts) {
   constexpr size_t kNamed = 2;
   const WriterShares shares = WriterSharesOf(facts);
   std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, shares.writers.size()); ++i) {
-    const WriterShare& writer = shares.writers[i];
-    std::string part = fmt::format("sequence {}", writer.sequence);
-    if (!writer.name.empty()) part += fmt::format(" ({})", writer.name);
-    part += ", " + ShareText(writer.bytes, shares.bytes);
-    if (i == 0) part += shares.of_all ? " of what was written" : " of what is in the trace";
-    parts.push_back(std::move(part));
+  for (const WriterShare& writer : shares.writers) {
+    if (parts.size() == kNamed) break;
+    parts.push_back(fmt::format("sequence {}{}, {}", writer.sequence,
+                                writer.name.empty() ? "" : fmt::format(" ({})", writer.name),
+                                ShareText(writer.bytes, shares.bytes)));
+    if (parts.size() == 1)
+      parts.back() += shares.of_all ? " of what was written" : " of what is in the trace";
   }
   return Joined(parts, "; ");
 }
 
-/// How much of what is left can be used.
+/// Returns how many of the packets that are left can be used.
 std::string UsableText(const TraceFacts& facts) {
   uint64_t unusable = 0;
   for (const TraceSequence& sequence : facts.sequences) unusable += sequence.skipped;
@@ -121,10 +112,8 @@ std::string UsableText(const TraceFacts& facts) {
 std::string ChangeText(const Diagnosis& diagnosis) {
   constexpr size_t kNamed = 2;
   std::vector<std::string> parts;
-  std::string remedy;
   size_t estimates = 0;
   for (const Finding& finding : diagnosis.findings) {
-    if (remedy.empty() && finding.harm > Harm::kInfo) remedy = finding.remedy;
     for (const ConfigChange& change : finding.changes) {
       std::string text = fmt::format("{}: {}", change.path, change.value);
       if (parts.size() == kNamed || std::ranges::find(parts, text) != parts.end()) continue;
@@ -132,15 +121,20 @@ std::string ChangeText(const Diagnosis& diagnosis) {
       parts.push_back(std::move(text));
     }
   }
-  if (parts.empty()) return remedy;
+  if (parts.empty()) return diagnosis.findings.front().remedy;
   return Joined(parts) + (estimates == 0 ? "" : estimates == 1 ? " (an estimate)" : " (estimates)");
 }
 
-/// Whether the losses that a replay proves say all that this finding says.
+/// Returns true if the losses that a replay proves state all that this finding does.
 bool IsOfLosses(const Finding& finding) {
   const std::string_view id = finding.rule->id;
   return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
          id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
+}
+
+void AddTitle(const Finding& finding, std::vector<std::string>& titles) {
+  if (std::ranges::find(titles, finding.rule->title) == titles.end())
+    titles.emplace_back(finding.rule->title);
 }
 
 /// The replay's answer, with what else the trace shows.
@@ -151,11 +145,10 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   for (const Finding& finding : diagnosis.findings) {
     if (finding.harm <= Harm::kInfo || (IsOfLosses(finding) && finding.harm <= answer.severity))
       continue;
-    if (worst == nullptr && finding.harm > answer.severity) {
+    if (worst == nullptr && finding.harm > answer.severity)
       worst = &finding;
-    } else if (std::ranges::find(others, finding.rule->title) == others.end()) {
-      others.emplace_back(finding.rule->title);
-    }
+    else
+      AddTitle(finding, others);
   }
   if (worst != nullptr) {
     // The headline is what is worst, and the severity is its.
@@ -170,25 +163,24 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
 }  // namespace
 
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
-  if (examiner.replay != nullptr) return ReplayAnswerOf(diagnosis, examiner);
+  if (examiner.is_of_log()) return ReplayAnswerOf(diagnosis, examiner);
   Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
-  const bool is_wrong = diagnosis.harm > Harm::kInfo;
-  if (is_wrong) answer.headline = StandaloneText(examiner, diagnosis.findings.front());
   if (IsLostTrace(examiner.facts.service_version)) return answer;  // of no session
+  const std::vector<Finding>& findings = diagnosis.findings;
   answer.Add("Lost", LostText(examiner));
-  if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
+  const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
+    return std::string_view(finding.rule->id).starts_with("buffer.");
+  });
+  if (loss != findings.end()) {
     answer.Add("Why", WhyText(diagnosis, examiner, *loss));
     if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner.facts));
   }
   answer.Add("Usable", UsableText(examiner.facts));
   std::vector<std::string> more;
-  for (size_t i = 1; i < diagnosis.findings.size(); ++i) {
-    const Finding& finding = diagnosis.findings[i];
-    if (finding.harm > Harm::kInfo && std::ranges::find(more, finding.rule->title) == more.end())
-      more.emplace_back(finding.rule->title);
-  }
+  for (size_t i = 1; i < findings.size(); ++i)
+    if (findings[i].harm > Harm::kInfo) AddTitle(findings[i], more);
   answer.Add("Also", Joined(more, "; "));
-  if (is_wrong) answer.Add("Change", ChangeText(diagnosis));
+  if (diagnosis.harm > Harm::kInfo) answer.Add("Change", ChangeText(diagnosis));
   return answer;
 }
 

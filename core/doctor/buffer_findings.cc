@@ -1,12 +1,15 @@
-// What the buffers lost, by their statistics and by their packets.
+// Losses in the buffers, by their statistics and by their packets.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
@@ -32,8 +35,8 @@ ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes
           true};
 }
 
-/// Whether these times can be shown as times of the session: packets without a clock snapshot may
-/// have another clock than the log's records.
+/// Returns true if these times can be shown as times of the session: packets without a clock
+/// snapshot may have another clock than the log's records.
 bool IsInSession(const Examiner& examiner, const std::optional<TimeSpan>& span) {
   return span && examiner.session() && span->first_ns >= examiner.session()->first_ns &&
          span->last_ns <= examiner.session()->last_ns;
@@ -43,41 +46,43 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_overwritten == 0) return;
   const uint64_t all = stats.bytes_written;
-  Finding& finding = examiner.Add(
-      "buffer.overwritten", fmt::format("{} of {} ({}) were overwritten before they were read.",
-                                        HumanSize(stats.bytes_overwritten), HumanSize(all),
-                                        ShareText(stats.bytes_overwritten, all)));
-  finding.where = BufferName(examiner, index);
-  finding.weight = stats.bytes_overwritten;
-  finding.proof =
-      fmt::format("The service counts {} overwritten of {} written; the buffer wrapped {}.",
-                  WithCommas(stats.chunks_overwritten), Count(stats.chunks_written, "chunk"),
-                  Count(stats.write_wrap_count, "time"));
+  Finding& finding =
+      examiner.Add("buffer.overwritten",
+                   fmt::format("{} of {} ({}) were overwritten before they were read.",
+                               HumanSize(stats.bytes_overwritten), HumanSize(all),
+                               ShareText(stats.bytes_overwritten, all)),
+                   {.where = BufferName(examiner, index),
+                    .proof = fmt::format(
+                        "The service counts {} overwritten of {} written; the buffer wrapped {}.",
+                        WithCommas(stats.chunks_overwritten), Count(stats.chunks_written, "chunk"),
+                        Count(stats.write_wrap_count, "time")),
+                    .weight = stats.bytes_overwritten});
   if (examiner.config.write_into_file) {
     const uint64_t period = examiner.config.PeriodNs();
     finding.cause =
         fmt::format("The session was written into a file every {}, and the buffer was full before.",
                     HumanDuration(period));
     const auto reach = ReachNs(buffer, examiner);
-    if (reach && *reach < period) {
-      Finding& too_short = examiner.Add(
-          "buffer.short_reach",
-          fmt::format("The ring holds the last {} at the session's mean rate; it is read every {}.",
-                      HumanDuration(*reach), HumanDuration(period)));
-      too_short.where = BufferName(examiner, index);
-      too_short.proof = "Bytes written over the session's length, and the buffer's size.";
-      too_short.weight = stats.bytes_overwritten;
-      // What comes between two reads, and as much again for bursts.
-      const double share = static_cast<double>(period) / static_cast<double>(*reach);
-      too_short.changes.push_back(
-          LargerBuffer(examiner, index,
-                       static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
-                       "twice what is written between two reads"));
+    if (!reach || *reach >= period) {
+      finding.changes.push_back(
+          LargerBuffer(examiner, index, stats.buffer_size * 2,
+                       "was full before it was read; twice the size, to be tried"));
       return;
     }
-    finding.changes.push_back(
-        LargerBuffer(examiner, index, stats.buffer_size * 2,
-                     "was full before it was read; twice the size, to be tried"));
+    // Holds all data between two reads, and as much again for bursts.
+    const double share = static_cast<double>(period) / static_cast<double>(*reach);
+    examiner
+        .Add("buffer.short_reach",
+             fmt::format("The ring holds the last {} at the session's mean rate; it is read every "
+                         "{}.",
+                         HumanDuration(*reach), HumanDuration(period)),
+             {.where = BufferName(examiner, index),
+              .proof = "Bytes written over the session's length, and the buffer's size.",
+              .weight = stats.bytes_overwritten})
+        .changes.push_back(
+            LargerBuffer(examiner, index,
+                         static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+                         "twice what is written between two reads"));
     return;
   }
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
@@ -101,20 +106,19 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
-  Finding& finding =
-      examiner.Add("buffer.discarded",
-                   fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
-                               WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
-                               ShareText(stats.chunks_discarded, chunks)));
-  finding.where = BufferName(examiner, index);
-  finding.weight = stats.chunks_discarded;
-  finding.proof = "chunks_discarded of the buffer's statistics.";
-  finding.cause = fmt::format("The buffer of {} was full.", HumanSize(stats.buffer_size));
-  if (IsInSession(examiner, buffer.span)) {
+  Finding& finding = examiner.Add(
+      "buffer.discarded",
+      fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
+                  WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
+                  ShareText(stats.chunks_discarded, chunks)),
+      {.where = BufferName(examiner, index),
+       .cause = fmt::format("The buffer of {} was full.", HumanSize(stats.buffer_size)),
+       .proof = "chunks_discarded of the buffer's statistics.",
+       .weight = stats.chunks_discarded});
+  if (IsInSession(examiner, buffer.span))
     finding.cause += fmt::format(
         " The time of its last packet is {}; after that nothing was recorded, up to the end at {}.",
         TimeText(examiner, buffer.span->last_ns), TimeText(examiner, examiner.session()->last_ns));
-  }
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   finding.changes.push_back(LargerBuffer(examiner, index,
@@ -122,66 +126,63 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                                          "holds the discarded chunks, too"));
   if (!examiner.config.write_into_file)
     finding.remedy =
-        "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the "
-        "beginning.";
+        "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the beginning.";
 }
 
-uint64_t PlacesOf(const TraceSequence& sequence) { return sequence.losses.sequence_packet_loss; }
+uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
 
 /// Packets that are missing from some sequences.
 /// @param buffer of these sequences; nullopt: it is not in the statistics
 void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const LossCounts& losses,
                    const std::vector<const TraceSequence*>& sequences, std::string where) {
-  Finding& finding = examiner.Add(
-      "buffer.packet_loss",
-      fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
-                  Count(losses.sequence_packet_loss, "place"),
-                  Count(sequences.size(), "sequence")));
-  finding.where = std::move(where);
   if (!sequences.empty()) {
-    const TraceSequence& worst = **std::ranges::max_element(
-        sequences, {}, [](const TraceSequence* sequence) { return PlacesOf(*sequence); });
-    finding.where += fmt::format("; most often {}, {}", SequenceName(examiner, worst),
-                                 Count(PlacesOf(worst), "time"));
-    const LossSign* const sign = worst.signs.empty() ? nullptr : &worst.signs.front();
-    if (sign != nullptr && sign->before_ns && sign->after_ns)
-      finding.where +=
-          fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
-                      TimeText(examiner, *sign->after_ns));
+    const TraceSequence* const worst = *std::ranges::max_element(sequences, {}, PlacesOf);
+    where += fmt::format("; most often {}, {}", SequenceName(examiner, *worst),
+                         Count(PlacesOf(worst), "time"));
+    if (worst->first_loss)
+      where +=
+          fmt::format(", first between {} and {}", TimeText(examiner, worst->first_loss->first_ns),
+                      TimeText(examiner, worst->first_loss->last_ns));
   }
-  const std::string causes = CausesText(losses);
-  finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
-                                   "report it."
-                                 : "By the trace: " + causes + ".";
-  finding.proof = "previous_packet_dropped of these packets, as trace processor counts them.";
+  std::string proof = "previous_packet_dropped of these packets, as trace processor counts them.";
   const auto cut_starts = std::ranges::count_if(
       examiner.facts.sequences,
       [&](const TraceSequence& one) { return one.lost_beginning() && one.buffer == buffer; });
   if (cut_starts > 0)
-    finding.proof += fmt::format(
+    proof += fmt::format(
         " It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
         WithCommas(static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
-  finding.weight = losses.sequence_packet_loss;
+  const std::string causes = CausesText(losses);
+  examiner.Add(
+      "buffer.packet_loss",
+      fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
+                  Count(losses.sequence_packet_loss, "place"), Count(sequences.size(), "sequence")),
+      {.where = std::move(where),
+       .cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
+                                 "report it."
+                               : "By the trace: " + causes + ".",
+       .proof = std::move(proof),
+       .weight = losses.sequence_packet_loss});
 }
 
 void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
   if (!buffer.has_losses || buffer.losses.sequence_packet_loss == 0) return;
   std::vector<const TraceSequence*> sequences;
   for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (sequence.buffer == index && PlacesOf(sequence) > 0) sequences.push_back(&sequence);
+    if (sequence.buffer == index && PlacesOf(&sequence) > 0) sequences.push_back(&sequence);
   AddPacketLoss(examiner, static_cast<uint32_t>(index), buffer.losses, sequences,
                 BufferName(examiner, index));
 }
 
 /// Losses that no statistics assign to a buffer.
-void ExamineLooseLosses(Examiner& examiner) {
+void ExamineOtherLosses(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   LossCounts losses;
   std::vector<const TraceSequence*> sequences;
   for (const TraceSequence& sequence : facts.sequences) {
     const bool is_counted = sequence.buffer && *sequence.buffer < facts.buffers.size() &&
                             facts.buffers[*sequence.buffer].has_losses && sequence.machine == 0;
-    if (is_counted || PlacesOf(sequence) == 0) continue;
+    if (is_counted || PlacesOf(&sequence) == 0) continue;
     losses += sequence.losses;
     sequences.push_back(&sequence);
   }
@@ -192,87 +193,60 @@ void ExamineLooseLosses(Examiner& examiner) {
 
 /// Writers whose shared memory was full, where no counter of the buffer reports it.
 void ExamineFullMemory(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  if (std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
-        return buffer.has_stats && buffer.stats.trace_writer_packet_loss > 0;
-      }))
-    return;
-  for (const TraceSequence& sequence : facts.sequences) {
-    const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1];
-    if (times == 0) continue;
-    Finding& finding =
-        examiner.Add("buffer.writer_loss",
-                     fmt::format("A writer's shared memory was full {}.", Count(times, "time")));
-    finding.where = SequenceName(examiner, sequence);
-    finding.proof = "smb_full in previous_packet_dropped.";
-    finding.weight = times;
-  }
-}
-
-/// A clone without writer_stats: its losses cannot be assigned to buffers.
-void ExamineClone(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  const bool is_clone = std::ranges::any_of(facts.moments, [](const ServiceMoment& moment) {
-    return moment.event == proto::ServiceEvent::kCloneStarted ||
-           moment.event == proto::ServiceEvent::kBufferCloned;
-  });
-  if (!is_clone || facts.data_packets == 0 ||
-      !std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) ||
-      std::ranges::any_of(facts.buffers, &TraceBuffer::has_losses))
-    return;
-  Finding& finding = examiner.Add(
-      "trace.clone_without_writers",
-      "The trace is a clone whose statistics name no writer: losses by buffer are not counted.");
-  finding.harm = Harm::kInfo;
-  finding.proof = "clone_started among the service's events, and no writer_stats.";
+  for (const TraceBuffer& buffer : examiner.facts.buffers)
+    if (buffer.has_stats && buffer.stats.trace_writer_packet_loss > 0) return;
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1]; times > 0)
+      examiner.Add("buffer.writer_loss",
+                   fmt::format("A writer's shared memory was full {}.", Count(times, "time")),
+                   {.where = SequenceName(examiner, sequence),
+                    .proof = "smb_full in previous_packet_dropped.",
+                    .weight = times});
 }
 
 void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
-  const auto add = [&](const char* rule, uint64_t count, const std::string& what,
-                       const char* counter) {
-    if (count == 0) return;
-    Finding& finding = examiner.Add(rule, what);
-    finding.where = BufferName(examiner, index);
-    finding.weight = count;
-    finding.proof = fmt::format("{} of the buffer's statistics: {}.", counter, WithCommas(count));
+  const auto add = [&](const char* rule, const char* counter, uint64_t count, std::string what) {
+    return &examiner.Add(
+        rule, std::move(what),
+        {.where = BufferName(examiner, index),
+         .proof = fmt::format("{} of the buffer's statistics: {}.", counter, WithCommas(count)),
+         .weight = count});
   };
-  const uint64_t patches = stats.patches_succeeded + stats.patches_failed;
-  const bool was_full = IsDiscarding(examiner, index) && stats.chunks_discarded > 0;
-  add("buffer.patches_failed", stats.patches_failed,
-      fmt::format("{} of {} patches could not be applied; packets that wait for one are lost.",
-                  WithCommas(stats.patches_failed), WithCommas(patches)),
-      "patches_failed");
-  if (was_full && stats.patches_failed > 0) {
-    // No loss of its own: these packets are lost with their chunks.
-    Finding& finding = examiner.findings().back();
-    finding.harm = Harm::kInfo;
-    finding.cause = "The full buffer discarded chunks; patches for these cannot be applied.";
-    finding.remedy =
-        "A buffer that holds these chunks also gets their patches: nothing more is needed.";
-  } else if (stats.patches_failed > 0) {
-    examiner.findings().back().cause =
+  if (const uint64_t failed = stats.patches_failed; failed > 0) {
+    Finding* const finding = add(
+        "buffer.patches_failed", "patches_failed", failed,
+        fmt::format("{} of {} patches could not be applied; packets that wait for one are lost.",
+                    WithCommas(failed), WithCommas(stats.patches_succeeded + failed)));
+    finding->cause =
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
         "it: the counter does not distinguish these.";
+    if (IsDiscarding(examiner, index) && stats.chunks_discarded > 0) {
+      // No loss of its own: these packets are lost with their chunks.
+      finding->harm = Harm::kInfo;
+      finding->cause = "The full buffer discarded chunks; patches for these cannot be applied.";
+      finding->remedy =
+          "A buffer that holds these chunks also gets their patches: nothing more is needed.";
+    }
   }
-  add("buffer.abi_violations", stats.abi_violations,
-      fmt::format("{} broke the rules of the shared memory, or a fragment in {} did.",
-                  Count(stats.abi_violations, "chunk"), stats.abi_violations == 1 ? "it" : "them"),
-      "abi_violations");
-  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-  if (stats.abi_violations > 0 && replayed != nullptr &&
-      replayed->harmless_recommits == stats.abi_violations) {
-    Finding& finding = examiner.findings().back();
-    finding.harm = Harm::kInfo;
-    finding.what = fmt::format("{} {} re-committed against the rules; no packet was lost.",
-                               Count(stats.abi_violations, "chunk"), Was(stats.abi_violations));
-    finding.cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
-    finding.proof += " The replay of the log shows that this buffer lost no packet.";
-    finding.remedy = "None is needed.";
+  if (const uint64_t violations = stats.abi_violations; violations > 0) {
+    Finding* const finding =
+        add("buffer.abi_violations", "abi_violations", violations,
+            fmt::format("{} broke the rules of the shared memory, or a fragment in {} did.",
+                        Count(violations, "chunk"), violations == 1 ? "it" : "them"));
+    const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+    if (replayed != nullptr && replayed->harmless_recommits == violations) {
+      finding->harm = Harm::kInfo;
+      finding->what = fmt::format("{} {} re-committed against the rules; no packet was lost.",
+                                  Count(violations, "chunk"), Was(violations));
+      finding->cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
+      finding->proof += " The replay of the log shows that this buffer lost no packet.";
+      finding->remedy = "None is needed.";
+    }
   }
-  add("buffer.writer_loss", stats.trace_writer_packet_loss,
-      fmt::format("Writers dropped {} or more before the buffer saw them.",
-                  Count(stats.trace_writer_packet_loss, "packet")),
-      "trace_writer_packet_loss");
+  if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0)
+    add("buffer.writer_loss", "trace_writer_packet_loss", lost,
+        fmt::format("Writers dropped {} or more before the buffer saw them.",
+                    Count(lost, "packet")));
 }
 
 }  // namespace
@@ -288,8 +262,7 @@ void ExamineBuffers(Examiner& examiner) {
     ExamineCounters(examiner, i, buffer.stats);
   }
   ExamineFullMemory(examiner);
-  ExamineClone(examiner);
-  ExamineLooseLosses(examiner);
+  ExamineOtherLosses(examiner);
   if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) &&
       !examiner.HasFound("buffer.packet_loss") &&
       !std::ranges::any_of(facts.sequences, &TraceSequence::lost_beginning))

@@ -3,128 +3,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
-#include "core/trace/trace_scan.h"
 
 namespace ringscope {
 namespace {
 
 constexpr uint64_t kMsInNs = 1'000'000;
 
-/// Whether a trace shows that the buffer wrapped; without a trace it is not known.
+/// Returns true if a trace shows that the buffer wrapped.
 bool HasWrapped(const Examiner& examiner, size_t index) {
   const auto& buffers = examiner.facts.buffers;
   return index < buffers.size() && buffers[index].stats.chunks_overwritten > 0;
 }
 
-bool HasTrace(const Examiner& examiner) { return examiner.facts.all.packets > 0; }
-
-bool IsTrackEvent(const ConfiguredSource& source) {
-  return source.name == "track_event" || source.name == "org.chromium.trace_event";
-}
-
-void ExamineSizes(Examiner& examiner) {
+void ExamineBufferConfigs(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
   constexpr uint64_t kTooLargeKb = 4 * 1024 * 1024;
   for (size_t i = 0; i < config.buffers.size(); ++i) {
     const uint64_t kb = config.buffers[i].size_kb;
-    if (kb > 0 && kb < kTooLargeKb) continue;
-    Finding& finding = examiner.Add("config.size", fmt::format("size_kb is {}.", kb));
-    finding.where = BufferName(examiner, i);
-    finding.changes.push_back(
-        {fmt::format("buffers[{}].size_kb", i), "65536", "the service refuses other sizes", false});
+    if (kb == 0 || kb >= kTooLargeKb)
+      examiner
+          .Add("config.size", fmt::format("size_kb is {}.", kb), {.where = BufferName(examiner, i)})
+          .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
+                              "the service refuses other sizes", false});
+    if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard)
+      examiner
+          .Add("config.discard_into_file",
+               "The buffer discards, in a session that is written into a file: when it is full, it "
+               "takes nothing more, however often it was read.",
+               {.where = BufferName(examiner, i),
+                .proof = "fill_policy: DISCARD and write_into_file: true."})
+          .changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
+                              "a discarding buffer seals itself when it is full", false});
   }
 }
 
-void ExamineIntoFile(Examiner& examiner) {
-  const TraceConfigFacts& config = examiner.config;
-  if (!config.write_into_file) return;
-  for (size_t i = 0; i < config.buffers.size(); ++i) {
-    if (config.buffers[i].policy != FillPolicy::kDiscard) continue;
-    Finding& finding = examiner.Add(
-        "config.discard_into_file",
-        "The buffer discards, in a session that is written into a file: when it is full, it takes "
-        "nothing more, however often it was read.");
-    finding.where = BufferName(examiner, i);
-    finding.proof = "fill_policy: DISCARD and write_into_file: true.";
-    finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
-                               "a discarding buffer seals itself when it is full", false});
-  }
-}
-
-void ExaminePeriods(Examiner& examiner) {
+void ExamineFlushPeriod(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
   constexpr uint64_t kFlushesByItself = 54, kLongSessionMs = 60'000;
   const auto release = ServiceRelease(examiner.facts.service_version);
-  const bool has_period = config.flush_period_ms.value_or(0) > 0;
   const bool by_itself = config.write_into_file &&
                          config.write_flush_mode != WriteFlushMode::kDisabled &&
                          release.value_or(0) >= kFlushesByItself;
   const bool is_long = config.write_into_file || config.duration_ms.value_or(0) > kLongSessionMs;
-  if (!has_period && !by_itself && is_long) {
-    Finding& finding = examiner.Add("config.no_flush",
-                                    "Nothing asks the producers to flush before the session ends.");
-    const bool must_not_know = config.write_into_file && !release;
-    if (!config.write_into_file || must_not_know) finding.harm = Harm::kInfo;
-    finding.cause =
-        must_not_know ? "flush_period_ms is not set. Services since v54 flush by themselves; this "
-                        "one's release is not known."
-                      : "flush_period_ms is not set.";
-    finding.changes.push_back(
-        {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
-  }
-  bool any_ring_of_events = false, any_wrapped = false;
+  if (config.flush_period_ms.value_or(0) > 0 || by_itself || !is_long) return;
+  const bool may_flush = config.write_into_file && !release;
+  Finding& finding = examiner.Add(
+      "config.no_flush", "Nothing asks the producers to flush before the session ends.",
+      {.cause = may_flush ? "flush_period_ms is not set. Services since v54 flush by themselves; "
+                            "this one's release is not known."
+                          : "flush_period_ms is not set."});
+  if (!config.write_into_file || may_flush) finding.harm = Harm::kInfo;
+  finding.changes.push_back(
+      {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
+}
+
+/// Rings of events whose state is never repeated.
+void ExamineMissingClears(Examiner& examiner) {
+  bool any_ring = false, any_wrapped = false;
   std::optional<uint64_t> reach_ns;  // of the ring that holds least
-  for (const ConfiguredSource& source : config.sources) {
+  for (const ConfiguredSource& source : examiner.config.sources) {
     const auto index = static_cast<size_t>(source.target_buffer);
-    if (!IsTrackEvent(source) || index >= config.buffers.size() ||
-        config.buffers[index].policy != FillPolicy::kRingBuffer)
+    const auto& buffers = examiner.config.buffers;
+    const bool is_ring = index < buffers.size() && buffers[index].policy == FillPolicy::kRingBuffer;
+    if (!is_ring || (source.name != "track_event" && source.name != "org.chromium.trace_event"))
       continue;
-    any_ring_of_events = true;
+    any_ring = true;
     if (!HasWrapped(examiner, index)) continue;
     any_wrapped = true;
     if (const auto ns = ReachNs(examiner.facts.buffers[index], examiner))
       reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
   }
-  const uint64_t clear_ms = config.clear_period_ms.value_or(0);
-  // Where packets lack their state, that finding has this change.
-  if (any_ring_of_events && clear_ms == 0 && (any_wrapped || !HasTrace(examiner)) &&
-      !examiner.HasFound("state.unusable")) {
-    Finding& finding = examiner.Add(
-        "config.no_clear_period",
-        any_wrapped ? "The ring wrapped, and nothing made the producers repeat their state."
-                    : "If the ring wraps, the state that later packets need is overwritten.");
-    if (!any_wrapped) finding.harm = Harm::kInfo;
-    finding.proof = "No incremental_state_config in the config.";
-    const uint64_t ms =
-        any_wrapped && reach_ns ? ClearPeriodFor(*reach_ns) / kMsInNs : UsualClearPeriodMs(config);
-    if (ms > 0)
-      finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(ms),
-                                 "producers repeat the state that a wrapped ring has lost" +
-                                     PeriodOrigin(any_wrapped ? reach_ns : std::nullopt),
-                                 true});
-    else
-      finding.remedy = fmt::format("A larger buffer: one that holds the last {} is too small.",
-                                   HumanDuration(*reach_ns));
-  }
-  if (clear_ms == 0 || !examiner.session()) return;
+  // A finding on packets that lack their state has this change already.
+  if (!any_ring || (!any_wrapped && examiner.facts.all.packets > 0) ||
+      examiner.HasFound("state.unusable"))
+    return;
+  Finding& finding = examiner.Add(
+      "config.no_clear_period",
+      any_wrapped ? "The ring wrapped, and nothing made the producers repeat their state."
+                  : "If the ring wraps, the state that later packets need is overwritten.",
+      {.proof = "No incremental_state_config in the config."});
+  if (!any_wrapped) finding.harm = Harm::kInfo;
+  if (auto change = ClearPeriodChange(examiner, reach_ns,
+                                      "producers repeat the state that a wrapped ring has lost"))
+    finding.changes.push_back(*std::move(change));
+  else
+    finding.remedy = fmt::format("A larger buffer: one that holds the last {} is too small.",
+                                 HumanDuration(*reach_ns));
+}
+
+/// Rings that turn over between two repetitions of the state.
+void ExamineClearPeriod(Examiner& examiner) {
+  const uint64_t clear_ns = examiner.config.clear_period_ms.value_or(0) * kMsInNs;
+  if (!examiner.session() || examiner.config.write_into_file) return;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
     const TraceBuffer& buffer = examiner.facts.buffers[i];
-    if (!HasWrapped(examiner, i) || !buffer.span || config.write_into_file) continue;
+    if (!HasWrapped(examiner, i) || !buffer.span) continue;
     const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
-    if (reach >= clear_ms * kMsInNs) continue;
+    if (reach >= clear_ns) continue;
     Finding& finding =
         examiner.Add("config.clear_period",
                      fmt::format("The state is repeated every {}, and the ring holds {}.",
-                                 HumanDuration(clear_ms * kMsInNs), HumanDuration(reach)));
-    finding.where = BufferName(examiner, i);
-    finding.proof = "clear_period_ms, and the times of the packets that are left.";
-    if (const uint64_t period = ClearPeriodFor(reach); period > 0)
-      finding.changes.push_back({"incremental_state_config.clear_period_ms",
-                                 std::to_string(period / kMsInNs),
-                                 "producers repeat their state" + PeriodOrigin(reach), true});
+                                 HumanDuration(clear_ns), HumanDuration(reach)),
+                     {.where = BufferName(examiner, i),
+                      .proof = "clear_period_ms, and the times of the packets that are left."});
+    if (auto change = ClearPeriodChange(examiner, reach, "producers repeat their state"))
+      finding.changes.push_back(*std::move(change));
     else
       finding.remedy = "A larger buffer: this one is too small for state that is repeated.";
   }
@@ -133,10 +121,9 @@ void ExaminePeriods(Examiner& examiner) {
 /// A ring in which one sequence has most of what is left, beside data sources of other kinds.
 void ExamineSharing(Examiner& examiner) {
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
-    if (!HasWrapped(examiner, i)) continue;
-    const auto sources =
-        std::ranges::count(examiner.config.sources, i, &ConfiguredSource::target_buffer);
-    if (sources < 2) continue;
+    const auto sources = static_cast<uint64_t>(
+        std::ranges::count(examiner.config.sources, i, &ConfiguredSource::target_buffer));
+    if (!HasWrapped(examiner, i) || sources < 2) continue;
     uint64_t all = 0;
     const TraceSequence* largest = nullptr;
     for (const TraceSequence& sequence : examiner.facts.sequences) {
@@ -145,15 +132,13 @@ void ExamineSharing(Examiner& examiner) {
       if (largest == nullptr || sequence.all.bytes > largest->all.bytes) largest = &sequence;
     }
     if (largest == nullptr || largest->all.bytes * 3 < all * 2) continue;
-    Finding& finding = examiner.Add(
+    examiner.Add(
         "config.shared_buffer",
         fmt::format("{} share a ring that wrapped, and {} of what is left is of one sequence.",
-                    Count(static_cast<uint64_t>(sources), "data source"),
-                    ShareText(largest->all.bytes, all)));
-    finding.where =
-        fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest));
-    finding.proof = "target_buffer of the data sources, and the bytes of the trace's packets.";
-    finding.weight = largest->all.bytes;
+                    Count(sources, "data source"), ShareText(largest->all.bytes, all)),
+        {.where = fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest)),
+         .proof = "target_buffer of the data sources, and the bytes of the trace's packets.",
+         .weight = largest->all.bytes});
   }
 }
 
@@ -164,10 +149,11 @@ void ExamineDrain(Examiner& examiner) {
     if (source.ftrace_drain_period_ms.value_or(0) < kLongMs ||
         source.ftrace_buffer_kb.value_or(0) >= kLargeKb)
       continue;
-    Finding& finding = examiner.Add(
-        "config.ftrace_drain", fmt::format("The kernel's buffers are drained every {} ms only.",
-                                           *source.ftrace_drain_period_ms));
-    finding.where = fmt::format("data_sources[{}]", i);
+    Finding& finding =
+        examiner.Add("config.ftrace_drain",
+                     fmt::format("The kernel's buffers are drained every {} ms only.",
+                                 *source.ftrace_drain_period_ms),
+                     {.where = fmt::format("data_sources[{}]", i)});
     if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
       finding.harm = Harm::kInfo;
     finding.changes.push_back(
@@ -180,9 +166,12 @@ void ExamineDrain(Examiner& examiner) {
 
 void ExamineConfig(Examiner& examiner) {
   if (!examiner.has_config()) return;
-  ExamineSizes(examiner);
-  ExamineIntoFile(examiner);
-  ExaminePeriods(examiner);
+  ExamineBufferConfigs(examiner);
+  ExamineFlushPeriod(examiner);
+  if (examiner.config.clear_period_ms.value_or(0) == 0)
+    ExamineMissingClears(examiner);
+  else
+    ExamineClearPeriod(examiner);
   ExamineSharing(examiner);
   ExamineDrain(examiner);
 }

@@ -1,34 +1,34 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
+#include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
-#include "core/trace/trace_scan.h"
 
 namespace ringscope {
 namespace {
 
-bool IsWorse(const Finding& a, const Finding& b) {
-  // What a replay proves comes before what the trace's counters say of it.
-  const auto is_proved = [](const Finding& one) {
-    return std::string_view(one.rule->id).starts_with("log.");
-  };
-  return std::tuple(a.harm, is_proved(a), a.weight) > std::tuple(b.harm, is_proved(b), b.weight);
+/// Orders findings: those that a replay proves before those of the trace's counters.
+auto Badness(const Finding& finding) {
+  return std::tuple(finding.harm, std::string_view(finding.rule->id).starts_with("log."),
+                    finding.weight);
 }
 
 Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
   Diagnosis diagnosis;
-  std::ranges::stable_sort(examiner.findings(), IsWorse);
-  diagnosis.findings = std::move(examiner.findings());
-  diagnosis.well = std::move(examiner.well());
-  diagnosis.unknown = std::move(examiner.unknown());
+  std::ranges::stable_sort(examiner.findings, std::ranges::greater(), Badness);
+  diagnosis.findings = std::move(examiner.findings);
+  diagnosis.well = std::move(examiner.well);
+  diagnosis.unknown = std::move(examiner.unknown);
   const auto more = static_cast<uint64_t>(std::ranges::count_if(
       diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
   const uint64_t infos = diagnosis.findings.size() - more;
@@ -37,21 +37,42 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
       more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
   diagnosis.answer = AnswerOf(diagnosis, examiner);
   // Of a log, the answer begins with what its replay knows of the lost packets.
-  if (examiner.replay != nullptr) {
+  if (examiner.is_of_log()) {
     diagnosis.verdict = diagnosis.answer.headline;
     diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
   }
   // As many as are listed below it.
-  if (more > 1 || (more == 1 && infos > 0)) {
-    std::vector<std::string> parts;
-    if (more > 1)
-      parts.push_back(more == 2 ? std::string("one more finding")
-                                : fmt::format("{} more findings", more - 1));
-    if (infos > 0) parts.push_back(Count(infos, "informational finding"));
+  std::vector<std::string> others;
+  if (more == 2) others.emplace_back("one more finding");
+  if (more > 2) others.push_back(fmt::format("{} more findings", more - 1));
+  if (more > 0 && infos > 0) others.push_back(Count(infos, "informational finding"));
+  if (!others.empty()) {
     diagnosis.verdict.pop_back();  // the full stop
-    diagnosis.verdict += fmt::format("; {}.", fmt::join(parts, " and "));
+    diagnosis.verdict += fmt::format("; {}.", Joined(others, " and "));
   }
   return diagnosis;
+}
+
+/// Error counters of trace processor that no other finding is about.
+void ExamineErrors(Examiner& examiner, const StatRows& rows) {
+  constexpr std::string_view kExplained[] = {"clock_sync_failure_",
+                                             "sorter_push_event_out_of_order", "ftrace_cpu_",
+                                             "config_write_into_file_no_flush"};
+  uint64_t sum = 0;
+  std::vector<std::string> counts;
+  for (const StatRow& row : rows) {
+    const bool is_explained = std::ranges::any_of(
+        kExplained, [&](std::string_view start) { return row.name.starts_with(start); });
+    if (row.severity != StatSeverity::kError || row.value == 0 || is_explained) continue;
+    sum += row.value;
+    counts.push_back(
+        fmt::format("{} {}{}", row.name, WithCommas(row.value),
+                    row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine)));
+  }
+  if (sum > 0)
+    examiner.Add("packet.errors",
+                 fmt::format("Trace processor counts {}: {}.", Count(sum, "error"), Joined(counts)),
+                 {.weight = sum});
 }
 
 }  // namespace
@@ -63,22 +84,21 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
     return Conclude(examiner,
                     "This is not the trace of a session: it has the packets that a session lost.");
   }
-  if (replay != nullptr) examiner.findings() = replay->findings;
-  ExamineFile(examiner);
-  ExamineBuffers(examiner);
-  ExamineSequences(examiner);
-  ExamineSession(examiner);
-  ExamineFtrace(examiner);
-  ExamineClocks(examiner);
-  ExamineConfig(examiner);
+  if (replay != nullptr) examiner.findings = replay->findings;
+  for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
+                             ExamineFtrace, ExamineClocks, ExamineConfig})
+    examine(examiner);
+  StatRows rows = StatRowsOf(facts);
+  ExamineErrors(examiner, rows);
   Diagnosis diagnosis =
       Conclude(examiner, facts.stats_packets > 0
                              ? "Nothing is wrong with this trace, as far as it shows."
                              : "Nothing is wrong with what is there, but the trace does not show "
                                "what was lost.");
-  for (StatRow& row : StatRowsOf(facts))
-    if (row.severity != StatSeverity::kInfo && row.value != 0)
-      diagnosis.counters.push_back(std::move(row));
+  std::erase_if(rows, [](const StatRow& row) {
+    return row.severity == StatSeverity::kInfo || row.value == 0;
+  });
+  diagnosis.counters = std::move(rows);
   return diagnosis;
 }
 
@@ -87,18 +107,17 @@ Diagnosis DiagnoseConfig(Bytes config) {
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
   ExamineConfig(examiner);
-  return Conclude(examiner, examiner.findings().empty()
+  return Conclude(examiner, examiner.findings.empty()
                                 ? "Nothing speaks against this config."
                                 : "Nothing in this config is wrong, but see below.");
 }
 
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {
   std::vector<ConfigChange> changes;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.findings)
     for (const ConfigChange& change : finding.changes)
       if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
         changes.push_back(change);
-  }
   return changes;
 }
 

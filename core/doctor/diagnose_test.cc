@@ -121,12 +121,7 @@ std::vector<Case> Cases() {
       {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
       {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
       {"trace.joined", [](TraceFacts& f) { f.sessions = 2; }},
-      {"trace.clone_without_writers",
-       [](TraceFacts& f) {
-         f.moments.push_back({proto::ServiceEvent::kCloneStarted, 5, 1});
-         f.buffers[0].has_losses = false;
-       }},
-      {"trace.filter_errors",
+      {"packet.errors",
        [](TraceFacts& f) {
          f.has_filter = true;
          f.filter_errors = 3;
@@ -158,7 +153,7 @@ std::vector<Case> Cases() {
       {"service.patches_discarded", [](TraceFacts& f) { f.service.patches_discarded = 4; }},
       {"service.invalid_packets", [](TraceFacts& f) { f.service.invalid_packets = 4; }},
       {"state.unusable", [](TraceFacts& f) { f.sequences[0].skipped = 30; }},
-      {"packet.no_sequence", [](TraceFacts& f) { f.clears_without_sequence = 1; }},
+      {"packet.errors", [](TraceFacts& f) { f.clears_without_sequence = 1; }},
       {"flush.failed",
        [](TraceFacts& f) {
          f.service.flushes_requested = 2;
@@ -181,17 +176,17 @@ std::vector<Case> Cases() {
            f.ftrace.AddStats(wire::AsBytes(
                Message().Uint(1, phase).Inner(10, Message().Uint(2, phase * 5)).text()));
        }},
-      {"ftrace.malformed", [](TraceFacts& f) { f.bundles_without_cpu = 1; }},
+      {"packet.errors", [](TraceFacts& f) { f.bundles_without_cpu = 1; }},
       {"clock.unknown",
        [](TraceFacts& f) {
          f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}};
        }},
       {"clock.lost_packets", [](TraceFacts& f) { f.undeferrable = 5; }},
-      {"clock.invalid", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
+      {"packet.errors", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
       {"clock.no_snapshots", [](TraceFacts& f) { f.snapshots = 0; }},
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
-      {"order.negative", [](TraceFacts& f) { f.negative_times = 5; }},
-      {"packet.no_time", [](TraceFacts& f) { f.track_events_without_time = 5; }},
+      {"packet.errors", [](TraceFacts& f) { f.negative_times = 5; }},
+      {"packet.errors", [](TraceFacts& f) { f.track_events_without_time = 5; }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 
@@ -17,21 +17,23 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
       session_(trace.all.span) {
   if (replay != nullptr && replay->session) {
     session_ = replay->session;
-    return;
+  } else if (trace.lifetime) {
+    AddTo(session_, trace.lifetime->first_ns);
+    AddTo(session_, trace.lifetime->last_ns);
   }
-  for (const ServiceMoment& moment : trace.moments)
-    if (moment.event == proto::ServiceEvent::kTracingStarted ||
-        moment.event == proto::ServiceEvent::kTracingDisabled)
-      AddTo(session_, moment.ns);
 }
 
-Finding& Examiner::Add(const char* rule, std::string what) {
-  Finding& finding = findings_.emplace_back();
-  finding.rule = &RuleOf(rule);
-  finding.harm = finding.rule->harm;
-  finding.what = std::move(what);
-  finding.remedy = finding.rule->remedy;
-  return finding;
+Finding& Examiner::Add(const char* id, std::string what, FindingParts parts) {
+  const Rule& rule = RuleOf(id);
+  return findings.emplace_back(
+      Finding{.rule = &rule,
+              .harm = parts.harm.value_or(rule.harm),
+              .what = std::move(what),
+              .where = std::move(parts.where),
+              .cause = std::move(parts.cause),
+              .proof = std::move(parts.proof),
+              .remedy = parts.remedy.empty() ? rule.remedy : std::move(parts.remedy),
+              .weight = parts.weight});
 }
 
 void Examiner::SetMachine(Finding& finding, uint32_t machine) {
@@ -40,7 +42,7 @@ void Examiner::SetMachine(Finding& finding, uint32_t machine) {
 }
 
 bool Examiner::HasFound(std::string_view rule) const {
-  return std::ranges::any_of(findings_,
+  return std::ranges::any_of(findings,
                              [&](const Finding& finding) { return finding.rule->id == rule; });
 }
 
@@ -66,18 +68,16 @@ std::string StandaloneText(const Examiner& examiner, const Finding& finding) {
 }
 
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
-  std::string who;
+  std::vector<std::string> parts;
   const auto& processes = examiner.facts.process_names;
   const auto process = sequence.pid ? processes.find(*sequence.pid) : processes.end();
   if (process != processes.end())
-    who = Printable(process->second);
+    parts.push_back(Printable(process->second));
   else if (sequence.pid)
-    who = fmt::format("pid {}", *sequence.pid);
-  if (!sequence.thread_name.empty())
-    who += fmt::format("{}thread {}", who.empty() ? "" : ", ", Printable(sequence.thread_name));
-  if (sequence.machine != 0)
-    who += fmt::format("{}machine {}", who.empty() ? "" : ", ", sequence.machine);
-  return who;
+    parts.push_back(fmt::format("pid {}", *sequence.pid));
+  if (!sequence.thread_name.empty()) parts.push_back("thread " + Printable(sequence.thread_name));
+  if (sequence.machine != 0) parts.push_back(fmt::format("machine {}", sequence.machine));
+  return Joined(parts);
 }
 
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
@@ -90,47 +90,6 @@ std::string TimeText(const Examiner& examiner, int64_t ns) {
   const int64_t start = examiner.session() ? examiner.session()->first_ns : 0;
   return ns < start ? "-" + HumanDuration(static_cast<uint64_t>(start - ns))
                     : HumanDuration(static_cast<uint64_t>(ns - start));
-}
-
-std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
-  if (!examiner.session() || buffer.stats.bytes_written == 0 || buffer.stats.buffer_size == 0)
-    return std::nullopt;
-  const auto length = static_cast<double>(examiner.session()->length_ns());
-  const double share = static_cast<double>(buffer.stats.buffer_size) /
-                       static_cast<double>(buffer.stats.bytes_written);
-  return static_cast<uint64_t>(length * share);
-}
-
-uint64_t UsualClearPeriodMs(const TraceConfigFacts& config) {
-  constexpr uint64_t kShortestMs = 50;
-  if (!config.duration_ms || *config.duration_ms == 0) return kUsualClearPeriodMs;
-  return std::clamp(*config.duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
-}
-
-std::string PeriodOrigin(std::optional<uint64_t> reach_ns) {
-  return reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
-                  : "; how long the ring holds is not known";
-}
-
-std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
-  std::optional<uint64_t> reach_ns;
-  for (const TraceBuffer& buffer : examiner.facts.buffers)
-    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
-      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
-  return reach_ns;
-}
-
-std::optional<ConfigChange> RepeatedState(const Examiner& examiner) {
-  if (!examiner.has_config()) return std::nullopt;
-  const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
-  const uint64_t ms =
-      reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000 : UsualClearPeriodMs(examiner.config);
-  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
-  if (ms == 0 || (today != 0 && today <= ms)) return std::nullopt;
-  return ConfigChange{"incremental_state_config.clear_period_ms", std::to_string(ms),
-                      fmt::format("producers repeat their state, so that a loss costs at most {}{}",
-                                  HumanDuration(ms * 1'000'000), PeriodOrigin(reach_ns)),
-                      true};
 }
 
 std::string SpanText(const Examiner& examiner, const TimeSpan& span) {
@@ -154,6 +113,41 @@ std::string CausesText(const LossCounts& losses) {
     if (losses.by_bit[i] > 0)
       causes.push_back(fmt::format("{} ({}x)", kCauses[i], WithCommas(losses.by_bit[i])));
   return Joined(causes);
+}
+
+std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
+  const BufferStats& stats = buffer.stats;
+  if (!examiner.session() || stats.bytes_written == 0 || stats.buffer_size == 0)
+    return std::nullopt;
+  return static_cast<uint64_t>(
+      static_cast<double>(examiner.session()->length_ns()) *
+      (static_cast<double>(stats.buffer_size) / static_cast<double>(stats.bytes_written)));
+}
+
+std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
+  std::optional<uint64_t> reach_ns;
+  for (const TraceBuffer& buffer : examiner.facts.buffers)
+    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
+      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
+  return reach_ns;
+}
+
+std::optional<ConfigChange> ClearPeriodChange(const Examiner& examiner,
+                                              std::optional<uint64_t> reach_ns,
+                                              std::string_view reason) {
+  constexpr uint64_t kNsPerMs = 1'000'000, kShortestMs = 50;
+  uint64_t ms = kUsualClearPeriodMs;
+  if (reach_ns)
+    ms = ClearPeriodFor(*reach_ns) / kNsPerMs;
+  else if (const uint64_t duration_ms = examiner.config.duration_ms.value_or(0); duration_ms > 0)
+    ms = std::clamp(duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
+  if (ms == 0) return std::nullopt;
+  const std::string origin =
+      reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
+               : "; how long the ring holds is not known";
+  return ConfigChange{"incremental_state_config.clear_period_ms", std::to_string(ms),
+                      fmt::format(fmt::runtime(reason), HumanDuration(ms * kNsPerMs)) + origin,
+                      true};
 }
 
 }  // namespace ringscope

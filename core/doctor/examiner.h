@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,15 @@ namespace ringscope {
 
 inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
 
-/// What the examinations below read, and what they found so far.
+/// Members of a finding beside its rule and sentence, see Finding.
+struct FindingParts {
+  std::string where = {}, cause = {}, proof = {};
+  std::string remedy = {};  // empty: the rule's
+  uint64_t weight = 0;
+  std::optional<Harm> harm = {};  // absent: the rule's
+};
+
+/// Input of the examinations below, and their findings so far.
 class Examiner {
  public:
   explicit Examiner(const TraceFacts& trace, const ReplayFacts* replayed = nullptr);
@@ -22,9 +31,8 @@ class Examiner {
   const TraceFacts& facts;
   const ReplayFacts* const replay;  // nullptr: the trace is not of a replay
   const TraceConfigFacts config;    // empty if the trace has none
-
   bool has_config() const { return facts.config.has_value(); }
-  /// Whether this is the replay of a log: what its records do not have is not known, and the trace
+  /// Returns true for the replay of a log: what its records do not have is not known, and the trace
   /// that the replay makes lacks it in any case.
   bool is_of_log() const { return replay != nullptr; }
   /// Time of the session, by the log's records, or else by its packets and by the service's events;
@@ -37,37 +45,35 @@ class Examiner {
   void OnEachMachine(const Examine& examine) {
     examine(static_cast<const MachineFacts&>(facts));
     for (const auto& [machine, remote] : facts.remotes) {
-      const size_t first = findings_.size();
+      const size_t first = findings.size();
       is_remote_ = true;
       examine(remote);
       is_remote_ = false;
-      for (size_t i = first; i < findings_.size(); ++i) SetMachine(findings_[i], machine);
+      for (size_t i = first; i < findings.size(); ++i) SetMachine(findings[i], machine);
     }
   }
 
-  /// Adds a finding, which the caller fills in before it adds the next.
-  Finding& Add(const char* rule, std::string what);
-  /// Of the service's machine; nothing is said of what is well on others.
+  /// Adds a finding; the reference is valid until the next one.
+  Finding& Add(const char* rule, std::string what, FindingParts parts = {});
+  /// Notes a check without a finding on the service's machine; other machines are not mentioned.
   void Well(std::string text) {
-    if (!is_remote_) well_.push_back(std::move(text));
+    if (!is_remote_) well.push_back(std::move(text));
   }
-  void Unknown(std::string text) { unknown_.push_back(std::move(text)); }
+  void Unknown(std::string text) { unknown.push_back(std::move(text)); }
   bool HasFound(std::string_view rule) const;
 
-  std::vector<Finding>& findings() { return findings_; }
-  std::vector<std::string>& well() { return well_; }
-  std::vector<std::string>& unknown() { return unknown_; }
+  std::vector<Finding> findings;
+  std::vector<std::string> well, unknown;
 
  private:
   static void SetMachine(Finding& finding, uint32_t machine);
 
   bool is_remote_ = false;
   std::optional<TimeSpan> session_;
-  std::vector<Finding> findings_;
-  std::vector<std::string> well_, unknown_;
 };
 
-// The examinations, by what they look at.
+// The examinations, by their subject.
+
 void ExamineFile(Examiner& examiner);
 /// In place of all others: of packets that ringscope wrote as lost.
 void ExamineLostTrace(Examiner& examiner);
@@ -84,35 +90,34 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
 
 // Words that several of them use.
 
-/// What a replay knows of the buffer; nullptr: nothing, or there was none.
+/// Returns the replay's facts of the buffer, or nullptr if there are none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
-/// What the finding states, as a sentence that stands alone: with the buffer, where the trace has
-/// several.
+/// The finding's sentence, with the buffer where the trace has several.
 std::string StandaloneText(const Examiner& examiner, const Finding& finding);
 /// "buffer 0 (main)": by its index in the config; of a log as the log numbers it.
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
-/// "com.example, thread worker": the same without its number; empty: nothing names it.
+/// "com.example, thread worker"; empty: nothing names it.
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".
 std::string TimeText(const Examiner& examiner, int64_t ns);
-/// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:
-/// the trace does not tell.
-std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
-/// A clear_period_ms where nothing shows how far a ring reaches back: short enough for the session.
-uint64_t UsualClearPeriodMs(const TraceConfigFacts& config);
-/// Where a clear_period_ms is from: ", a tenth of the 8.200 s that the ring holds".
-std::string PeriodOrigin(std::optional<uint64_t> reach_ns);
-/// The same of the ring that wrapped and holds least.
-std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
-/// How often producers ought to repeat their state, for rings that wrapped; absent where the config
-/// is not known, does so already, or no ring holds enough of it.
-std::optional<ConfigChange> RepeatedState(const Examiner& examiner);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
-/// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.
+/// "it was overwritten before it was read (12x)": causes by the loss bits.
 std::string CausesText(const LossCounts& losses);
+
+/// Returns the time that the newest data in a ring reaches back, ns, at the rate of the whole
+/// session; nullopt if it is not known.
+std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
+/// The reach of the ring that wrapped and holds least.
+std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
+/// A clear_period_ms for a ring that reaches back so far: a tenth of it, or if that is not known,
+/// the usual one, short enough for the session. nullopt: the ring is too small.
+/// @param reason "producers repeat their state"; {} in it is the period
+std::optional<ConfigChange> ClearPeriodChange(const Examiner& examiner,
+                                              std::optional<uint64_t> reach_ns,
+                                              std::string_view reason);
 
 }  // namespace ringscope
 

@@ -2,73 +2,67 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
 
 void ExamineEnd(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
+  const uint64_t after_stats = facts.packets_after_stats.value_or(0);
   if (facts.is_cut_off) {
-    Finding& finding = examiner.Add("trace.cut_off", "The file ends within a packet.");
-    finding.cause = "It was cut, or copied while it was still being written.";
-    finding.proof =
-        fmt::format("The last packet is not whole, after {}.", Count(facts.all.packets, "packet"));
-  } else if (facts.stats_packets > 0 && facts.data_packets > 0 &&
-             facts.packets_after_stats.value_or(0) > 0 && examiner.config.write_into_file) {
-    Finding& finding =
-        examiner.Add("trace.cut_off",
-                     fmt::format("The last statistics are not at the end of the file: {} follow{}.",
-                                 Count(*facts.packets_after_stats, "packet"),
-                                 *facts.packets_after_stats == 1 ? "s" : ""));
-    finding.harm = Harm::kInfo;
-    finding.cause =
-        "The session did not come to its end, or its service is older than v58, which writes them "
-        "only every 10 s.";
-    finding.proof = "No trace_stats packet after these packets.";
-    finding.weight = *facts.packets_after_stats;
+    examiner.Add("trace.cut_off", "The file ends within a packet.",
+                 {.cause = "It was cut, or copied while it was still being written.",
+                  .proof = fmt::format("The last packet is not whole, after {}.",
+                                       Count(facts.all.packets, "packet"))});
+  } else if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
+             examiner.config.write_into_file) {
+    examiner.Add("trace.cut_off",
+                 fmt::format("The last statistics are not at the end of the file: {} follow{}.",
+                             Count(after_stats, "packet"), after_stats == 1 ? "s" : ""),
+                 {.cause = "The session did not come to its end, or its service is older than v58, "
+                           "which writes them only every 10 s.",
+                  .proof = "No trace_stats packet after these packets.",
+                  .weight = after_stats,
+                  .harm = Harm::kInfo});
   }
-  if (facts.stats_packets == 0 && facts.data_packets > 0) {
-    Finding& finding =
-        examiner.Add("trace.no_stats",
-                     "The service's statistics are missing: what its buffers lost is not known.");
-    finding.cause =
-        "The file was cut before its end, was made by another tool, or a filter removed them.";
-    finding.proof = "There is no trace_stats packet.";
-    examiner.Unknown("What the buffers lost: there are no statistics.");
-  }
+  if (facts.stats_packets > 0 || facts.data_packets == 0) return;
+  examiner.Add("trace.no_stats",
+               "The service's statistics are missing: what its buffers lost is not known.",
+               {.cause = "The file was cut before its end, was made by another tool, or a filter "
+                         "removed them.",
+                .proof = "There is no trace_stats packet."});
+  examiner.Unknown("What the buffers lost: there are no statistics.");
 }
 
 void ExamineDamage(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  if (facts.error_count > 0) {
-    Finding& finding =
-        examiner.Add("trace.corrupt",
-                     fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
-                                 facts.error_count == 1 ? "is" : "are"));
-    finding.where =
-        fmt::format("offset {}: {}", facts.errors.front().offset, facts.errors.front().what);
-    finding.proof = "Trace processor refuses to import the file after the first of them.";
-    finding.weight = facts.error_count;
-  } else if (examiner.is_of_log() ? facts.data_packets > 0 : facts.all.packets > 0) {
+  if (facts.error_count > 0)
+    examiner.Add("trace.corrupt",
+                 fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
+                             Is(facts.error_count)),
+                 {.where = fmt::format("offset {}: {}", facts.errors.front().offset,
+                                       facts.errors.front().what),
+                  .proof = "Trace processor refuses to import the file after the first of them.",
+                  .weight = facts.error_count});
+  else if (examiner.is_of_log() ? facts.data_packets > 0 : facts.all.packets > 0)
     examiner.Well(examiner.is_of_log() ? "All packets of the replay can be read."
                                        : "All packets of the file can be read.");
-  }
 }
 
 void ExamineSessions(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  if (facts.sessions > 1) {
-    Finding& finding =
-        examiner.Add("trace.joined", fmt::format("This is session {} of {} in one file.",
-                                                 facts.session, WithCommas(facts.sessions)));
-    finding.cause =
-        "A clone of a session that was written into a file has the file's data first and then its "
-        "own, or files were joined.";
-    finding.proof = "trace_config and trace_uuid packets, which a session writes once.";
-  }
+  if (facts.sessions > 1)
+    examiner.Add(
+        "trace.joined",
+        fmt::format("This is session {} of {} in one file.", facts.session,
+                    WithCommas(facts.sessions)),
+        {.cause = "A clone of a session that was written into a file has the file's data first "
+                  "and then its own, or files were joined.",
+         .proof = "trace_config and trace_uuid packets, which a session writes once."});
   if (facts.has_others)
     examiner.Unknown("Further sessions of the file: there are too many to examine separately.");
   if (facts.too_large > 0)
@@ -82,7 +76,7 @@ void ExamineSessions(Examiner& examiner) {
                                  examiner.is_of_log() ? "log" : "trace"));
 }
 
-/// Of a log: what became of the data, by the chunks that it commits.
+/// Returns why no packet was read, by the chunks that the log commits.
 std::string EmptyLogCause(const TraceFacts& facts) {
   uint64_t chunks = 0;
   for (const TraceBuffer& buffer : facts.buffers)
@@ -92,43 +86,97 @@ std::string EmptyLogCause(const TraceFacts& facts) {
                      chunks == 1 ? "it" : "them");
 }
 
+const char* EmptyTraceCause(const TraceFacts& facts) {
+  if (facts.stats_packets == 0) return "Not known: the statistics of the service are missing, too.";
+  if (facts.service.producers_connected == 0) return "No producer was connected.";
+  if (facts.service.data_sources_registered == 0)
+    return "Producers were connected, but none had registered a data source.";
+  if (facts.service.data_sources_seen == 0)
+    return "No registered data source has a name that the config asks for.";
+  return "Data sources were started, and wrote nothing that was read: they were idle, their data "
+         "was never committed or flushed, or it was lost in the buffers.";
+}
+
 void ExamineEmpty(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  Finding& finding = examiner.Add(
-      "trace.empty", facts.all.packets == 0
-                         ? std::string("The file has no packet at all.")
-                         : fmt::format("No producer's packet is in the trace ({} of the service).",
-                                       Count(facts.all.packets, "packet")));
-  finding.weight = UINT64_MAX;
-  const ServiceStats& service = facts.service;
   if (examiner.is_of_log()) {
-    finding.what = "No packet of a producer is read in the replay.";
-    finding.cause = EmptyLogCause(facts);
-    finding.proof = "The replay of the log, packet by packet.";
-    finding.remedy =
-        "Look whether the log was recorded up to the session's end, and from its beginning.";
+    examiner.Add("trace.empty", "No packet of a producer is read in the replay.",
+                 {.cause = EmptyLogCause(facts),
+                  .proof = "The replay of the log, packet by packet.",
+                  .remedy = "Look whether the log was recorded up to the session's end, and from "
+                            "its beginning.",
+                  .weight = UINT64_MAX});
     return;
   }
+  Finding& finding = examiner.Add(
+      "trace.empty",
+      facts.all.packets == 0 ? std::string("The file has no packet at all.")
+                             : fmt::format("No producer's packet is in the trace ({} of the "
+                                           "service).",
+                                           Count(facts.all.packets, "packet")),
+      {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
   if (facts.all.packets == 0)
     finding.remedy = "Look whether the session began, and whether the file was copied whole.";
-  if (facts.stats_packets == 0) {
-    finding.cause = "Not known: the statistics of the service are missing, too.";
-  } else if (service.producers_connected == 0) {
-    finding.cause = "No producer was connected.";
-  } else if (service.data_sources_registered == 0) {
-    finding.cause = "Producers were connected, but none had registered a data source.";
-  } else if (service.data_sources_seen == 0) {
-    finding.cause = "No registered data source has a name that the config asks for.";
-  } else {
-    finding.cause =
-        "Data sources were started, and wrote nothing that was read: they were idle, their data "
-        "was never committed or flushed, or it was lost in the buffers.";
-  }
   if (facts.stats_packets > 0)
-    finding.proof = fmt::format(
-        "The service counts {} connected, {} registered, {} started (in all sessions).",
-        Count(service.producers_connected, "producer"),
-        Count(service.data_sources_registered, "data source"), service.data_sources_seen);
+    finding.proof =
+        fmt::format("The service counts {} connected, {} registered, {} started (in all sessions).",
+                    Count(facts.service.producers_connected, "producer"),
+                    Count(facts.service.data_sources_registered, "data source"),
+                    facts.service.data_sources_seen);
+}
+
+void ExamineFlushes(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  const uint64_t failed = facts.service.flushes_failed, all = facts.service.flushes_requested;
+  constexpr const char* kCause = "A producer was busy, blocked, or disconnected meanwhile.";
+  if (failed > 0)
+    examiner.Add(
+        "flush.failed",
+        fmt::format("{} of {} {} not acknowledged in time.", WithCommas(failed),
+                    all == 1 ? std::string("1 flush") : WithCommas(all) + " flushes", Was(failed)),
+        {.cause = kCause,
+         .proof = "flushes_failed of the service's statistics.",
+         .remedy = fmt::format("A longer flush_timeout_ms (it is {} ms); look at the "
+                               "producers that were late.",
+                               examiner.config.flush_timeout_ms),
+         .weight = failed});
+  if (facts.final_flushes_failed > 0)
+    examiner.Add("flush.final_failed", "The last flush before the end was not acknowledged.",
+                 {.cause = kCause,
+                  .proof = "final_flush_outcome of the service's statistics.",
+                  .weight = facts.final_flushes_failed});
+  if (facts.stats_packets == 0) return;
+  if (failed == 0 && facts.final_flushes_failed == 0 && all > 0)
+    examiner.Well(all == 1 ? std::string("The flush of the session succeeded.")
+                           : fmt::format("All {} flushes succeeded.", WithCommas(all)));
+  if (facts.final_flushes_succeeded + facts.final_flushes_failed > 0) return;
+  examiner.Unknown(std::string("Whether the producers were flushed before the end: ") +
+                   (examiner.is_of_log()
+                        ? "no record of the log shows it."
+                        : "the service did no final flush, which it leaves to a consumer that "
+                          "stops the session itself."));
+}
+
+void ExamineService(Examiner& examiner) {
+  const ServiceStats& service = examiner.facts.service;
+  const auto add = [&](const char* rule, const char* counter, uint64_t count, std::string nouns) {
+    if (count > 0)
+      examiner.Add(
+          rule, fmt::format("The service refused {}.", nouns),
+          {.cause = "The counter belongs to the service, so that other sessions may be the cause.",
+           .proof = fmt::format("{} of the service's statistics.", counter),
+           .weight = count});
+  };
+  const uint64_t patches = service.patches_discarded;
+  add("service.chunks_discarded", "chunks_discarded", service.chunks_discarded,
+      Count(service.chunks_discarded, "chunk"));
+  add("service.patches_discarded", "patches_discarded", patches,
+      WithCommas(patches) + (patches == 1 ? " patch" : " patches"));
+  if (const uint64_t invalid = service.invalid_packets; invalid > 0)
+    examiner.Add("service.invalid_packets",
+                 fmt::format("{} {} not valid, and {} not in the trace.", Count(invalid, "packet"),
+                             Was(invalid), Is(invalid)),
+                 {.proof = "invalid_packets of the service's statistics.", .weight = invalid});
 }
 
 }  // namespace
@@ -139,19 +187,21 @@ void ExamineFile(Examiner& examiner) {
   ExamineEnd(examiner);
   ExamineSessions(examiner);
   if (facts.data_packets == 0) ExamineEmpty(examiner);
-  if (facts.filter_errors > 0)
-    examiner.Add("trace.filter_errors", fmt::format("The filter could not read {}.",
-                                                    Count(facts.filter_errors, "packet")));
+}
+
+void ExamineSession(Examiner& examiner) {
+  ExamineFlushes(examiner);
+  ExamineService(examiner);
 }
 
 void ExamineLostTrace(Examiner& examiner) {
   ExamineDamage(examiner);
-  Finding& finding = examiner.Add(
+  examiner.Add(
       "trace.lost_packets",
       fmt::format("The file has {}: those that a session lost, and events on what became of them.",
-                  Count(examiner.facts.all.packets, "packet")));
-  finding.cause = "It was written by 'ringscope replay --lost'.";
-  finding.proof = "system_info, the first packet of the file, names ringscope and what it wrote.";
+                  Count(examiner.facts.all.packets, "packet")),
+      {.cause = "It was written by 'ringscope replay --lost'.",
+       .proof = "system_info, the first packet of the file, names ringscope and what it wrote."});
   examiner.Unknown("What is wrong with the session: its log or its trace shows it, not this file.");
 }
 

@@ -19,7 +19,7 @@
 
 namespace ringscope {
 
-/// How bad a finding is, from harmless to worst.
+/// Severity of a finding, from harmless to worst.
 enum class Harm : uint8_t {
   kOk,        // of a verdict alone: nothing was found
   kInfo,      // good to know
@@ -30,7 +30,7 @@ enum class Harm : uint8_t {
 template <>
 inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_loss", "error"};
 
-/// How bad it is that so many of the packets cannot be used, for lack of their state: a trace with
+/// Severity of so many packets that cannot be used because their state is missing: a trace with
 /// half of them is not a trace.
 inline Harm HarmOfUnusable(uint64_t unusable, uint64_t packets) {
   return unusable == 0 ? Harm::kOk : unusable * 2 >= packets ? Harm::kError : Harm::kDataLoss;
@@ -42,8 +42,7 @@ struct AnswerLine {
   std::string text;
 };
 
-/// What is wrong with a trace, or with a session of a log, in about ten lines: the most important
-/// first.
+/// The problems of a trace or of a session of a log in about ten lines, the most important first.
 struct Answer {
   Harm severity = Harm::kOk;
   std::string headline;  // one sentence
@@ -55,7 +54,7 @@ struct Answer {
   }
 };
 
-/// What doctor looks for: an entry of the table that the documentation is made of.
+/// A kind of finding: an entry of the table that the documentation is made of.
 struct Rule {
   const char* id;       // "buffer.overwritten"
   Harm harm;            // the worst that it finds
@@ -78,10 +77,10 @@ struct Finding {
   std::string proof;    // which packets or counters show it
   std::string remedy;   // for this case
   uint64_t weight = 0;  // orders findings of the same harm: packets, bytes or times concerned
-  std::vector<ConfigChange> changes;
+  std::vector<ConfigChange> changes = {};
 };
 
-/// What doctor says of one trace or log.
+/// The result of doctor for one trace or session of a log.
 struct Diagnosis {
   std::string verdict;  // one sentence
   Harm harm = Harm::kOk;
@@ -92,7 +91,7 @@ struct Diagnosis {
   StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
 
-/// What the replay of a log knows of a buffer.
+/// Facts of a buffer that the replay of a log has.
 struct ReplayedBuffer {
   BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
@@ -100,7 +99,7 @@ struct ReplayedBuffer {
   /// Re-commits that break the rules and that the buffer refused, where it lost no packet at all.
   uint64_t harmless_recommits = 0;
 };
-/// What the replay of a log knows, and the trace that it makes does not.
+/// Facts that the replay of a log has, and the trace that it makes has not.
 struct ReplayFacts {
   std::optional<TimeSpan> session;             // absent: no record has a time
   std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace

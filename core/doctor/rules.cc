@@ -35,13 +35,6 @@ constexpr std::array kRules = {
          "mixes up their sequences and counters.",
          "Open each session by itself in trace processor: 'ringscope replay --session N -o' "
          "writes one."},
-    Rule{"trace.clone_without_writers", Harm::kWarning, "A clone without statistics of its writers",
-         "Clones of V2 buffers do not have writer_stats, so that trace processor shows no loss per "
-         "buffer, whatever was lost.",
-         "Read the losses per sequence, which ringscope counts from the packets."},
-    Rule{"trace.filter_errors", Harm::kError, "The filter could not read packets",
-         "Packets that the filter could not parse are replaced by empty ones.",
-         "Look for producers that write malformed packets, or for a filter of another version."},
 
     // Losses that the replay of a log proves.
     Rule{"log.lost", Harm::kDataLoss, "Packets of the log were lost",
@@ -113,9 +106,6 @@ constexpr std::array kRules = {
          "lost. Trace processor skips them. Half of all packets, or more, is an error.",
          "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
          "larger buffer keeps it."},
-    Rule{"packet.no_sequence", Harm::kError, "Packets without a sequence id",
-         "Fields that belong to a sequence are in packets without trusted_packet_sequence_id.",
-         "Check how the trace was made: the service always writes that field."},
 
     // Flushes and sequences.
     Rule{"flush.failed", Harm::kDataLoss, "A flush failed",
@@ -146,10 +136,6 @@ constexpr std::array kRules = {
     Rule{"ftrace.kprobe_misses", Harm::kDataLoss, "Kprobes were missed",
          "The kernel could not record all hits of a kprobe.",
          "Fewer kprobes, or a larger maxactive for return probes."},
-    Rule{"ftrace.malformed", Harm::kError, "Malformed ftrace bundles",
-         "Bundles without a CPU, events without a timestamp, or compact events whose columns do "
-         "not match. Trace processor skips them.",
-         "Check the version of the probes and of what changed the trace since."},
 
     // Clocks and order.
     Rule{
@@ -162,10 +148,6 @@ constexpr std::array kRules = {
          "Packets were lost because a clock snapshot was missing",
          "Their clock became known only after the importer had begun to give out events.",
          "Write the clock snapshot before the first packet that needs it."},
-    Rule{"clock.invalid", Harm::kError, "Invalid clock snapshots",
-         "A clock twice in a snapshot, with another unit than before, or the trace's clock going "
-         "backwards.",
-         "Look at which producer writes its own snapshots."},
     Rule{"clock.no_snapshots", Harm::kWarning, "No clock snapshots",
          "Times of different clocks cannot be related.",
          "builtin_data_sources { disable_clock_snapshotting: false }"},
@@ -174,13 +156,12 @@ constexpr std::array kRules = {
          "what has left a window are dropped.",
          "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
          "that hold back old data. Importing with a full sort keeps them."},
-    Rule{"order.negative", Harm::kError, "Events with times before zero", "They are dropped.",
-         "Look at the clock of these packets."},
-    Rule{"packet.no_time", Harm::kError, "Packets without the timestamp that they need",
-         "Track events, atoms or GPU counters without any time. Trace processor drops or misplaces "
-         "them.",
-         "Look at the producer that writes them."},
 
+    Rule{"packet.errors", Harm::kError, "Packets that trace processor drops",
+         "Trace processor counts packets, events or clock snapshots that lack a field that they "
+         "need or are malformed: all of its error counters that no other finding is about.",
+         "Look at the producers that write them, at what changed the trace since, and whether a "
+         "filter of another version did."},
     // The config.
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
          "Such a buffer seals itself when it is full, however often it was read.",

@@ -17,15 +17,17 @@ namespace ringscope {
 struct EstimatedBuffer {
   uint32_t index = 0;  // in the config
   FillPolicy policy = FillPolicy::kRingBuffer;
-  uint64_t size = 0;                 // bytes
-  std::optional<uint64_t> written;   // bytes that came to it; absent: the trace has no statistics
-  uint64_t lost = 0;                 // of these, bytes overwritten unread, or discarded
-  std::optional<uint64_t> reach_ns;  // how far a full ring reaches back, at the session's mean rate
-  uint64_t planned = 0;              // bytes
-  std::optional<uint64_t> planned_reach_ns;
+  uint64_t size = 0;  // bytes
+  std::optional<uint64_t> written =
+      {};             // bytes that came to it; absent: the trace has no statistics
+  uint64_t lost = 0;  // of these, bytes overwritten unread, or discarded
+  std::optional<uint64_t> reach_ns =
+      {};                // how far a full ring reaches back, at the session's mean rate
+  uint64_t planned = 0;  // bytes
+  std::optional<uint64_t> planned_reach_ns = {};
 };
 
-/// What the sizes are to do.
+/// Purpose of the sizes.
 struct TraceSizesWish {
   std::optional<uint64_t> keep_ns;  // how far back rings are to reach; absent: to all of it
   std::optional<uint64_t> memory;   // bytes, for all buffers together; absent: no limit
@@ -38,10 +40,6 @@ struct TraceSizes {
   uint64_t TotalSize() const;
   uint64_t TotalPlanned() const;
 };
-
-/// Whether buffers of the trace's session lost data: then the trace has only a part of what was
-/// written.
-bool LostInBuffers(const TraceFacts& facts);
 
 /// Sizes for such a session.
 /// @param diagnosis of the same trace

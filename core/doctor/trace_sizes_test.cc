@@ -55,7 +55,6 @@ Result<TraceSizes> Estimated(const TraceFacts& facts, const TraceSizesWish& wish
 
 TEST(TraceSizes, AreThoseOfTheDiagnosis) {
   const TraceFacts facts = OverwrittenTrace();
-  ASSERT_TRUE(LostInBuffers(facts));
   const TraceSizes sizes = Estimated(facts).value();
   ASSERT_EQ(sizes.buffers.size(), 2u);
   const EstimatedBuffer& ring = sizes.buffers[0];
@@ -95,9 +94,6 @@ TEST(TraceSizes, SharesTheMemoryByWhatTheBuffersShouldHave) {
 TEST(TraceSizes, AreNotKnownWithoutStatistics) {
   TraceFacts facts = OverwrittenTrace();
   facts.buffers.clear();
-  EXPECT_FALSE(LostInBuffers(facts));
-  facts.sequences.emplace_back().losses.sequence_packet_loss = 1;
-  EXPECT_TRUE(LostInBuffers(facts));
   const TraceSizes sizes = Estimated(facts).value();
   ASSERT_EQ(sizes.buffers.size(), 2u);
   EXPECT_FALSE(sizes.buffers[0].written);

@@ -10,7 +10,7 @@
 
 namespace ringscope {
 
-/// What a sequence of a trace wrote, and what of it is left.
+/// Bytes that a sequence of a trace wrote, and packets of it that are left.
 struct WriterShare {
   uint32_t sequence = 0;           // trusted_packet_sequence_id
   std::string name;                // process and thread, as far as the trace names them
@@ -22,8 +22,8 @@ struct WriterShare {
 
 /// Who filled the buffers, by bytes, the largest first. The service's own packets are left out.
 struct WriterShares {
-  /// Whether the bytes are of all chunks that were committed, lost or not, as the service counts
-  /// them; else of the packets that are in the trace. V1 buffers count only chunks that were read
+  /// True if the bytes are of all chunks that were committed, lost or not, as the service counts
+  /// them; else they are of the packets in the trace. V1 buffers count only chunks that were read
   /// to their end, and full buffers that discard count only what they took.
   bool of_all = false;
   uint64_t bytes = 0;  // of all sequences

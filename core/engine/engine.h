@@ -81,8 +81,7 @@ class EngineObserver {
   virtual void OnPacketReturned(const Packet&) {}
   /// In a read pass, the packet that begins at this place, or the rest of one that continues there,
   /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
-  /// follows the place in its chunk is abandoned as well. (What is lost with an evicted chunk is
-  /// not reported one by one.)
+  /// follows the place in its chunk is abandoned as well.
   virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t /*cause*/) {}
   /// A packet that nobody read was lost, because the space of its chunk is needed. Only where
   /// wants_overwritten_packets.
@@ -104,9 +103,8 @@ class EngineObserver {
   bool wants_overwritten_packets_ = false;
 };
 
-/// A trace buffer: one of Perfetto's, in one of its versions. Commits and patches go in; read
-/// passes take packets out. A pass (BeginRead, then NextPacket until nullptr) must not be
-/// continued after a Commit or Patch: begin a new one.
+/// A trace buffer. Commits and patches go in; read passes take packets out. A pass (BeginRead, then
+/// NextPacket until nullptr) must not be continued after a Commit or Patch.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -139,9 +137,8 @@ class Engine {
   /// @return what is wrong; empty if nothing
   virtual std::string CheckInvariants() const = 0;
 
-  /// Why the engine cannot continue; once set, it accepts nothing and returns nothing.
-  /// nullptr as long as all is well, which for engines of the catalogue is always. To be looked at
-  /// after each call: the calls themselves have no way to fail.
+  /// Why the engine cannot continue; nullptr as long as all is well, which for engines of the
+  /// catalogue is always. To be checked after each call.
   const Error* failure() const { return failure_.get(); }
 
  protected:

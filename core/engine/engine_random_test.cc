@@ -12,7 +12,7 @@
 #include "core/compare/random_stream.h"
 #include "core/engine/chunk_ring.h"
 #include "core/engine/v2_engine.h"
-#include "core/engine/v2_releases.h"
+#include "core/engine/v2_rules.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/stream_sets.h"
 

@@ -25,9 +25,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "read before.",
        "previous_packet_dropped is 1 on the first packet of every sequence, lost or not, so it "
        "means nothing there.",
-       {},
-       "flags_first_packets",
-       true},
+       {}},
       {"v1",
        nullptr,
        "A commit keeps its whole payload",
@@ -36,8 +34,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "refuses a record of more than 65,535 bytes.",
        "A chunk that is hardly filled takes its full size: the same buffer holds less, and wraps "
        "earlier. The size of the buffer is not rounded up to 4,096 either.",
-       {&BufferStats::buffer_size, &BufferStats::bytes_written, &BufferStats::write_wrap_count},
-       "keeps_whole_payload"},
+       {&BufferStats::buffer_size, &BufferStats::bytes_written, &BufferStats::write_wrap_count}},
       {"v1",
        nullptr,
        "Chunks stay after they are read",
@@ -48,8 +45,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "that is committed again after it was overwritten counts as new, so its packets can "
        "appear twice.",
        {&BufferStats::chunks_discarded, &BufferStats::padding_bytes_written,
-        &BufferStats::padding_bytes_cleared},
-       "keeps_read_chunks"},
+        &BufferStats::padding_bytes_cleared}},
       {"v1",
        nullptr,
        "A missing chunk id ends the sequence for the pass",
@@ -68,8 +64,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "It counts a chunk with unread fragments as overwritten, and drops it.",
        "Only the count of chunks reports an overwrite. The next packet of the sequence has the "
        "same 1 that it would have anyway.",
-       {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten},
-       "drops_whole_chunks"},
+       {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten}},
       {"v1",
        nullptr,
        "Fragments are checked when they are read",
@@ -79,8 +74,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "are counted when a read reaches them; the rest of the chunk is dropped then.",
        "What was overwritten unread is in neither counter, and the packets after an abort marker "
        "in its chunk are lost, too.",
-       {&BufferStats::abi_violations, &BufferStats::trace_writer_packet_loss},
-       "checks_when_read"},
+       {&BufferStats::abi_violations, &BufferStats::trace_writer_packet_loss}},
       {"v1",
        nullptr,
        "A missing patch stalls the whole chunk",
@@ -89,8 +83,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "It stalls before a chunk that needs patching, with all packets in it.",
        "Complete packets before an unpatched one, in the same chunk, are missing from the pass. "
        "If the patch is never sent, they are lost when the chunk is overwritten.",
-       {&BufferStats::readaheads_failed, &BufferStats::patches_failed},
-       "stalls_whole_chunks"},
+       {&BufferStats::readaheads_failed, &BufferStats::patches_failed}},
       {"v1",
        nullptr,
        "A re-commit must have the same size",
@@ -101,8 +94,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "the chunk stays incomplete.",
        "A scraped chunk can stay unread: in every pass the sequence ends there, until the chunk "
        "is overwritten.",
-       {&BufferStats::chunks_rewritten, &BufferStats::abi_violations},
-       "recommits_same_size"},
+       {&BufferStats::chunks_rewritten, &BufferStats::abi_violations}},
 
       // v55 against v54.
       {"v2@55",
@@ -225,13 +217,6 @@ std::vector<const ReleaseNote*> NotesOf(std::string_view engine) {
   std::vector<const ReleaseNote*> notes;
   for (const ReleaseNote& note : ReleaseNotes())
     if (engine == note.engine) notes.push_back(&note);
-  return notes;
-}
-
-std::vector<const ReleaseNote*> NamedNotesOfV1() {
-  std::vector<const ReleaseNote*> notes;
-  for (const ReleaseNote* const note : NotesOf("v1"))
-    if (note->name != nullptr) notes.push_back(note);
   return notes;
 }
 

@@ -19,9 +19,6 @@ struct ReleaseNote {
   const char* since;    // how this engine and those after it do it
   const char* symptom;  // what of it shows in a trace
   std::vector<uint64_t BufferStats::*> counters;  // which show it; may be none
-  /// Of V1: a name for what its counters or loss bits show alone; nullptr: packets show it, too.
-  const char* name = nullptr;
-  bool loss_bits = false;  // show it
 };
 
 /// All differences, in the order of the releases.
@@ -29,9 +26,6 @@ std::span<const ReleaseNote> ReleaseNotes();
 
 /// Those that this engine introduced: "v2@56" against "v2@55"; "v1" against V2.
 std::vector<const ReleaseNote*> NotesOf(std::string_view engine);
-
-/// Those of V1 that have a name.
-std::vector<const ReleaseNote*> NamedNotesOfV1();
 
 /// A counter's name, as statistics call it.
 const char* CounterName(uint64_t BufferStats::*counter);

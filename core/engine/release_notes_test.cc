@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/engine/catalogue.h"
-#include "core/engine/v2_releases.h"
+#include "core/engine/v2_rules.h"
 
 namespace ringscope {
 namespace {

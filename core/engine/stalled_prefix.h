@@ -23,9 +23,8 @@ enum class Continuation : uint8_t {
 };
 
 /// The chunks at the beginning of buffer order in which a read pass would find nothing new:
-/// padding, and chunks of sequences that stalled and did not change since. A pass skips them, with
-/// the read-aheads that would fail and the stalls that it would report. Makes idle passes fast;
-/// without it, passes find the same.
+/// padding, and chunks of sequences that stalled and did not change since. A pass skips them, which
+/// makes idle passes fast; without it, passes find the same.
 class StalledPrefix {
  public:
   /// A sequence that stalls in the prefix.

@@ -131,8 +131,7 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
 }
 
 /// Follows a packet from its first fragment over the sequence's chunks; consumes what the outcome
-/// asks for and, if all of it is there, makes packet_. (In any case, packet_.place.last_chunk is
-/// the last chunk of which the walk took fragments.)
+/// asks for and, if all of it is there, makes packet_.
 /// @param stall set if the outcome is kUnfinished
 template <bool kObserved>
 template <Mode kMode>

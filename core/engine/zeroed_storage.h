@@ -35,9 +35,8 @@ inline ZeroedStorage AllocateZeroed(uint64_t size) {
   return ZeroedStorage(bytes);
 }
 
-/// Fetches a payload that will be read soon: its fragments are found one after the other, so that
-/// the processor does not see them coming. (Inlined in any case: a call of a function that does
-/// nothing but this is taken for one without an effect, and removed.)
+/// Fetches a payload that will be read soon. (Inlined: a call of a function that does nothing else
+/// is removed.)
 [[gnu::always_inline]] inline void PrefetchPayload(const uint8_t* payload, uint32_t size) {
   constexpr uint32_t kLine = 64;
   for (uint32_t at = 0; at < size; at += kLine) __builtin_prefetch(payload + at);

@@ -16,7 +16,6 @@ TEST(BufferHistory, Places_AreCountedOn) {
   history.AddCommit(2, Name(kTwo, 0), 50);
   EXPECT_EQ(history.Find(Name(kTwo, 0))->start, 100u);
   EXPECT_EQ(history.Find(Name(kTwo, 0))->end(), 150u);
-  EXPECT_EQ(history.Find(Name(kTwo, 0))->number, 1u);
   EXPECT_EQ(history.bytes(), 150u);
   EXPECT_EQ(history.largest(), 100u);
   EXPECT_EQ(history.Find(Name(kTwo, 1)), nullptr);
@@ -35,41 +34,23 @@ TEST(BufferHistory, Read_IsTheFirstFromARecordOn) {
   EXPECT_EQ(history.BytesAtReadFrom(4), 200u);
 }
 
-TEST(BufferHistory, Discard_TakesSpaceOnceAndPushesNothing) {
+TEST(BufferHistory, Discard_TakesSpaceOnce) {
   BufferHistory history;
   history.AddDiscard(1, Name(kOne, 0), 4096);
   history.AddDiscard(2, Name(kOne, 0), 1000);  // scraped before
   history.AddCommit(3, Name(kTwo, 0), 100);
   EXPECT_EQ(history.bytes(), 4196u);
-  EXPECT_EQ(history.BytesBetween(0, 2).size(), 1u);
 }
 
-// Windows that advance give the same as counting from scratch, forwards, backwards and over what
-// was forgotten.
-TEST(BufferHistory, Window_MovesOn) {
+TEST(BufferHistory, OldChunks_AreForgotten) {
   BufferHistory history;
-  constexpr uint64_t kChunks = 12000;
-  for (uint64_t i = 0; i < kChunks; ++i) {
-    history.AddCommit(i, Name(i % 3 == 0 ? kOne : kTwo, static_cast<uint32_t>(i)), 16);
+  for (uint32_t i = 0; i < 12000; ++i) {
+    history.AddCommit(i, Name(kOne, i), 16);
     history.AddErase();
   }
-  EXPECT_EQ(history.Find(Name(kOne, 0)), nullptr);
-  const uint64_t oldest = kChunks - (BufferHistory::kLateness + 2 + 64);
-  for (const uint64_t first : {oldest + 7, oldest + 900, oldest + 300, oldest + 5000}) {
-    for (const uint64_t length : {uint64_t{10}, uint64_t{900}, uint64_t{300}}) {
-      uint64_t one = 0, two = 0;
-      for (uint64_t i = first; i < first + length; ++i) (i % 3 == 0 ? one : two) += 16;
-      const auto& bytes = history.BytesBetween(first, first + length);
-      EXPECT_EQ(bytes.at(kOne), one);
-      EXPECT_EQ(bytes.at(kTwo), two);
-    }
-  }
-  // What is forgotten in the middle of a window leaves it.
-  history.BytesBetween(oldest, kChunks);
-  history.AddCommit(kChunks, Name(kOne, 99999), 16);
-  uint64_t all = 0;
-  for (const auto& [sequence, bytes] : history.BytesBetween(0, kChunks + 1)) all += bytes;
-  EXPECT_EQ(all, (kChunks - oldest) * 16);
+  const uint32_t oldest = 12000 - (BufferHistory::kLateness + 2 + 64);
+  EXPECT_EQ(history.Find(Name(kOne, oldest - 1)), nullptr);
+  EXPECT_EQ(history.Find(Name(kOne, oldest))->start, oldest * 16);
 }
 
 }  // namespace

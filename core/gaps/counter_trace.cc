@@ -115,10 +115,7 @@ void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
 void CounterTrace::Add(CounterRise rise) {
   const auto counter = static_cast<size_t>(rise.counter);
   counts_[counter] += rise.amount;
-  if (listed_[counter] == limit_) {
-    unlisted_[counter] += rise.amount;
-    return;
-  }
+  if (listed_[counter] == limit_) return;
   ++listed_[counter];
   if (!rise.at.record) rise.at = now_;
   rises_.push_back(rise);

@@ -15,8 +15,8 @@
 
 namespace ringscope {
 
-/// The counters that trace processor calls a data loss and that a log determines. What the loss
-/// bits count (data_loss_read_gap and so on) is kLossFlags, by bit.
+/// The counters that trace processor calls a data loss and that a log determines. kLossFlags counts
+/// what the loss bits show (data_loss_read_gap and so on).
 enum class LossCounter : uint8_t {
   kPatchesFailed,
   kAbiViolations,
@@ -69,8 +69,8 @@ struct CounterRise {
   uint32_t found = 0;      // and those that are there
 };
 
-/// Finds the record, the chunk and the reason of each count of a data-loss counter. Watches a
-/// replay. Memory: O(sequences), and O(counts) up to a limit.
+/// Finds the record, the chunk and the reason of each count of a data-loss counter in a replay.
+/// Memory: O(sequences), and O(counts) up to a limit.
 class CounterTrace : public ReplayListener {
  public:
   /// @param limit rises that are kept one by one, of each counter
@@ -94,9 +94,8 @@ class CounterTrace : public ReplayListener {
 
   /// In order of the log, but for dropped sequences, which are last.
   const std::vector<CounterRise>& rises() const { return rises_; }
-  /// Of all, listed or not.
-  uint64_t count(LossCounter counter) const { return counts_[static_cast<size_t>(counter)]; }
-  uint64_t unlisted(LossCounter counter) const { return unlisted_[static_cast<size_t>(counter)]; }
+  /// Of all, listed or not, by LossCounter.
+  const std::array<uint64_t, kLossCounters>& counts() const { return counts_; }
 
  private:
   struct Watched {
@@ -117,7 +116,6 @@ class CounterTrace : public ReplayListener {
   std::vector<CounterRise> rises_;
   std::array<uint64_t, kLossCounters> counts_{};
   std::array<uint64_t, kLossCounters> listed_{};
-  std::array<uint64_t, kLossCounters> unlisted_{};
 };
 
 }  // namespace ringscope

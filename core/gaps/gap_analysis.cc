@@ -38,7 +38,6 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
   const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, written, now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
-                    names_.AddFragment(id, chunk, fragment, facts.content, content);
                     kinds_.Add(id, chunk, fragment, facts, content, packet);
                   });
 }
@@ -46,7 +45,6 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   if (account.fate == Fate::kRead) last_ = account;  // OnPacket follows
   last_kind_ = kinds_.Of(account);
-  names_.OnPacketFate(account);
   if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
   if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
@@ -73,10 +71,7 @@ Status GapAnalysis::OnPacket(const SessionPacket& packet) {
 void GapAnalysis::Close(BufferId id) {
   const auto buffer = buffers_.find(id);
   if (buffer == buffers_.end()) return;
-  BufferGaps& done = done_[id];
-  for (SequenceGaps& sequence : buffer->second->Finish())
-    done.sequences.push_back(std::move(sequence));
-  done.limited_reads += buffer->second->limited_reads();
+  buffer->second->Finish(done_[id]);
   buffers_.erase(buffer);
 }
 
@@ -94,16 +89,12 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.over_time = over_time_;
   counters_.Finish();
   report.counted = counters_.rises();
-  for (size_t i = 0; i < kLossCounters; ++i) {
-    report.counts[i] = counters_.count(static_cast<LossCounter>(i));
-    report.unlisted[i] = counters_.unlisted(static_cast<LossCounter>(i));
-  }
+  report.counts = counters_.counts();
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.from_trace = reported_.from_trace();
   report.ftrace = FtraceLossesOf(ftrace_);
   report.stale = stale_.Result();
-  report.names = names_.Result();
   return report;
 }
 

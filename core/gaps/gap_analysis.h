@@ -18,21 +18,18 @@
 
 namespace ringscope {
 
-/// Makes the loss report: folds the ledger's entries and the events of the replay into runs of
-/// missing packets, with what caused them and what would have prevented them. Memory: O(gaps +
-/// sequences + chunks held), and the lists have limits; totals are always exact.
+/// Makes the loss report: folds the ledger's entries and the replay's events into runs of missing
+/// packets, with their causes and remedies. Memory: O(gaps + sequences + chunks held); the lists
+/// have limits, totals are always exact.
 class GapAnalysis : public LedgerSink, public ReplayListener {
  public:
   /// Gaps, and flagged packets, that are kept one by one.
   static constexpr size_t kMaxListed = 65536;
-
-  /// What else is kept one by one: counts of each counter, reported losses, missing chunks of each
-  /// sequence.
+  /// Counts of each counter, and reported losses, that are kept one by one.
   static constexpr size_t kMaxSigns = 4096;
 
   /// @param stale_ns how much later than written a packet may be committed
-  /// @param kinds of the packets, for the gaps; may be nullptr. The ledger must then report
-  ///   forgotten chunks, too
+  /// @param kinds of the packets, for the gaps; may be nullptr
   explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr)
       : stale_(stale_ns), kinds_(kinds) {}
 
@@ -86,7 +83,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
-  LostNames names_;
   PacketAccount last_;
   std::string joined_;  // scratch
 };

@@ -1,9 +1,10 @@
-// How what a replay reports becomes gaps.
-
 #include "core/gaps/gap_finder.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope::gaps {
 namespace {
@@ -24,19 +25,44 @@ void AddStalled(SequenceGaps& sequence, const PacketAccount& account) {
   stall.since = account.decided;
 }
 
-void AddBlame(Gap& gap, const PacketAccount& account) {
-  const std::optional<ChunkName> chunk = account.waits_for ? account.waits_for : account.culprit;
-  for (GapBlame& blame : gap.blamed) {
-    if (blame.cause != account.cause || blame.chunk != chunk || blame.at != account.blamed)
-      continue;
-    blame.count += {1, account.size};
-    return;
+bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFull; }
+
+/// Kinds of content that are kept one by one.
+constexpr size_t kMaxContents = 32;
+constexpr size_t kMaxKinds = 32;
+
+/// Adds to the entry with the same key(), or as a new entry if there are less than `most`.
+/// @return the entry, or nullptr
+template <typename T>
+T* AddCount(std::vector<T>& list, const T& more, size_t most = SIZE_MAX) {
+  for (T& entry : list) {
+    if (entry.key() != more.key()) continue;
+    entry.count += more.count;
+    return &entry;
   }
-  if (gap.blamed.size() < Gap::kMaxBlamed)
-    gap.blamed.push_back({account.cause, chunk, account.blamed, {1, account.size}});
+  return list.size() < most ? &list.emplace_back(more) : nullptr;
 }
 
-bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFull; }
+/// Packets of kinds that are too many count as of the last one.
+void AddContent(std::vector<ContentCount>& list, const ContentCount& more) {
+  if (AddCount(list, more, kMaxContents) == nullptr) list.back().count += more.count;
+}
+
+template <typename T>
+void SortBySize(std::vector<T>& counts) {
+  std::ranges::stable_sort(counts, std::ranges::greater(),
+                           [](const T& each) { return each.count.packets; });
+}
+
+/// Returns true if the buffer forgot the sequence before one of these chunks.
+bool ForgottenIn(const std::vector<uint64_t>& forgotten_at, uint64_t first, uint64_t last) {
+  return std::ranges::any_of(forgotten_at,
+                             [&](uint64_t chunk) { return first <= chunk && chunk <= last; });
+}
+
+bool Has(const Gap& gap, Cause cause) {
+  return std::ranges::find(gap.causes, cause, &CauseCount::cause) != gap.causes.end();
+}
 
 }  // namespace
 
@@ -46,6 +72,7 @@ void GapFinder::OnEvent(const BufferEvent& event) {
     case Kind::kCommitted: {
       history_.AddCommit(*event.at.record, event.chunk, event.outer_size);
       written_by_[event.chunk.sequence] += event.outer_size;
+      written_bytes_ += event.outer_size;
       Sequence& sequence = sequences_[event.chunk.sequence];
       ++sequence.held;
       if (sequence.recommits) {
@@ -96,7 +123,7 @@ void GapFinder::NoteIds(Sequence& sequence, uint64_t chunk) {
   if (sequence.forgotten_at.size() < kMaxJumps) sequence.forgotten_at.push_back(chunk);
 }
 
-/// Whether so many other sequences had no chunk left since this one that the buffer forgot it.
+/// Returns true if the buffer forgot the sequence: so many others had no chunk left since.
 bool GapFinder::IsForgotten(const Sequence& sequence) const {
   if (info_.flags_first_of_sequence || sequence.held > 0 || sequence.emptied == 0) return false;
   if (emptied_ - sequence.emptied < kForgets) return false;
@@ -197,14 +224,18 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   if (account.own_fault) gap.own_fault += count;
   AddCount(gap.causes, {account.fate, account.cause, account.own_fault,
                         account.fate == Fate::kCut ? account.loss_bits : 0, count});
-  AddCount(gap.contents, {account.facts.content, count});
-  if (kind != 0) AddCount(gap.kinds, {account.facts.content, kind, count});
+  AddContent(gap.contents, {account.facts.content, count});
+  if (kind != 0) AddCount(gap.kinds, {account.facts.content, kind, count}, kMaxKinds);
   gap.written.Add(account.written);
   gap.decided.Add(account.decided);
   if (account.facts.has_interned_data || account.facts.clears_state) ++gap.state_packets;
 
   const ChunkName last = NameOf(account.sequence, account.last_chunk);
-  if (account.blamed.record || account.waits_for) AddBlame(gap, account);
+  if (account.blamed.record || account.waits_for)
+    AddCount(gap.blamed,
+             {account.cause, account.waits_for ? account.waits_for : account.culprit,
+              account.blamed, count},
+             Gap::kMaxBlamed);
   if (account.fate == Fate::kOverwritten) {
     FillEvicted(index, account);
   } else if (IsFull(account.cause)) {
@@ -214,7 +245,7 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   }
 }
 
-/// What pushed the packet out, and how long or how much longer it would have had to stay.
+/// Counts whom the packet was overwritten for, and how long it would have had to stay.
 void GapFinder::FillEvicted(uint32_t index, const PacketAccount& account) {
   OpenGap& open = gaps_[index];
   if (account.culprit) open.gap.AddEvicted({account.culprit->sequence, 1});
@@ -228,28 +259,7 @@ void GapFinder::FillEvicted(uint32_t index, const PacketAccount& account) {
       open.read_in_vain = true;
   }
   const BufferHistory::Entry* chunk = history_.Find(name);
-  if (chunk == nullptr) return;
-  const uint64_t first = chunk->number + 1;
-  const uint64_t end = history_.EndOfRecord(account.decided.record.value_or(0));
-  if (open.window_first == open.window_end) {
-    open.window_first = open.window_end = open.counted = first;
-    // The first time about as much was written as the buffer holds; more than a few times that is
-    // summed up in blocks.
-    constexpr uint64_t kFewChunks = 4 * ShareBlocks::kBlock;
-    open.exact_chunks = std::max(kFewChunks, 2 * (std::max(end, first) - first));
-  } else if (first < open.window_first) {
-    open.pushed.Add(history_.BytesBetween(first, open.window_first));
-    open.window_first = first;
-  }
-  if (end > open.window_end) {
-    open.window_end = end;
-    if (end - open.window_first <= open.exact_chunks) {
-      open.pushed.Add(history_.BytesBetween(open.counted, end));
-      open.counted = end;
-    }
-  }
-
-  if (in_vain) return;
+  if (chunk == nullptr || in_vain) return;
   open.counts_needed = true;
   const uint64_t whole = std::max(account.decided.record, account.written.record).value_or(0);
   if (const std::optional<uint64_t> bytes = history_.BytesAtReadFrom(whole)) {
@@ -285,6 +295,231 @@ void GapFinder::OnPacket(const PacketAccount& account, const PacketFacts& facts)
   sequence.in_unusable = true;
   sequence.report.unusable.Add(account.size, account.written.time_ns);
   if (since != nullptr) since->Add(account.size, account.written.time_ns);
+}
+
+/// Adds a gap to the one before it: nothing between them was read.
+void GapFinder::Merge(OpenGap& open, const OpenGap& other) {
+  Gap& gap = open.gap;
+  const Gap& more = other.gap;
+  gap.last = more.last;
+  gap.last_chunk = std::max(gap.last_chunk, more.last_chunk);
+  gap.lost += more.lost;
+  gap.own_fault += more.own_fault;
+  for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
+  for (const ContentCount& content : more.contents) AddContent(gap.contents, content);
+  for (const KindCount& kind : more.kinds) AddCount(gap.kinds, kind, kMaxKinds);
+  for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
+  for (const LogMoment& moment : {more.decided.first, more.decided.last}) gap.decided.Add(moment);
+  for (const EvictorCount& evictor : more.evicted_by) gap.AddEvicted(evictor);
+  gap.evicted_by_others += more.evicted_by_others;
+  gap.state_packets += more.state_packets;
+  gap.lost_bits |= more.lost_bits;
+  if (!gap.abort) gap.abort = more.abort;
+  for (const GapBlame& blame : more.blamed) AddCount(gap.blamed, blame, Gap::kMaxBlamed);
+  open.needed = std::max(open.needed, other.needed);
+  open.counts_needed |= other.counts_needed;
+  open.filled |= other.filled;
+  open.read_in_vain |= other.read_in_vain;
+  if (other.residence_ns)
+    open.residence_ns = std::min(open.residence_ns.value_or(UINT64_MAX), *other.residence_ns);
+}
+
+void GapFinder::Finish(BufferGaps& buffer) {
+  OnReadDone();  // as if all were read now
+  const auto first = static_cast<std::ptrdiff_t>(buffer.sequences.size());
+  for (size_t i = 0; i < sequences_.size(); ++i)
+    buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
+  std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
+                    &SequenceGaps::sequence);
+  buffer.limited_reads += limited_reads_;
+  for (size_t i = 0; i < filled_by_.size(); ++i)
+    if (i < Gap::kMaxEvictors)
+      buffer.filled_by.push_back(filled_by_[i]);
+    else
+      buffer.filled_by_others += filled_by_[i].bytes;
+}
+
+SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
+  SequenceGaps result = std::move(sequence.report);
+  result.buffer = id_;
+  result.sequence = key;
+  sequence.track.Join([&](uint32_t detail, uint32_t other) { Merge(gaps_[detail], gaps_[other]); });
+  std::ranges::sort(sequence.by_producer);
+  const std::vector<GapTrack::Run>& runs = sequence.track.runs();
+  const GapTrack::Run* before = nullptr;
+  for (size_t i = 0; i < runs.size(); before = &runs[i++]) {
+    const GapTrack::Run& run = runs[i];
+    if (run.detail == GapTrack::kNoDetail) continue;
+    if (run.kind == GapTrack::Kind::kRead) {
+      if (before == nullptr || before->kind != GapTrack::Kind::kLost)
+        result.false_flags.push_back(Explain(key, sequence, flags_[run.detail], before));
+      continue;
+    }
+    OpenGap& open = gaps_[run.detail];
+    FinishGap(open);
+    const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
+    const bool reported =
+        is_read && std::ranges::binary_search(sequence.by_producer, runs[i + 1].first);
+    if (reported && open.gap.abort) ++result.flags_after_abort;
+    if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
+      open.gap.next = flags_[runs[i + 1].detail].packet;
+      const bool is_first = open.gap.next->first_of_sequence;
+      open.gap.sign = !is_first                       ? GapSign::kFlagged
+                      : info_.flags_first_of_sequence ? GapSign::kV1First
+                                                      : GapSign::kFlaggedFirst;
+    } else if (reported) {
+      open.gap.sign = GapSign::kFlaggedByWriter;
+    } else if (is_read) {
+      open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
+      open.gap.forgotten =
+          ForgottenIn(sequence.forgotten_at, open.gap.first.chunk + 1, runs[i + 1].first.chunk);
+    }
+    result.gaps.push_back(std::move(open.gap));
+  }
+  FindMissing(sequence, result);
+  return result;
+}
+
+/// Finds the chunk ids that no record commits, and how the trace shows it.
+void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) const {
+  constexpr size_t kMaxMissing = 4096;
+  result.first_chunk = sequence.first_chunk.value_or(0);
+  const std::vector<GapTrack::Run>& runs = sequence.track.runs();
+  sequence.committed.VisitHoles([&](uint64_t first, uint64_t last) {
+    MissingChunks missing{.first = first, .last = last};
+    result.missing_chunks += missing.count();
+    if (result.missing.size() == kMaxMissing) {
+      ++result.unlisted_missing;
+      return;
+    }
+    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
+                                   [&](const Jump& one) { return one.next > last; });
+    if (jump != sequence.jumps.end()) {
+      missing.before = jump->before;
+      missing.after = jump->at;
+      missing.reported = reported_.Between(jump->before, jump->at, result.sequence);
+    }
+    const auto next = std::find_if(runs.begin(), runs.end(), [&](const GapTrack::Run& run) {
+      return run.kind == GapTrack::Kind::kRead && run.first.chunk > last;
+    });
+    if (next != runs.end()) {
+      missing.sign = info_.flags_first_of_sequence ? GapSign::kV1First : GapSign::kNotFlagged;
+      missing.forgotten = ForgottenIn(sequence.forgotten_at, last + 1, next->first.chunk);
+      if (next->detail != GapTrack::kNoDetail) {
+        const FlaggedPacket& packet = flags_[next->detail].packet;
+        missing.loss_bits = packet.loss_bits;
+        if (!info_.flags_first_of_sequence)
+          missing.sign = packet.first_of_sequence ? GapSign::kFlaggedFirst : GapSign::kFlagged;
+      }
+    }
+    result.missing.push_back(missing);
+  });
+}
+
+void GapFinder::FinishGap(OpenGap& open) {
+  std::ranges::stable_sort(open.gap.evicted_by, std::ranges::greater(), &EvictorCount::packets);
+  SortBySize(open.gap.causes);
+  std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
+                        [](const CauseCount& cause) { return cause.own_fault; });
+  SortBySize(open.gap.contents);
+  SortBySize(open.gap.kinds);
+  std::ranges::stable_sort(open.gap.blamed, {}, [](const GapBlame& blame) {
+    return std::pair(blame.at.record, blame.cause);
+  });
+  AddRemedies(open);
+}
+
+/// Returns what was written to the buffer, by sequence, largest first.
+const std::vector<SequenceShare>& GapFinder::FilledBy() {
+  if (!filled_by_.empty()) return filled_by_;
+  for (size_t i = 0; i < written_by_.size(); ++i)
+    filled_by_.push_back({written_by_.At(i).key, written_by_.At(i).value});
+  std::ranges::sort(filled_by_, std::ranges::greater(), [](const SequenceShare& share) {
+    return std::pair(share.bytes, ~share.sequence.Packed());
+  });
+  return filled_by_;
+}
+
+/// Returns the sequence for which most packets were evicted, or which filled most of the buffer, if
+/// that is another one and a third of all.
+std::optional<SequenceKey> GapFinder::SequenceToSeparate(const OpenGap& open) {
+  SequenceShare largest;
+  uint64_t all = 0;
+  if (!open.gap.evicted_by.empty()) {
+    largest = {open.gap.evicted_by.front().sequence, open.gap.evicted_by.front().packets};
+    all = open.gap.evicted();
+  } else if (open.filled && !FilledBy().empty()) {
+    largest = FilledBy().front();
+    all = written_bytes_;
+  }
+  const bool helps = all > 0 && largest.sequence != open.gap.sequence && largest.bytes * 3 >= all;
+  return helps ? std::optional(largest.sequence) : std::nullopt;
+}
+
+void GapFinder::AddRemedies(OpenGap& open) {
+  Gap& gap = open.gap;
+  GapRemedies& remedies = gap.remedies;
+  if (open.counts_needed) {
+    // Where a ring wraps it may leave nearly as much as its largest chunk unused.
+    const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
+    remedies.buffer_size = PagesUp(size);
+    remedies.held_size = open.needed;
+  }
+  if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
+  remedies.separate = SequenceToSeparate(open);
+  remedies.no_size_helps = Has(gap, Cause::kNeverPatched) || Has(gap, Cause::kBehindStall);
+  if (remedies.no_size_helps) {
+    remedies.buffer_size.reset();
+    remedies.read_period_ns.reset();
+    remedies.separate.reset();
+  }
+  // Of chunks that were committed after their successors a flush changes nothing.
+  const bool scraped_before =
+      std::any_of(gap.blamed.begin(), gap.blamed.end(), [&](const GapBlame& blame) {
+        return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
+               blame.chunk->chunk == IdOf(gap.first.chunk);
+      });
+  remedies.flush = Has(gap, Cause::kNeverCommitted) || scraped_before;
+  remedies.larger_smb = Has(gap, Cause::kAborted);
+}
+
+/// Explains why a packet is flagged though nothing before it is missing.
+/// @param before what precedes it in its sequence, or nullptr
+FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
+                             const GapTrack::Run* before) const {
+  FalseFlag result{.packet = flag.packet};
+  if (info_.flags_first_of_sequence) {
+    result.rule = flag.packet.first_of_sequence ? FlagRule::kV1First : FlagRule::kV1Again;
+    return result;
+  }
+  if (flag.readmitted && info_.flags_readmitted) {
+    result.rule = FlagRule::kReadmitted;
+    return result;
+  }
+  if (sequence.folded.ContainsAny(before == nullptr ? 0 : before->last_chunk,
+                                  flag.packet.place.chunk)) {
+    result.rule = FlagRule::kFolded;
+    return result;
+  }
+  if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
+    const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
+    result.missing_chunks = last - first + 1;
+    result.rule =
+        sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
+    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
+                                   [&](const Jump& one) { return one.next > last; });
+    if (result.rule == FlagRule::kNotInLog && jump != sequence.jumps.end() &&
+        reported_.Between(jump->before, jump->at, key))
+      result.rule = FlagRule::kRecorderGap;
+    return result;
+  }
+  if (flag.recommitted)
+    result.rule = FlagRule::kCameAgain;
+  else if ((flag.packet.loss_bits & kLossWriterAbort) != 0)
+    result.rule = FlagRule::kAbortAhead;
+  else if ((flag.packet.loss_bits & kLossReassemblyGap) != 0)
+    result.rule = FlagRule::kRememberedGap;
+  return result;
 }
 
 }  // namespace ringscope::gaps

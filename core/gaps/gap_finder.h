@@ -16,24 +16,6 @@
 
 namespace ringscope::gaps {
 
-/// A gap in the making.
-struct OpenGap {
-  Gap gap;
-  // Chunks of the buffer's history that were written between the packets and their eviction, and
-  // their bytes up to `counted`; the rest is counted in blocks at the end.
-  uint64_t window_first = 0;
-  uint64_t window_end = 0;
-  uint64_t counted = 0;
-  uint64_t exact_chunks = 0;  // how many are counted one by one
-  ByteShares pushed;
-  uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
-  std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has followed yet
-  bool counts_needed = false;
-  bool filled = false;  // lost as the buffer was full: what it holds is the culprit
-  std::optional<uint64_t> residence_ns;  // shortest time that a packet was in the buffer
-  bool read_in_vain = false;             // some would not have been read however often
-};
-
 /// The gaps of one buffer in the making.
 class GapFinder {
  public:
@@ -53,20 +35,29 @@ class GapFinder {
   /// @param abort what the commit shows of a packet that its writer aborted
   void OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort = {});
   void OnReadLimited() { limited_ = true; }
-  /// A pass that stops at its limit may not get as far as what is lost later: it is no read that
-  /// packets would only have had to wait for.
+  /// Ends a pass. One that stops at its limit may not return what is lost later, so packets need
+  /// not have waited for it.
   void OnReadDone();
   /// @param kind of the packet, see PacketKinds
   void OnPacketFate(const PacketAccount& account, uint32_t kind);
-  /// The packet of the last account (or duplicate) that was reported as read; `facts` of all its
-  /// bytes.
+  /// Adds the packet of the last account (or duplicate) that was reported as read.
+  /// @param facts of all its bytes
   void OnPacket(const PacketAccount& account, const PacketFacts& facts);
 
-  /// All that is known, by sequence key.
-  std::vector<SequenceGaps> Finish();
-  uint64_t limited_reads() const { return limited_reads_; }
+  /// Adds what is known to the buffer's gaps, by sequence key. Once.
+  void Finish(BufferGaps& buffer);
 
  private:
+  /// A gap in the making.
+  struct OpenGap {
+    Gap gap;
+    uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
+    std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has followed yet
+    bool counts_needed = false;
+    bool filled = false;                   // lost as the buffer was full
+    std::optional<uint64_t> residence_ns;  // shortest time that a packet was in the buffer
+    bool read_in_vain = false;             // some would not have been read however often
+  };
   /// A chunk was committed that is not the successor of the newest one.
   struct Jump {
     uint64_t next = 0;  // its id, unwrapped
@@ -77,7 +68,7 @@ class GapFinder {
     SequenceGaps report;  // but for the lists
     GapTrack track;
     ChunkIdUnwrapper ids;
-    IntervalSet committed;                     // chunk ids, unwrapped, to know those that were not
+    IntervalSet committed;                     // chunk ids, unwrapped
     std::optional<uint64_t> first_chunk;       // the lowest one
     LogMoment newest_at;                       // commit of the newest one
     std::vector<Jump> jumps;                   // where ids were left out, at least at first
@@ -110,13 +101,13 @@ class GapFinder {
   uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
   void Fill(uint32_t index, const PacketAccount& account, uint32_t kind);
   void FillEvicted(uint32_t index, const PacketAccount& account);
-
-  // gap_finish.cc
   static void Merge(OpenGap& open, const OpenGap& other);
   SequenceGaps FinishSequence(SequenceKey key, Sequence& sequence);
   void FinishGap(OpenGap& open);
   void FindMissing(const Sequence& sequence, SequenceGaps& result) const;
-  void Remedy(OpenGap& open) const;
+  const std::vector<SequenceShare>& FilledBy();
+  std::optional<SequenceKey> SequenceToSeparate(const OpenGap& open);
+  void AddRemedies(OpenGap& open);
   FalseFlag Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
                     const GapTrack::Run* before) const;
 
@@ -131,16 +122,14 @@ class GapFinder {
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;
-  BytesBySequence written_by_;
+  SequenceMap<uint64_t> written_by_;      // bytes
+  uint64_t written_bytes_ = 0;            // of all
+  std::vector<SequenceShare> filled_by_;  // the same, largest first, once it is needed
   SequenceMap<Sequence> sequences_;
   std::vector<OpenGap> gaps_;
   std::vector<OpenFlag> flags_;
   std::vector<uint32_t> waiting_;  // gaps whose size is not known before the next read
 };
-
-void AddCount(std::vector<CauseCount>& list, const CauseCount& more);
-void AddCount(std::vector<ContentCount>& list, const ContentCount& more);
-void AddCount(std::vector<KindCount>& list, const KindCount& more);
 
 }  // namespace ringscope::gaps
 

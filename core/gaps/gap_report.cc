@@ -26,10 +26,15 @@ void Gap::AddEvicted(const EvictorCount& more) {
     evicted_by_others += more.packets;
 }
 
-uint64_t Gap::pushed_bytes() const {
-  uint64_t bytes = other_bytes;
-  for (const SequenceShare& share : culprits) bytes += share.bytes;
-  return bytes;
+uint64_t Gap::evicted() const {
+  uint64_t packets = evicted_by_others;
+  for (const EvictorCount& evictor : evicted_by) packets += evictor.packets;
+  return packets;
+}
+
+const BufferGaps* GapReport::Find(BufferId id) const {
+  const auto found = std::ranges::find(buffers, id, &BufferGaps::id);
+  return found == buffers.end() ? nullptr : &*found;
 }
 
 }  // namespace ringscope

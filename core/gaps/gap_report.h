@@ -4,13 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/gaps/buffer_history.h"
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/ftrace_losses.h"
-#include "core/gaps/lost_names.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
@@ -29,6 +28,7 @@ struct CauseCount {
   uint32_t loss_bits = 0;  // why the buffer abandoned them
   FateCount count;
 
+  auto key() const { return std::tuple(fate, cause, own_fault, loss_bits); }
   friend bool operator==(const CauseCount&, const CauseCount&) = default;
 };
 
@@ -37,6 +37,7 @@ struct ContentCount {
   uint32_t content = 0;
   FateCount count;
 
+  auto key() const { return content; }
   friend bool operator==(const ContentCount&, const ContentCount&) = default;
 };
 
@@ -46,10 +47,11 @@ struct KindCount {
   uint32_t kind = 0;
   FateCount count;
 
+  auto key() const { return std::tuple(kind, content); }
   friend bool operator==(const KindCount&, const KindCount&) = default;
 };
 
-/// From the first to the last of something.
+/// The first and the last moment of something.
 struct MomentSpan {
   LogMoment first;
   LogMoment last;
@@ -64,7 +66,7 @@ struct GapPlace {
   uint32_t offset = 0;  // bytes, in the chunk's payload
 
   friend bool operator<(const GapPlace& a, const GapPlace& b) {
-    return a.chunk != b.chunk ? a.chunk < b.chunk : a.offset < b.offset;
+    return std::tuple(a.chunk, a.offset) < std::tuple(b.chunk, b.offset);
   }
 };
 
@@ -85,18 +87,18 @@ struct FlaggedPacket {
   uint32_t loss_bits = 0;  // previous_packet_dropped as the buffer set it
   uint32_t pass = 0;       // read pass, from 1
   LogMoment read;
-  bool first_of_sequence = false;  // where trace processor takes no notice of the flag
+  bool first_of_sequence = false;  // trace processor ignores the flag there
   UnusablePackets unusable;        // from here on, up to the next flag
 };
 
 /// How the trace shows that packets are missing.
 enum class GapSign : uint8_t {
   kFlagged,          // the next packet of the sequence is flagged
-  kFlaggedFirst,     // so it is, but as its first: trace processor does not count that
-  kFlaggedByWriter,  // the buffer does not flag it: its writer did, as it had found no chunk
+  kFlaggedFirst,     // likewise, but it is the first one: trace processor does not count that
+  kFlaggedByWriter,  // its writer flagged the next packet, as it had found no chunk
   kV1First,          // the next packet is flagged, but V1 flags the first packet of every sequence
   kNotFlagged,       // the next packet is not flagged
-  kFlagInvalid,      // the packet with the flag was refused by the service's validation
+  kFlagInvalid,      // the service's validation refused the packet with the flag
   kNothingFollows,   // no later packet of the sequence was read
 };
 template <>
@@ -104,35 +106,37 @@ inline constexpr std::array kEnumNames<GapSign> = {
     "flagged",     "flagged_first", "flagged_by_writer", "v1_first",
     "not_flagged", "flag_invalid",  "nothing_follows"};
 
-/// Whether a reader of the trace can see it.
+/// Returns true if a reader of the trace can see the loss.
 constexpr bool ShowsLoss(GapSign sign) {
   return sign == GapSign::kFlagged || sign == GapSign::kFlaggedFirst ||
          sign == GapSign::kFlaggedByWriter;
 }
 
-/// What would have saved lost packets; each as far as it applies.
+/// What would have saved lost packets.
 struct GapRemedies {
   /// Bytes with which the buffer would have held the packets until they were read.
   std::optional<uint64_t> buffer_size;
+  /// Of these, what it would have held at once: no smaller ring does.
+  uint64_t held_size = 0;
   /// Reads at least this often would have been in time.
   std::optional<uint64_t> read_period_ns;
-  /// Another sequence that wrote the greater part of what pushed the packets out: it could have a
-  /// buffer of its own.
-  std::optional<SequenceShare> separate;
+  /// Another sequence that took at least a third of what the packets lacked: it could have a buffer
+  /// of its own.
+  std::optional<SequenceKey> separate;
   bool flush = false;       // the writer did not finish in time
   bool larger_smb = false;  // the writer had no space for the packet
-  /// Some of the packets wait for a patch that is not in the log: a larger buffer holds the chunk
-  /// that lacks it for longer, too.
+  /// Some of the packets wait for a patch that is not in the log, however large the buffer is.
   bool no_size_helps = false;
 };
 
 /// What is to blame for the loss of some packets of a gap, beside the sequences that needed space.
 struct GapBlame {
   Cause cause = Cause::kNone;
-  std::optional<ChunkName> chunk;  // never patched, behind a stall: that lacks the patch; already
-                                   // consumed: that left the buffer before
+  std::optional<ChunkName> chunk;  // that lacks the patch, or left the buffer before
   LogMoment at;                    // its commit; its read or eviction; the wrong patch
   FateCount count;
+
+  auto key() const { return std::tie(cause, chunk, at); }
 };
 
 /// Packets that were overwritten for the commits of one sequence.
@@ -141,6 +145,14 @@ struct EvictorCount {
   uint64_t packets = 0;
 
   friend bool operator==(const EvictorCount&, const EvictorCount&) = default;
+};
+
+/// Bytes of one sequence in a buffer.
+struct SequenceShare {
+  SequenceKey sequence;
+  uint64_t bytes = 0;
+
+  friend bool operator==(const SequenceShare&, const SequenceShare&) = default;
 };
 
 /// A run of lost packets: none between them was read.
@@ -154,20 +166,13 @@ struct Gap {
   FateCount own_fault;                 // of these, lost to a bug of the buffer
   std::vector<CauseCount> causes;      // bugs first, then the largest
   std::vector<ContentCount> contents;  // largest first
-  /// Of these, the kinds: largest first, of those that were seen first. Packets of others, and
-  /// those of which nothing is known beside their content, are in `contents` alone.
-  std::vector<KindCount> kinds;
-  MomentSpan written;          // commits of the lost packets
-  MomentSpan decided;          // when they were lost
-  uint64_t state_packets = 0;  // with interned data, or that clear state
-  /// For whose commits the packets were overwritten: most packets first, of those that were seen
-  /// first; of plug-ins, as far as they tell.
+  std::vector<KindCount> kinds;        // of these, as far as known; largest first
+  MomentSpan written;                  // commits of the lost packets
+  MomentSpan decided;                  // when they were lost
+  uint64_t state_packets = 0;          // with interned data, or that clear state
+  /// For whose commits the packets were overwritten: most packets first. Plug-ins may report none.
   std::vector<EvictorCount> evicted_by;
   uint64_t evicted_by_others = 0;  // packets, for sequences beyond kMaxEvictors
-  /// Bytes that were written to the buffer between the packets and their eviction, by sequence,
-  /// largest first; for a buffer that discards: what it was full of.
-  std::vector<SequenceShare> culprits;
-  uint64_t other_bytes = 0;  // of sequences that are not listed
   GapSign sign = GapSign::kNothingFollows;
   std::optional<FlaggedPacket> next;  // the packet that carries the flag
   uint32_t lost_bits = 0;             // kFlagInvalid: what the refused packet carried
@@ -178,16 +183,17 @@ struct Gap {
 
   static constexpr size_t kMaxBlamed = 16;
   static constexpr size_t kMaxEvictors = 32;
-  uint64_t pushed_bytes() const;
+  /// Packets that were overwritten for other packets, whosever.
+  uint64_t evicted() const;
   /// Counts packets that were overwritten for a sequence.
   void AddEvicted(const EvictorCount& more);
 };
 
-/// Of how many sequences without a chunk V2 remembers the last one, so that it flags a gap. Source:
-/// Perfetto's trace buffer V2.
+/// Sequences without a chunk in the buffer whose last chunk V2 remembers, so that it flags a gap.
+/// Source: Perfetto's trace buffer V2.
 inline constexpr size_t kForgets = 1024;
 
-/// Chunk ids of a sequence that no record of the log commits: nobody knows what they held.
+/// Chunk ids of a sequence that no record of the log commits: their content is unknown.
 struct MissingChunks {
   uint64_t first = 0;  // ids, unwrapped
   uint64_t last = 0;
@@ -213,10 +219,10 @@ struct OpenStall {
 enum class FlagRule : uint8_t {
   kV1First,         // V1 flags the first packet of each sequence
   kV1Again,         // V1 flags the first packet of a chunk that it begins a read with
-  kReadmitted,      // v55 takes a chunk that it takes in again for one after a gap
+  kReadmitted,      // v55 flags a chunk that is re-committed after it was read
   kCameAgain,       // a scraped chunk was evicted, and re-committed with all its packets
   kNoPackets,       // the chunks that are missing in between held no packets
-  kNotInLog,        // the chunks in between are not in the log: what they held is not known
+  kNotInLog,        // the chunks in between are not in the log: their content is unknown
   kRecorderGap,     // the log itself is not complete there
   kAbortAhead,      // V2 notes an aborted packet when it is committed: this one is before it
   kRememberedGap,   // the reader remembers a gap that it met before
@@ -234,30 +240,21 @@ struct FalseFlag {
   uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
 };
 
-/// What became of one sequence of a buffer.
-struct SequenceLosses {
+/// What became of one sequence of a buffer, gap by gap.
+struct SequenceGaps {
   BufferId buffer{};
   SequenceKey sequence;
   FateCounts by_fate;
   FateCount own_fault;
-  UnusablePackets unusable;     // all of them
-  uint64_t unusable_spans = 0;  // how often state was missing
-  uint64_t producer_flags = 0;  // packets read in which the producer itself reports losses
-  uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's replaces
-  /// Of these, those after a gap with a packet that its writer aborted: what they report is known.
-  uint64_t flags_after_abort = 0;
-  uint32_t producer_bits = 0;   // the bits of these flags
-  uint64_t missing_chunks = 0;  // ids that no record commits; of what they held nothing is known
-  uint64_t first_chunk = 0;     // lowest id in the log, unwrapped: what came before is not known
+  UnusablePackets unusable;        // all of them
+  uint64_t unusable_spans = 0;     // how often state was missing
+  uint64_t producer_flags = 0;     // packets read in which the producer itself reports losses
+  uint64_t hidden_flags = 0;       // of these, those whose flag the buffer's replaces
+  uint64_t flags_after_abort = 0;  // of these, those after a gap with an aborted packet
+  uint32_t producer_bits = 0;      // the bits of these flags
+  uint64_t missing_chunks = 0;     // ids that no record commits
+  uint64_t first_chunk = 0;        // lowest id in the log, unwrapped
 
-  FateCount written() const { return by_fate.all(); }
-  FateCount lost() const { return by_fate.lost(); }
-  /// Losses of which the log has nothing but the flag of the packet after them.
-  uint64_t losses_by_flag() const { return producer_flags - flags_after_abort; }
-};
-
-/// The same, gap by gap.
-struct SequenceGaps : SequenceLosses {
   std::vector<Gap> gaps;       // in order
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
   std::vector<FalseFlag> false_flags;
@@ -265,6 +262,11 @@ struct SequenceGaps : SequenceLosses {
   std::vector<MissingChunks> missing;
   uint64_t unlisted_missing = 0;
   std::optional<OpenStall> stall;
+
+  FateCount written() const { return by_fate.all(); }
+  FateCount lost() const { return by_fate.lost(); }
+  /// Losses of which the log has nothing but the flag of the packet after them.
+  uint64_t losses_by_flag() const { return producer_flags - flags_after_abort; }
 };
 
 /// One buffer; if its id was given to another one, both.
@@ -272,24 +274,27 @@ struct BufferGaps {
   BufferId id{};
   LedgerTotals totals;
   std::vector<SequenceGaps> sequences;  // by key
-  uint64_t limited_reads = 0;           // read passes that stopped at their limit
+  /// If a full buffer discarded packets: what was written to it, the largest shares.
+  std::vector<SequenceShare> filled_by;
+  uint64_t filled_by_others = 0;  // bytes
+  uint64_t limited_reads = 0;     // read passes that stopped at their limit
 };
 
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
-  std::vector<EvictorCount> evictors;  // most packets first; of plug-ins, as far as they tell
-  LossTimeline over_time;       // by the commits of the packets, as far as they have times
+  std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none
+  LossTimeline over_time;              // by the commits of the packets that have times
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
-  std::vector<LostName> names;            // that the trace lacks
   std::vector<CounterRise> counted;
-  std::array<uint64_t, kLossCounters> counts{};    // by LossCounter
-  std::array<uint64_t, kLossCounters> unlisted{};  // of these, not in `counted`
+  std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
   bool from_trace = false;  // the log was made of a trace
 
   uint64_t reports() const { return reported.size() + unlisted_reports; }
+  /// Returns the buffer's gaps, or nullptr.
+  const BufferGaps* Find(BufferId id) const;
 };
 
 }  // namespace ringscope

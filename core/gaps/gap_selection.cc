@@ -5,81 +5,109 @@
 namespace ringscope {
 namespace {
 
-/// Leaves the largest in, in the order in which they are.
+template <typename T>
+bool IsIn(const std::vector<T>& list, T value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
+bool IsInTime(const GapFilter& filter, std::optional<uint64_t> first, std::optional<uint64_t> last,
+              uint64_t start_ns) {
+  if (filter.from && !(last && *last >= filter.from->Absolute(start_ns))) return false;
+  return !filter.to || (first && *first <= filter.to->Absolute(start_ns));
+}
+
+/// Removes all but the largest gaps, and keeps their order.
 void Limit(std::vector<const Gap*>& gaps, uint64_t limit) {
   if (gaps.size() <= limit) return;
-  std::vector<const Gap*> largest = gaps;
-  std::stable_sort(largest.begin(), largest.end(),
-                   [](const Gap* a, const Gap* b) { return a->lost.packets > b->lost.packets; });
-  largest.resize(limit);
-  std::sort(largest.begin(), largest.end());
-  std::erase_if(gaps, [&](const Gap* gap) {
-    return !std::binary_search(largest.begin(), largest.end(), gap);
+  std::ranges::stable_sort(gaps, std::ranges::greater(),
+                           [](const Gap* gap) { return gap->lost.packets; });
+  gaps.resize(limit);
+  std::ranges::sort(gaps, {}, [](const Gap* gap) {
+    return std::tuple(gap->buffer, gap->sequence, gap->first.chunk, gap->first.offset);
   });
 }
 
 }  // namespace
 
+bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
+  return IsIn(buffers, buffer) && IsIn(sequences, sequence);
+}
+
+bool GapFilter::Keeps(const Gap& gap, uint64_t start_ns) const {
+  const auto has_cause = [&](const CauseCount& count) {
+    return IsIn(fates, count.fate) && IsIn(causes, count.cause);
+  };
+  const auto has_content = [&](const ContentCount& count) { return IsIn(contents, count.content); };
+  return Keeps(gap.buffer, gap.sequence) && std::ranges::any_of(gap.causes, has_cause) &&
+         std::ranges::any_of(gap.contents, has_content) &&
+         IsInTime(*this, gap.written.first.time_ns, gap.written.last.time_ns, start_ns);
+}
+
+bool GapFilter::Keeps(const PacketAccount& account, uint64_t start_ns) const {
+  return Keeps(account.buffer, account.sequence) && IsIn(fates, account.fate) &&
+         IsIn(causes, account.cause) && IsIn(contents, account.facts.content) &&
+         IsInTime(*this, account.written.time_ns, account.written.time_ns, start_ns);
+}
+
 GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter,
                            uint64_t at_most)
     : report(all),
       is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
-      by_time(filter.from || filter.to),
-      limit(at_most) {
-  for (const BufferGaps& buffer : report.buffers) {
-    for (const SequenceGaps& sequence : buffer.sequences) {
-      if (!filter.Keeps(buffer.id, sequence.sequence)) continue;
-      if (sequence.written().packets > 0) sequences.push_back(&sequence);
-      unlisted += sequence.unlisted_gaps;
-      unlisted_flags += sequence.unlisted_flags;
-      for (const FalseFlag& flag : sequence.false_flags) false_flags.emplace_back(&sequence, &flag);
-      if (!filter.selects_gaps()) {
-        for (const MissingChunks& chunks : sequence.missing)
-          missing.emplace_back(&sequence, &chunks);
-        unlisted_missing += sequence.unlisted_missing;
-        for (const FalseFlag& flag : sequence.false_flags)
-          any_sign |= flag.rule != FlagRule::kV1First && flag.rule != FlagRule::kFolded;
-        any_sign |= sequence.unlisted_flags > 0;
-        any_sign |= sequence.missing_chunks > 0 || sequence.stall.has_value();
-      }
-      if (!filter.selects_gaps()) any_loss |= sequence.lost().packets > 0;
-      for (const Gap& gap : sequence.gaps) {
-        if (!filter.Keeps(gap, start_ns)) continue;
-        any_loss = true;
-        (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
-      }
-    }
-  }
-  for (const LostName& name : report.names)
-    if (filter.Keeps(name.buffer, name.chunk.sequence)) names.push_back(name);
+      by_time(filter.from || filter.to) {
+  for (const BufferGaps& buffer : report.buffers)
+    for (const SequenceGaps& sequence : buffer.sequences)
+      if (filter.Keeps(buffer.id, sequence.sequence)) AddSequence(sequence, start_ns, filter);
   for (const StaleSequence& sequence : report.stale)
     if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
   // A filter for packets selects nothing else.
-  if (!filter.selects_gaps()) SelectSigns(filter);
-  if (limit == 0) return;
+  if (!filter.selects_gaps()) AddSigns(filter);
+  if (at_most == 0) return;
   const uint64_t found = own_fault.size() + gaps.size();
-  Limit(own_fault, limit);
-  Limit(gaps, limit - own_fault.size());
+  Limit(own_fault, at_most);
+  Limit(gaps, at_most - own_fault.size());
   hidden = found - own_fault.size() - gaps.size();
 }
 
-void GapSelection::SelectSigns(const GapFilter& filter) {
-  const bool all_selected = filter.buffers.empty() && filter.sequences.empty();
+void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
+                               const GapFilter& filter) {
+  if (sequence.written().packets > 0) sequences.push_back(&sequence);
+  unlisted += sequence.unlisted_gaps;
+  unlisted_flags += sequence.unlisted_flags;
+  for (const FalseFlag& flag : sequence.false_flags) false_flags.emplace_back(&sequence, &flag);
+  for (const Gap& gap : sequence.gaps) {
+    if (!filter.Keeps(gap, start_ns)) continue;
+    any_loss = true;
+    (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
+  }
+  if (filter.selects_gaps()) return;
+  any_loss |= sequence.lost().packets > 0;
+  for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
+  unlisted_missing += sequence.unlisted_missing;
+  any_sign |= sequence.unlisted_flags > 0 || sequence.missing_chunks > 0 || sequence.stall ||
+              std::ranges::any_of(sequence.false_flags, [](const FalseFlag& flag) {
+                return flag.rule != FlagRule::kV1First && flag.rule != FlagRule::kFolded;
+              });
+}
+
+void GapSelection::AddSigns(const GapFilter& filter) {
   for (const CounterRise& rise : report.counted) {
-    const bool keeps = all_selected ||
-                       (rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence));
-    if (!keeps) continue;
-    counted.push_back(&rise);
+    if (is_filtered &&
+        !(rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence)))
+      continue;
+    counted.push_back(rise);
     counts[static_cast<size_t>(rise.counter)] += rise.amount;
   }
-  if (all_selected) counts = report.counts;
-  for (const ReportedLoss& loss : report.reported) {
-    const bool keeps = all_selected || (loss.sequence && filter.KeepsSequence(*loss.sequence));
-    if (keeps) reported.push_back(&loss);
+  // The buffer of a reported loss is not known.
+  for (const ReportedLoss& loss : report.reported)
+    if (!is_filtered ||
+        (loss.sequence && filter.buffers.empty() && IsIn(filter.sequences, *loss.sequence)))
+      reported.push_back(loss);
+  if (!is_filtered) {
+    counts = report.counts;
+    unlisted_reports = report.unlisted_reports;
   }
-  if (all_selected) unlisted_reports = report.unlisted_reports;
-  any_sign |= !reported.empty() || unlisted_reports > 0;
-  for (const uint64_t count : counts) any_sign |= count > 0;
+  any_sign |= !reported.empty() || unlisted_reports > 0 ||
+              std::ranges::any_of(counts, [](uint64_t count) { return count > 0; });
 }
 
 }  // namespace ringscope

@@ -19,8 +19,7 @@ void Lower(std::optional<uint64_t>& least, std::optional<uint64_t> time_ns) {
 }  // namespace
 
 MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages)
-    : use_{.producer = setup.producer, .size = setup.size, .page_size = setup.page_size},
-      pages_(FollowedPages(setup, most_pages)) {}
+    : page_size_(setup.page_size), pages_(FollowedPages(setup, most_pages)) {}
 
 bool MemoryFollower::Apply(const SharedMemoryLook& look) {
   if (pages_ == 0) return false;
@@ -44,37 +43,15 @@ bool MemoryFollower::IsComplete(ChunkSlot slot, ChunkHolder holder) const {
 
 bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> time_ns) {
   if (!Apply(look)) {
-    ++use_.missing;
     seen_.reset();
     std::erase_if(complete_, [](const auto& entry) { return !entry.second.committed; });
     return false;
   }
-  ++use_.looks;
-  std::erase_if(complete_, [&](const auto& entry) {
-    return !IsComplete(entry.first, entry.second.holder);
-  });
-  const SeenMemory seen = Describe(time_ns);
-  use_.bad_pages = std::max(use_.bad_pages, seen.counts.bad_pages);
-  use_.chunks = std::max(use_.chunks, seen.counts.all());
-  use_.most_writers = std::max(use_.most_writers, seen.writers);
-  if (!use_.peak || seen.counts.used() > use_.peak->counts.used()) use_.peak = seen;
-  if (!use_.first_ns) use_.first_ns = seen.time_ns;
-  if (seen.is_full()) ++use_.full_looks;
-  if (seen_) CountFullTime(seen, look.same_until_ns);
-  seen_ = seen;
+  std::erase_if(complete_,
+                [&](const auto& entry) { return !IsComplete(entry.first, entry.second.holder); });
+  seen_ = Describe(time_ns);
+  if (!first_ns_) first_ns_ = seen_->time_ns;
   return true;
-}
-
-void MemoryFollower::CountFullTime(const SeenMemory& seen, std::optional<uint64_t> same_until_ns) {
-  // Looks in between that saw the same are not in the log.
-  const uint64_t end = std::max(seen_->time_ns, seen.time_ns);
-  const uint64_t same = std::clamp(same_until_ns.value_or(seen_->time_ns), seen_->time_ns, end);
-  const bool was_full = seen_->is_full();
-  if (was_full) use_.full.least += (seen.is_full() ? end : same) - seen_->time_ns;
-  if (was_full)
-    use_.full.most += end - seen_->time_ns;
-  else if (seen.is_full())
-    use_.full.most += end - same;
 }
 
 SeenMemory MemoryFollower::Describe(std::optional<uint64_t> time_ns) {
@@ -89,10 +66,9 @@ SeenMemory MemoryFollower::Describe(std::optional<uint64_t> time_ns) {
         writers.push_back(holder.writer);
       // A chunk that the first look shows complete may have been so for any time.
       if (bitmap.StateOf(chunk) == ChunkState::kComplete)
-        complete_.try_emplace({number, chunk},
-                              Complete{.holder = holder,
-                                       .since_ns = seen_ ? time_ns : std::nullopt,
-                                       .committed_ns = {}});
+        complete_.try_emplace({number, chunk}, Complete{.holder = holder,
+                                                        .since_ns = seen_ ? time_ns : std::nullopt,
+                                                        .committed_ns = {}});
     }
   }
   for (const auto& [slot, chunk] : complete_) {
@@ -100,9 +76,9 @@ SeenMemory MemoryFollower::Describe(std::optional<uint64_t> time_ns) {
     Lower(seen.committed_since_ns, chunk.committed_ns);
     if (!chunk.committed) Lower(seen.held_since_ns, chunk.since_ns);
   }
-  std::sort(writers.begin(), writers.end());
-  seen.writers =
-      static_cast<uint64_t>(std::unique(writers.begin(), writers.end()) - writers.begin());
+  std::ranges::sort(writers);
+  writers.erase(std::unique(writers.begin(), writers.end()), writers.end());
+  seen.writers = writers.size();
   return seen;
 }
 
@@ -123,53 +99,35 @@ void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint6
   }
 }
 
-void MemoryFollower::End() {
-  picture_ = MemoryPicture();
-  complete_.clear();
-}
-
 void MemoryLooks::Add(const Op& op) {
   if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
     const auto memory = live_.find(look->producer);
-    if (memory != live_.end()) memory->second->Add(*look, op.time_ns);
+    if (memory != live_.end()) memory->second.Add(*look, op.time_ns);
   } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
     const auto memory = live_.find(commit->producer);
-    if (memory == live_.end() || commit->origin != Origin::kShm || !memory->second->seen()) return;
+    if (memory == live_.end() || commit->origin != Origin::kShm || !memory->second.seen()) return;
     parser_.Parse(commit->request);
-    memory->second->Add(parser_, op.time_ns);
+    memory->second.Add(parser_, op.time_ns);
   } else if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) {
     End(setup->producer);
     if (setup->size == 0) return;
-    auto memory = std::make_unique<MemoryFollower>(*setup, kMaxPages - pages_);
-    pages_ += memory->pages();
-    live_.emplace(setup->producer, std::move(memory));
+    const auto [memory, is_new] = live_.try_emplace(setup->producer, *setup, kMaxPages - pages_);
+    pages_ += memory->second.pages();
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
     End(gone->producer);
   }
 }
 
 void MemoryLooks::End(ProducerId producer) {
-  auto memory = live_.extract(producer);
-  if (memory.empty()) return;
-  pages_ -= memory.mapped()->pages();
-  if (ended_.size() == max_ended_) {
-    ++unlisted_;
-    return;
-  }
-  memory.mapped()->End();
-  ended_.push_back(std::move(memory.mapped()));
-}
-
-std::vector<const MemoryFollower*> MemoryLooks::Memories() const {
-  std::vector<const MemoryFollower*> memories;
-  for (const auto& memory : ended_) memories.push_back(memory.get());
-  for (const auto& [producer, memory] : live_) memories.push_back(memory.get());
-  return memories;
+  const auto memory = live_.find(producer);
+  if (memory == live_.end()) return;
+  pages_ -= memory->second.pages();
+  live_.erase(memory);
 }
 
 const MemoryFollower* MemoryLooks::Of(ProducerId producer) const {
   const auto memory = live_.find(producer);
-  return memory == live_.end() ? nullptr : memory->second.get();
+  return memory == live_.end() ? nullptr : &memory->second;
 }
 
 }  // namespace ringscope::smb

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,29 +31,6 @@ struct SeenMemory {
   bool is_full() const { return counts.free == 0 && counts.used() > 0; }
 };
 
-/// A time in ns that samples show: at least that of looks in a row which saw it, at most also the
-/// time between looks of which only one saw it.
-struct SampledTime {
-  uint64_t least = 0;
-  uint64_t most = 0;
-};
-
-/// The use of a producer's shared memory from its set-up to its end, as looks show it.
-struct MemoryUse {
-  ProducerId producer{};
-  uint64_t size = 0;       // bytes
-  uint64_t page_size = 0;  // bytes
-  uint64_t looks = 0;      // in the log and understood
-  uint64_t missing = 0;    // looks that the log lacks, or that depend on one which it lacks
-  uint64_t bad_pages = 0;  // at most in one look: with bitmaps that make no sense
-  uint64_t chunks = 0;     // at most in one look
-  uint64_t most_writers = 0;
-  uint64_t full_looks = 0;  // that showed no free chunk
-  SampledTime full;         // in which no chunk was free
-  std::optional<uint64_t> first_ns;
-  std::optional<SeenMemory> peak;  // the first look with the most chunks in use
-};
-
 /// Follows the looks at one producer's shared memory, and the commits of its chunks.
 /// Memory: O(chunks of the memory).
 class MemoryFollower {
@@ -66,13 +42,13 @@ class MemoryFollower {
   bool Add(const SharedMemoryLook& look, std::optional<uint64_t> time_ns);
   /// Marks the chunks of shared memory that a request names: they wait for the service from now on.
   void Add(const CommitRequestParser& request, std::optional<uint64_t> time_ns);
-  /// Forgets the picture of memory that is gone, and keeps its use.
-  void End();
 
   /// The last look, if it was understood.
   const std::optional<SeenMemory>& seen() const { return seen_; }
   const MemoryPicture& picture() const { return picture_; }
-  const MemoryUse& use() const { return use_; }
+  uint64_t page_size() const { return page_size_; }
+  /// Time of the first look that was understood.
+  std::optional<uint64_t> first_ns() const { return first_ns_; }
   /// Pages that are followed.
   size_t pages() const { return pages_; }
 
@@ -89,12 +65,12 @@ class MemoryFollower {
   bool Apply(const SharedMemoryLook& look);
   bool IsComplete(ChunkSlot slot, ChunkHolder holder) const;
   SeenMemory Describe(std::optional<uint64_t> time_ns);
-  void CountFullTime(const SeenMemory& seen, std::optional<uint64_t> same_until_ns);
 
-  MemoryUse use_;
+  const uint64_t page_size_;
   const size_t pages_;
   MemoryPicture picture_;              // none before the first look
   std::optional<uint64_t> next_look_;  // number; absent: only a whole look is understood
+  std::optional<uint64_t> first_ns_;
   std::optional<SeenMemory> seen_;
   std::map<ChunkSlot, Complete> complete_;
 };
@@ -105,25 +81,15 @@ class MemoryLooks {
   /// Pages of all memories that live at a time; looks at further memories are not understood.
   static constexpr size_t kMaxPages = 65'536;
 
-  /// @param ended how many memories that have ended are kept: the first ones
-  explicit MemoryLooks(size_t ended = 0) : max_ended_(ended) {}
-
   void Add(const Op& op);
-  /// Memories that were set up, also those without looks; first those that have ended.
-  std::vector<const MemoryFollower*> Memories() const;
-  /// Memories that have ended and are not kept.
-  uint64_t unlisted() const { return unlisted_; }
   /// Returns the follower of a producer's memory, or nullptr if it has none now.
   const MemoryFollower* Of(ProducerId producer) const;
 
  private:
   void End(ProducerId producer);
 
-  size_t max_ended_;
-  uint64_t unlisted_ = 0;
-  size_t pages_ = 0;  // of live_
-  std::vector<std::unique_ptr<MemoryFollower>> ended_;
-  std::map<ProducerId, std::unique_ptr<MemoryFollower>> live_;
+  size_t pages_ = 0;
+  std::map<ProducerId, MemoryFollower> live_;
   CommitRequestParser parser_;
 };
 

@@ -35,7 +35,7 @@ void SharedMemoryUse::OnLook(ProducerId id) {
   Producer& producer = producers_[id];
   producer.full = memory->seen();
   const uint64_t now = producer.full->time_ns;
-  const uint64_t last = producer.committed_ns.value_or(memory->use().first_ns.value_or(now));
+  const uint64_t last = producer.committed_ns.value_or(memory->first_ns().value_or(now));
   producer.since_commit_ns = now > last ? now - last : 0;
 }
 
@@ -98,7 +98,7 @@ std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
       facts.reason = facts.quiet_ns >= kQuietNs ? AbortReason::kServiceQuiet : AbortReason::kBurst;
   }
   if (const auto* memory = looks_.Of(commit.sequence.producer))
-    facts.page_size = memory->use().page_size;
+    facts.page_size = memory->page_size();
   if (now_.time_ns) AddLook(producer, *now_.time_ns, facts);
   return facts;
 }

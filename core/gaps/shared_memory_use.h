@@ -10,13 +10,13 @@
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
 #include "core/base/sequence_map.h"
+#include "core/gaps/memory_looks.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_fragments.h"
-#include "core/gaps/memory_looks.h"
 
 namespace ringscope {
 
-/// Why a writer found no free chunk in its producer's shared memory, as far as commits show it.
+/// Why a writer found no free chunk in its producer's shared memory.
 enum class AbortReason : uint8_t {
   kNotShown,      // the commits before it do not fill the memory
   kLargePacket,   // the packet alone fills it
@@ -52,8 +52,8 @@ struct AbortFacts {
   static constexpr uint64_t kHeldBackNs = 10'000'000;
 };
 
-/// Follows how much producers commit, and what the recorder saw of their memory, to tell apart why
-/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second).
+/// Follows how much producers commit, and the looks at their memory, to find why it was full.
+/// Memory: O(sequences + commits of a tenth of a second).
 class SharedMemoryUse {
  public:
   void OnRecord(const Op& op, const LogMoment& moment);

@@ -1,35 +1,11 @@
 #include "core/graph/chunk_graph.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {
-namespace {
-
-/// How an item is tied to its neighbours, whatever kind of item it is.
-struct Ends {
-  bool is_chunk = false;
-  bool continues_previous = false;
-  bool continues_on_next = false;
-  bool next_read = false;
-};
-
-Ends EndsOf(const GraphItem& item) {
-  return std::visit(
-      Overloaded{
-          [](const ChunkNode& node) {
-            return Ends{true, node.continues_previous(), node.continues_on_next(), node.next_read};
-          },
-          [](const ChunkRun& run) {
-            return Ends{true, run.continues_previous, run.continues_on_next, run.next_read};
-          },
-          [](const ChunkGap&) { return Ends{}; }},
-      item);
-}
-
-}  // namespace
-
 PatchTally& PatchTally::operator+=(const PatchTally& other) {
   applied += other.applied;
   late += other.late;
@@ -57,34 +33,36 @@ bool ChunkNode::is_special() const {
          patches.refused > 0;
 }
 
+ChunkSums& ChunkSums::operator+=(const ChunkSums& more) {
+  bytes += more.bytes;
+  fragments += more.fragments;
+  abandoned += more.abandoned;
+  invalid += more.invalid;
+  recommits += more.recommits;
+  relocations += more.relocations;
+  patches += more.patches;
+  loss_bits |= more.loss_bits;
+  for (const auto& [fate, count] : more.packets) packets[fate] += count;
+  evictors += more.evictors;
+  return *this;
+}
+
 ChunkRun::ChunkRun(const ChunkNode& node)
-    : first(node.id),
+    : ChunkSums(node),
+      first(node.id),
       last(node.id),
-      chunks(1),
-      bytes(node.bytes),
-      fragments(node.fragments),
       from(node.committed),
       to(node.committed),
       discarded(node.discarded),
       refused(node.refused),
-      patches(node.patches),
       unpatched(node.unpatched ? 1 : 0),
-      recommits(node.recommits),
-      relocations(node.relocations),
-      abandoned(node.abandoned_fragments),
-      invalid(node.invalid),
       aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
-      broken(node.end == ChunkEnd::kBroken ? 1 : 0),
-      loss_bits(node.loss_bits),
-      packets(node.packets),
-      evictors(node.evictors),
-      continues_previous(node.continues_previous()),
-      continues_on_next(node.continues_on_next()),
-      next_read(node.next_read) {
+      broken(node.end == ChunkEnd::kBroken ? 1 : 0) {
   by_fate[static_cast<size_t>(node.fate)] = 1;
 }
 
 void ChunkRun::Append(const ChunkRun& next) {
+  ChunkSums::operator+=(next);
   if (next.first < first) first = next.first, continues_previous = next.continues_previous;
   if (next.last > last) {
     last = next.last;
@@ -92,24 +70,14 @@ void ChunkRun::Append(const ChunkRun& next) {
     next_read = next.next_read;
   }
   chunks += next.chunks;
-  bytes += next.bytes;
-  fragments += next.fragments;
   if (next.from.record < from.record) from = next.from;
   if (next.to.record > to.record) to = next.to;
   for (size_t i = 0; i < kChunkFates; ++i) by_fate[i] += next.by_fate[i];
   if (discarded != next.discarded) discarded.reset();
   if (refused != next.refused) refused.reset();
-  patches += next.patches;
   unpatched += next.unpatched;
-  recommits += next.recommits;
-  relocations += next.relocations;
-  abandoned += next.abandoned;
-  invalid += next.invalid;
   aborted += next.aborted;
   broken += next.broken;
-  loss_bits |= next.loss_bits;
-  for (const auto& [fate, count] : next.packets) packets[fate] += count;
-  evictors += next.evictors;
 }
 
 std::optional<ChunkFate> ChunkRun::fate() const {
@@ -126,24 +94,26 @@ FateCount SequenceGraph::lost() const {
 }
 
 Link SequenceGraph::LinkAfter(size_t i) const {
-  const Ends front = EndsOf(items[i]);
-  const Ends back = i + 1 < items.size() ? EndsOf(items[i + 1]) : Ends{};
-  if (front.continues_on_next != back.continues_previous) {
-    // After the last chunk nothing is broken yet.
-    return i + 1 < items.size() ? Link::kBroken : Link::kContinues;
-  }
+  const auto sums_of = [](const GraphItem& item) {
+    return std::visit(Overloaded{[](const ChunkSums& sums) { return &sums; },
+                                 [](const ChunkGap&) {
+                                   static const ChunkSums kNone;
+                                   return &kNone;
+                                 }},
+                      item);
+  };
+  const ChunkSums& front = *sums_of(items[i]);
+  // After the last chunk nothing is broken yet.
+  if (i + 1 == items.size()) return front.continues_on_next ? Link::kContinues : Link::kNone;
+  if (front.continues_on_next != sums_of(items[i + 1])->continues_previous) return Link::kBroken;
   if (!front.continues_on_next) return Link::kNone;
   return front.next_read ? Link::kRead : Link::kContinues;
 }
 
 void SortByLoss(std::vector<SequenceGraph>& graphs) {
-  std::stable_sort(graphs.begin(), graphs.end(),
-                   [](const SequenceGraph& a, const SequenceGraph& b) {
-                     const FateCount lost_a = a.lost(), lost_b = b.lost();
-                     if (lost_a.packets != lost_b.packets) return lost_a.packets > lost_b.packets;
-                     if (lost_a.bytes != lost_b.bytes) return lost_a.bytes > lost_b.bytes;
-                     return a.bytes > b.bytes;
-                   });
+  std::ranges::stable_sort(graphs, std::ranges::greater(), [](const SequenceGraph& graph) {
+    return std::tuple(graph.lost().packets, graph.lost().bytes, graph.bytes);
+  });
 }
 
 }  // namespace ringscope

@@ -15,8 +15,7 @@
 namespace ringscope {
 
 // The chunk graph of a sequence: its chunks in order, what became of each, how packets continue
-// from one to the next, who evicted them. ChunkGraphBuilder makes it in a replay; runs of like
-// chunks are folded on the way.
+// from one to the next, who evicted them. Runs of like chunks are folded.
 
 /// What became of a chunk, as far as its packets go.
 enum class ChunkFate : uint8_t {
@@ -65,15 +64,34 @@ struct PatchTally {
   friend bool operator==(const PatchTally&, const PatchTally&) = default;
 };
 
+/// Sums over the chunks of a run, or over the commits of one chunk.
+struct ChunkSums {
+  uint64_t bytes = 0;  // of fragments, size varints included
+  uint64_t fragments = 0;
+  uint64_t abandoned = 0;  // fragments
+  uint64_t invalid = 0;    // packets returned, and then rejected by the service
+  uint64_t recommits = 0;
+  uint64_t relocations = 0;  // how often a chunk moved to the write cursor
+  PatchTally patches;
+  uint32_t loss_bits = 0;  // that packets which begin here carried into the trace
+  FateTally packets;       // that begin here
+  EvictorTally evictors;   // of these
+  // How the first and the last chunk are tied to their neighbours.
+  bool continues_previous = false;
+  bool continues_on_next = false;
+  bool next_read = false;  // a packet that continues in the next chunk was read
+
+  /// Adds what can be summed up.
+  ChunkSums& operator+=(const ChunkSums& more);
+};
+
 /// A chunk and its life.
-struct ChunkNode {
+struct ChunkNode : ChunkSums {
   uint64_t id = 0;  // unwrapped: the lower 32 bits are the chunk's id
   LogMoment committed;
   std::optional<LogMoment> left;  // evicted, consumed or refused
-  uint32_t bytes = 0;             // of its fragments, size varints included
   uint32_t outer_size = 0;        // bytes it occupied in the buffer; 0: it was never in it
-  uint32_t fragments = 0;
-  uint8_t flags = 0;  // as committed, of the shared-memory ABI
+  uint8_t flags = 0;              // as committed, of the shared-memory ABI
   Origin origin = Origin::kImported;
   bool complete = false;  // committed by its writer, not only scraped
   ChunkEnd end = ChunkEnd::kClean;
@@ -86,62 +104,35 @@ struct ChunkNode {
   std::optional<StallReason> stall;  // what the sequence waited for here, last
   std::optional<LogMoment> stalled;  // the first read that it stalled
   uint32_t stalls = 0;               // how many reads it stalled
-  uint32_t recommits = 0;            // how often it was re-committed
-  uint32_t relocations = 0;          // how often it moved to the write cursor
   std::optional<DiscardReason> recommit_refused;
-  PatchTally patches;
-  bool unpatched = false;         // still waited for patches when it left, or at the end
-  uint32_t packet_fragments = 0;  // fragments that are packets or parts of packets
-  uint32_t read_fragments = 0;
-  uint32_t abandoned_fragments = 0;
+  bool unpatched = false;           // still waited for patches when it left, or at the end
+  uint32_t packet_fragments = 0;    // fragments that are packets or parts of packets
+  uint32_t read_fragments = 0;      // of these
   uint32_t readable_fragments = 0;  // at the end
-  uint32_t invalid = 0;             // packets returned, and then rejected by the service
-  uint32_t loss_bits = 0;           // that packets which begin here carried into the trace
-  bool next_read = false;           // a packet that continues in the next chunk was read
-  FateTally packets;                // that begin here
-  EvictorTally evictors;            // of these
 
-  bool continues_previous() const { return (flags & kFirstContinues) != 0; }
-  bool continues_on_next() const {
-    return (flags & kLastContinues) != 0 && end == ChunkEnd::kClean;
-  }
-  /// Something that a run of like chunks would hide.
+  /// Returns true if a run of like chunks would hide something.
   bool is_special() const;
 };
 
 /// Consecutive chunks with the same fate; with different ones where memory is limited.
-struct ChunkRun {
+struct ChunkRun : ChunkSums {
   uint64_t first = 0;  // unwrapped ids, both ends included
   uint64_t last = 0;
-  uint64_t chunks = 0;
-  uint64_t bytes = 0;  // of their fragments
-  uint64_t fragments = 0;
+  uint64_t chunks = 1;
   LogMoment from;  // commits
   LogMoment to;
   std::array<uint64_t, kChunkFates> by_fate{};  // chunks
   std::optional<DiscardReason> discarded;       // of all that were, if the same
   std::optional<Refusal> refused;
-  PatchTally patches;
   uint64_t unpatched = 0;  // chunks
-  uint64_t recommits = 0;
-  uint64_t relocations = 0;
-  uint64_t abandoned = 0;  // fragments
-  uint64_t invalid = 0;    // packets
   uint64_t aborted = 0;    // chunks that end with an aborted packet
   uint64_t broken = 0;     // chunks that end in a broken size
-  uint32_t loss_bits = 0;
-  FateTally packets;
-  EvictorTally evictors;
-  // How its ends are tied to what is before and after.
-  bool continues_previous = false;
-  bool continues_on_next = false;
-  bool next_read = false;
 
   explicit ChunkRun(const ChunkNode& node);
   void Append(const ChunkRun& next);
   /// Ids between first and last that no chunk has.
   uint64_t missing() const { return last - first + 1 - chunks; }
-  /// The fate of all of them; nullopt: they differ.
+  /// The fate of all of them; nullopt if they differ.
   std::optional<ChunkFate> fate() const;
 };
 

@@ -34,8 +34,7 @@ ChunkFate FateOf(const ChunkNode& node) {
 /// The fate of a chunk that is in the buffer at the end, after that was read out.
 ChunkFate FateAtEnd(const ChunkNode& node) {
   if (node.read_fragments >= node.packet_fragments) return ChunkFate::kRead;
-  if (node.read_fragments + node.abandoned_fragments + node.readable_fragments <
-      node.packet_fragments)
+  if (node.read_fragments + node.abandoned + node.readable_fragments < node.packet_fragments)
     return ChunkFate::kStalled;
   if (node.readable_fragments > 0) return ChunkFate::kReadable;
   return node.read_fragments > 0 ? ChunkFate::kPartlyRead : ChunkFate::kAbandoned;
@@ -76,11 +75,13 @@ void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
     node.origin = origin_;
   }
   node.complete |= commit.complete;
-  node.bytes = std::max(node.bytes, written_.bytes);
-  node.fragments = std::max(node.fragments, static_cast<uint32_t>(written_.fragments.size()));
+  node.bytes = std::max<uint64_t>(node.bytes, written_.bytes);
+  node.fragments = std::max<uint64_t>(node.fragments, written_.fragments.size());
   node.packet_fragments = std::max(node.packet_fragments, PacketFragmentsOf(written_));
   node.flags |= written_.flags;
   if (node.end == ChunkEnd::kClean) node.end = written_.end;
+  node.continues_previous = (node.flags & kFirstContinues) != 0;
+  node.continues_on_next = (node.flags & kLastContinues) != 0 && node.end == ChunkEnd::kClean;
 }
 
 void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
@@ -108,11 +109,12 @@ void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) 
 }
 
 void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
-  if (event.kind == EventKind::kWrap || event.kind == EventKind::kPadding || event.kind == EventKind::kLossBit ||
-      event.kind == EventKind::kEvicting)
+  if (event.kind == EventKind::kWrap || event.kind == EventKind::kPadding ||
+      event.kind == EventKind::kLossBit || event.kind == EventKind::kEvicting)
     return;
-  Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
+  Sequence* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
+  SequenceGraphBuilder& chunks = sequence->chunks;
   switch (event.kind) {
     case EventKind::kCommitted:
     case EventKind::kRewritten:
@@ -128,19 +130,58 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
     case EventKind::kRelocated:
       if (arriving_ != nullptr) ++arriving_->relocations;
       return;
-    case EventKind::kDiscarded:
-      return OnDiscarded(*sequence, event);
-    case EventKind::kErased:
-      return OnErased(*sequence, event);
-    case EventKind::kPatched:
-    case EventKind::kPatchMissed:
-      return OnPatches(*sequence, event);
     case EventKind::kReturned:
-      return OnReturned(*sequence, event);
+      return chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
+        ++node.read_fragments;
+        if (IdOf(node.id) != event.last_chunk) node.next_read = true;
+        if (IdOf(node.id) == event.chunk.chunk) node.loss_bits |= event.loss_bits;
+        // A chunk can stay in the buffer after all of it was read.
+        node.stall.reset();
+      });
     case EventKind::kGivenUp:
-      return OnAbandoned(*sequence, event);
+      return chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
+                              [](ChunkNode& node) { ++node.abandoned; });
+    default:
+      break;
+  }
+  if (ChunkNode* node = chunks.Find(event.chunk.chunk))
+    OnChunkEvent(*sequence, *node, event);
+  else if (event.kind == EventKind::kPatched || event.kind == EventKind::kPatchMissed)
+    chunks.AddStrayPatches(event.chunk.chunk, event.patches);
+}
+
+void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode& node,
+                                     const BufferEvent& event) {
+  switch (event.kind) {
+    case EventKind::kDiscarded:
+      if (node.outer_size == 0)
+        node.discarded = event.discard, node.left = now_;
+      else
+        node.recommit_refused = event.discard;
+      return;
+    case EventKind::kErased:
+      if (event.erasure == Erasure::kMoved && &node == arriving_) return;
+      node.left = now_;
+      if (event.by) node.culprit = event.by;
+      if (event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped)
+        node.for_clone = event.erasure;
+      // The chunk under way can evict its own older copy; it settles when it is done.
+      if (&node != arriving_) Settle(sequence, node);
+      return;
     case EventKind::kStalled:
-      return OnStalled(*sequence, event);
+      node.stall = event.stall;
+      if (!node.stalled) node.stalled = now_;
+      ++node.stalls;
+      return;
+    case EventKind::kPatched:
+      node.patches.applied += event.patches;
+      node.unpatched = (event.flags & kNeedsPatching) != 0;
+      return;
+    case EventKind::kPatchMissed:
+      (event.miss == PatchMiss::kOutOfBounds ? node.patches.refused
+       : node.outer_size > 0                 ? node.patches.late
+                                             : node.patches.missed) += event.patches;
+      return;
     default:
       return;
   }
@@ -158,66 +199,6 @@ void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   }
   sequence->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
                              [](ChunkNode& node) { ++node.readable_fragments; });
-}
-
-void ChunkGraphBuilder::OnReturned(Sequence& sequence, const BufferEvent& event) {
-  sequence.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
-    const auto id = IdOf(node.id);
-    ++node.read_fragments;
-    if (id != event.last_chunk) node.next_read = true;
-    if (id == event.chunk.chunk) node.loss_bits |= event.loss_bits;
-    // A chunk can stay in the buffer after all of it was read.
-    node.stall.reset();
-  });
-}
-
-void ChunkGraphBuilder::OnAbandoned(Sequence& sequence, const BufferEvent& event) {
-  sequence.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                            [](ChunkNode& node) { ++node.abandoned_fragments; });
-}
-
-void ChunkGraphBuilder::OnErased(Sequence& sequence, const BufferEvent& event) {
-  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
-  if (node == nullptr) return;
-  if (event.erasure == Erasure::kMoved && node == arriving_) return;
-  node->left = now_;
-  if (event.by) node->culprit = event.by;
-  if (event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped)
-    node->for_clone = event.erasure;
-  // The chunk under way can evict its own older copy; it settles when it is done.
-  if (node != arriving_) Settle(sequence, *node);
-}
-
-void ChunkGraphBuilder::OnDiscarded(Sequence& sequence, const BufferEvent& event) {
-  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
-  if (node == nullptr) return;
-  if (node->outer_size == 0)
-    node->discarded = event.discard, node->left = now_;
-  else
-    node->recommit_refused = event.discard;
-}
-
-void ChunkGraphBuilder::OnStalled(Sequence& sequence, const BufferEvent& event) {
-  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
-  if (node == nullptr) return;
-  node->stall = event.stall;
-  if (!node->stalled) node->stalled = now_;
-  ++node->stalls;
-}
-
-void ChunkGraphBuilder::OnPatches(Sequence& sequence, const BufferEvent& event) {
-  ChunkNode* node = sequence.chunks.Find(event.chunk.chunk);
-  if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, event.patches);
-  if (event.kind == EventKind::kPatched) {
-    node->patches.applied += event.patches;
-    node->unpatched = (event.flags & kNeedsPatching) != 0;
-  } else if (event.miss == PatchMiss::kOutOfBounds) {
-    node->patches.refused += event.patches;
-  } else if (node->outer_size > 0) {
-    node->patches.late += event.patches;
-  } else {
-    node->patches.missed += event.patches;
-  }
 }
 
 Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {

@@ -11,8 +11,7 @@
 
 namespace ringscope {
 
-/// Follows a replay and draws the chunk graphs of its sequences. Memory: as SequenceGraphBuilder's,
-/// for each sequence.
+/// Makes the chunk graphs of a replay. Memory: as SequenceGraphBuilder's, for each sequence.
 class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
  public:
   struct Options {
@@ -33,8 +32,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   void OnDrainEvent(const BufferEvent& event) override;
   void OnPacketFate(const PacketAccount& account) override;
 
-  /// The graphs, by buffer and sequence, once the ledger has finished. The builder is of no further
-  /// use.
+  /// Returns the graphs, by buffer and sequence, once the ledger has finished. Once.
   std::vector<SequenceGraph> Take();
 
  private:
@@ -54,12 +52,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
 
   Sequence* SequenceOf(BufferId buffer, SequenceKey sequence);
   void Describe(const ChunkCommit& commit, ChunkNode& node);
-  void OnReturned(Sequence& sequence, const BufferEvent& event);
-  void OnAbandoned(Sequence& sequence, const BufferEvent& event);
-  void OnErased(Sequence& sequence, const BufferEvent& event);
-  void OnDiscarded(Sequence& sequence, const BufferEvent& event);
-  void OnStalled(Sequence& sequence, const BufferEvent& event);
-  void OnPatches(Sequence& sequence, const BufferEvent& event);
+  void OnChunkEvent(Sequence& sequence, ChunkNode& node, const BufferEvent& event);
   void Settle(Sequence& sequence, ChunkNode& node);
   void Close(Sequence& sequence);
 

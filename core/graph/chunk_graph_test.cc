@@ -134,7 +134,7 @@ TEST(ChunkGraph, PacketsOverChunks_AreLinks) {
   EXPECT_EQ(graph.LinkAfter(4), Link::kNone);
   EXPECT_EQ(graph.LinkAfter(5), Link::kContinues);
   EXPECT_EQ(LinesOf(graph)[3], "#3 partly_read");
-  EXPECT_EQ(NodeAt(graph, 3).abandoned_fragments, 1u);
+  EXPECT_EQ(NodeAt(graph, 3).abandoned, 1u);
 }
 
 TEST(ChunkGraph, Gaps_AreIdsThatNeverCame) {

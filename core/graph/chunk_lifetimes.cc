@@ -1,6 +1,7 @@
 #include "core/graph/chunk_lifetimes.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ringscope {
@@ -51,9 +52,13 @@ void ChunkLifetimes::OnChunkDone(BufferId id, const ChunkCommit&) {
 void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   switch (event.kind) {
     case Kind::kCommitted:
-      return Enter(event, event.moved ? Entry::kRelocated : Entry::kCommitted);
     case Kind::kRewritten:
-      return Enter(event, Entry::kRewritten);
+      current_.entry = event.kind == Kind::kRewritten ? Entry::kRewritten
+                       : event.moved                  ? Entry::kRelocated
+                                                      : Entry::kCommitted;
+      current_.offset = event.offset;
+      current_.outer_size = event.outer_size;
+      return;
     case Kind::kDiscarded:
       current_.entry = Entry::kDiscarded;
       current_.why = Name(event.discard);
@@ -74,29 +79,19 @@ void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-void ChunkLifetimes::Enter(const BufferEvent& event, Entry entry) {
-  current_.entry = entry;
-  current_.offset = event.offset;
-  current_.outer_size = event.outer_size;
-}
-
 void ChunkLifetimes::Leave(const BufferEvent& event) {
   Buffer& buffer = buffers_[Raw(event.buffer)];
   const uint64_t key = event.chunk.Packed();
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
-  if (held->second.evicted_by) return End(buffer, key, Exit::kEvicted);
-  switch (event.erasure) {
-    case Erasure::kMoved:
-      return End(buffer, key, Exit::kReplaced);
-    case Erasure::kTransferred:
-    case Erasure::kDropped:
-      held->second.unread_bytes = event.payload_avail;
-      return End(buffer, key, event.erasure == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
-    case Erasure::kConsumed:
-    case Erasure::kOverwritten:
-    case Erasure::kCleared:
-      return End(buffer, key, Exit::kRead);
+  const bool is_dropped = event.erasure == Erasure::kDropped;
+  if (held->second.evicted_by) {
+    End(buffer, key, Exit::kEvicted);
+  } else if (is_dropped || event.erasure == Erasure::kTransferred) {
+    held->second.unread_bytes = event.payload_avail;
+    End(buffer, key, is_dropped ? Exit::kCleared : Exit::kMoved);
+  } else {
+    End(buffer, key, event.erasure == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
   }
 }
 
@@ -131,24 +126,11 @@ uint64_t ChunkLifetimes::HeldBytes(BufferId buffer) const {
   return found == buffers_.end() ? 0 : found->second.bytes;
 }
 
-const char* ExitText(ChunkLife::Exit exit) {
-  switch (exit) {
-    case ChunkLife::Exit::kNone:
-      return "never in the buffer";
-    case ChunkLife::Exit::kHeld:
-      return "in the buffer at the end";
-    case ChunkLife::Exit::kRead:
-      return "read";
-    case ChunkLife::Exit::kEvicted:
-      return "overwritten";
-    case ChunkLife::Exit::kReplaced:
-      return "re-committed";
-    case ChunkLife::Exit::kMoved:
-      return "moved into a clone";
-    case ChunkLife::Exit::kCleared:
-      return "cleared for a clone";
-  }
-  return "";
+const char* ExitText(Exit exit) {
+  constexpr std::array kTexts = {
+      "never in the buffer", "in the buffer at the end", "read", "overwritten", "re-committed",
+      "moved into a clone",  "cleared for a clone"};
+  return kTexts.at(static_cast<size_t>(exit));
 }
 
 }  // namespace ringscope

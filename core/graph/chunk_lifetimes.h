@@ -18,20 +18,20 @@ struct ChunkLife {
   enum class Entry : uint8_t {
     kCommitted,    // at the write cursor
     kRewritten,    // in place of an earlier commit of the same chunk
-    kRelocated,    // at the write cursor, an earlier commit of the same chunk having been consumed
+    kRelocated,    // at the write cursor, an earlier commit of it having been consumed
     kUnchanged,    // the buffer had it as it is
     kDiscarded,    // not at all: see `why`
-    kRefused,      // the service did not let it through: see `why`
+    kRefused,      // the service refused it: see `why`
     kNotReported,  // the engine does not report it (a plug-in without observer callbacks)
   };
   /// How it left.
   enum class Exit : uint8_t {
     kNone,      // it never was in the buffer
-    kHeld,      // it did not: the log ends, or another buffer takes this one's place
+    kHeld,      // in the buffer when the log ends, or another buffer takes this one's place
     kRead,      // all its packets were consumed
     kEvicted,   // its space was needed: see `evicted_by`
     kReplaced,  // the same chunk was re-committed
-    kMoved,     // a clone took the buffer over, this chunk with it
+    kMoved,     // a clone took the buffer over
     kCleared,   // the buffer was cleared for a clone
   };
 
@@ -63,12 +63,12 @@ struct ChunkLife {
 };
 template <>
 inline constexpr std::array kEnumNames<ChunkLife::Entry> = {
-    "committed", "rewritten", "relocated", "unchanged", "discarded", "refused", "untold"};
+    "committed", "rewritten", "relocated", "unchanged", "discarded", "refused", "not_reported"};
 template <>
 inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none",     "held",  "read",   "evicted",
                                                            "replaced", "moved", "cleared"};
 
-/// "read", "overwritten": what became of it.
+/// Returns the exit in words: "read", "overwritten".
 const char* ExitText(ChunkLife::Exit exit);
 
 /// Receives each life twice if the chunk went into a buffer, else once.
@@ -106,7 +106,6 @@ class ChunkLifetimes : public ReplayListener {
     uint64_t bytes = 0;                            // that they occupy
   };
 
-  void Enter(const BufferEvent& event, ChunkLife::Entry entry);
   void Leave(const BufferEvent& event);
   void End(Buffer& buffer, uint64_t key, ChunkLife::Exit exit);
   void EndAll(Buffer& buffer);

@@ -1,6 +1,7 @@
 #include "core/graph/layout_map.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/session/session_errors.h"
@@ -12,7 +13,42 @@ namespace {
 /// buffer mostly follow some that return what was still on its way.
 constexpr uint64_t kLargeRead = 10;
 
+using ShareKey = std::pair<LayoutExtent::Kind, SequenceKey>;
+
 }  // namespace
+
+LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells) {
+  LayoutGrid grid;
+  grid.bytes_per_cell = 16;
+  while (layout.size > grid.bytes_per_cell * max_cells) grid.bytes_per_cell *= 2;
+  std::map<ShareKey, LayoutShare> shares;
+  for (const LayoutExtent& extent : layout.extents) {
+    LayoutShare& share = shares[{extent.kind, extent.chunk.sequence}];
+    share.kind = extent.kind;
+    share.sequence = extent.chunk.sequence;
+    share.chunks += extent.kind == LayoutExtent::Kind::kChunk ? 1 : 0;
+    share.bytes += extent.size;
+    share.unread += extent.unread();
+  }
+  for (const auto& [key, share] : shares) grid.shares.push_back(share);
+  std::ranges::sort(grid.shares, {}, [](const LayoutShare& share) {
+    return std::tuple(share.kind, ~share.bytes, share.sequence);
+  });
+  std::map<ShareKey, size_t> index;
+  for (size_t i = 0; i < grid.shares.size(); ++i)
+    index[{grid.shares[i].kind, grid.shares[i].sequence}] = i;
+  auto begun = layout.extents.begin(), extent = begun;
+  for (uint64_t from = 0; from < layout.size; from += grid.bytes_per_cell) {
+    LayoutCell& cell = grid.cells.emplace_back();
+    for (; begun != layout.extents.end() && begun->offset < from + grid.bytes_per_cell; ++begun)
+      cell.starts |= begun->kind == LayoutExtent::Kind::kChunk;
+    const uint64_t middle = std::min(from + grid.bytes_per_cell / 2, layout.size - 1);
+    while (extent->offset + extent->size <= middle) ++extent;
+    cell.share = index.at({extent->kind, extent->chunk.sequence});
+    cell.consumed = middle < extent->consumed_end();
+  }
+  return grid;
+}
 
 void LayoutMap::OnRecord(const Op& op, const LogMoment& moment) {
   if (!watch_.Passes(op, moment)) return;
@@ -46,26 +82,6 @@ void LayoutMap::OnDrainBegun(BufferId id) {
   if (!watch_.has_passed() && !is_taken) layouts_[id] = LayoutOf(buffers_.at(id));
 }
 
-/// Keeps where the packet read last came from: that is not always in the buffer any more.
-void LayoutMap::OnBufferEvent(const BufferEvent& event) {
-  LastRead& last = buffers_.at(event.buffer).last_read;
-  switch (event.kind) {
-    case BufferEvent::Kind::kReturned:
-      last = {.chunk = event.chunk, .offset = {}};
-      return;
-    case BufferEvent::Kind::kErased:
-      if (last.chunk == event.chunk) last = {.chunk = {}, .offset = event.offset};
-      return;
-    case BufferEvent::Kind::kCommitted:
-      if (last.offset && *last.offset >= event.offset &&
-          *last.offset < event.offset + event.outer_size)
-        last = {};
-      return;
-    default:
-      return;
-  }
-}
-
 BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
   const SessionBuffer& session = *buffer.session;
   const BufferStats& stats = session.engine->stats();
@@ -74,7 +90,6 @@ BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
                       .policy = session.policy,
                       .size = stats.buffer_size,
                       .at = watch_.at(),
-                      .read_cursor = buffer.last_read.offset,
                       .wraps = stats.write_wrap_count};
   uint64_t end = 0;
   const auto add = [&](const LayoutExtent& extent) {
@@ -83,16 +98,14 @@ BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
     if (extent.size > 0) layout.extents.push_back(extent);
   };
   auto cursor = session.engine->VisitChunks([&](const ObservedChunk& chunk) {
-    const ChunkName name{chunk.sequence, chunk.chunk};
     add({.kind = chunk.is_padding() ? LayoutExtent::Kind::kPadding : LayoutExtent::Kind::kChunk,
          .offset = chunk.offset,
          .size = chunk.outer_size,
-         .chunk = name,
+         .chunk = {chunk.sequence, chunk.chunk},
          .payload_size = chunk.payload_size,
          .consumed = chunk.payload_size - chunk.payload_avail,
          .incomplete = chunk.incomplete,
          .needs_patch = (chunk.flags & kNeedsPatching) != 0});
-    if (buffer.last_read.chunk == name) layout.read_cursor = chunk.offset;
   });
   add({.offset = layout.size});
   if (cursor)

@@ -8,10 +8,44 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/graph/moment_watch.h"
+#include "core/base/log_moment.h"
+#include "core/log/op.h"
 #include "core/session/session.h"
 
 namespace ringscope {
+
+/// A moment of a log: after this record, or after the last one within this time of the first; by
+/// default the end of the log.
+struct LayoutMoment {
+  std::optional<uint64_t> record;
+  std::optional<uint64_t> offset_ns;
+};
+
+/// Finds that moment in a replay.
+class MomentWatch {
+ public:
+  explicit MomentWatch(LayoutMoment moment) : moment_(moment) {}
+
+  /// Returns true if this record, which is not applied yet, is the first after the moment.
+  bool Passes(const Op& op, const LogMoment& now) {
+    if (has_passed_) return false;
+    if (!first_time_ns_) first_time_ns_ = op.time_ns;
+    has_passed_ = (moment_.record && *now.record > *moment_.record) ||
+                  (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
+                   *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
+    if (!has_passed_) at_ = now;
+    return has_passed_;
+  }
+  bool has_passed() const { return has_passed_; }
+  /// The last record before the moment.
+  const LogMoment& at() const { return at_; }
+
+ private:
+  const LayoutMoment moment_;
+  LogMoment at_;
+  std::optional<uint64_t> first_time_ns_;
+  bool has_passed_ = false;
+};
 
 /// The part of a buffer that one thing takes.
 struct LayoutExtent {
@@ -31,6 +65,14 @@ struct LayoutExtent {
   bool needs_patch = false;
 
   uint32_t unread() const { return payload_size - consumed; }
+  /// Where its consumed part ends: the header goes with what was consumed, and so does the
+  /// alignment if nothing is unread.
+  uint64_t consumed_end() const {
+    constexpr uint64_t kHeaderSize = 16;
+    if (kind != Kind::kChunk) return offset;
+    if (unread() == 0) return offset + size;
+    return consumed == 0 ? offset : offset + kHeaderSize + consumed;
+  }
 };
 template <>
 inline constexpr std::array kEnumNames<LayoutExtent::Kind> = {"chunk", "padding", "unused"};
@@ -41,48 +83,62 @@ struct BufferLayout {
   std::string engine;
   FillPolicy policy = FillPolicy::kRingBuffer;
   uint64_t size = 0;
-  LogMoment at;                         // the last record that counts
-  bool before_read = false;             // and it is the one whose read is about to begin
-  Status status;                        // an error: the engine does not report its chunks
-  uint64_t write_cursor = 0;            // as Engine::VisitChunks returns it
-  std::optional<uint64_t> read_cursor;  // chunk that the packet read last came from, if still there
+  LogMoment at;               // the last record that counts
+  bool before_read = false;   // and it is the one whose read is about to begin
+  Status status;              // an error if the engine does not report its chunks
+  uint64_t write_cursor = 0;  // as Engine::VisitChunks returns it
   uint64_t wraps = 0;
   std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
 };
 
+/// What takes a share of a buffer: one sequence, or what no sequence has.
+struct LayoutShare {
+  LayoutExtent::Kind kind = LayoutExtent::Kind::kUnused;
+  SequenceKey sequence;  // of chunks
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;   // headers and alignment included
+  uint64_t unread = 0;  // bytes of fragments
+};
+
+/// The part of a layout that one cell of a map shows.
+struct LayoutCell {
+  size_t share = 0;       // index in LayoutGrid::shares: of the byte in its middle
+  bool consumed = false;  // that byte was read
+  bool starts = false;    // a chunk begins here
+};
+
+/// A buffer cut into cells of the same size.
+struct LayoutGrid {
+  uint64_t bytes_per_cell = 0;
+  std::vector<LayoutShare> shares;  // sequences, the largest first; padding; unused
+  std::vector<LayoutCell> cells;
+};
+
+/// @param max_cells the most there may be; cells take a multiple of 16 bytes, a power of two
+LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells);
+
 /// Takes the layout of a replay's buffers at a moment.
 class LayoutMap : public ReplayListener {
  public:
-  /// @param moment nullopt: before each buffer's last read that returned many packets, for its
-  ///     reads; at the end if none returned any
+  /// @param moment by default before each buffer's last read that returned many packets, or at the
+  ///     end if none returned any
   explicit LayoutMap(std::optional<LayoutMoment> moment)
       : watch_(moment.value_or(LayoutMoment{})), before_last_read_(!moment) {}
 
-  bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
-  void OnBufferEvent(const BufferEvent& event) override;
   void OnReadBegun(BufferId buffer) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnDrainBegun(BufferId buffer) override;
 
-  /// Whether the moment is after the last record.
-  bool is_past_end() const { return !watch_.has_passed(); }
-  /// The last record that counts.
-  const LogMoment& at() const { return watch_.at(); }
+  const MomentWatch& watch() const { return watch_; }
   /// The layouts, by buffer, once the replay was drained.
   const std::map<BufferId, BufferLayout>& layouts() const { return layouts_; }
 
  private:
-  /// Where the packet read last came from.
-  struct LastRead {
-    std::optional<ChunkName> chunk;  // while it is in the buffer
-    std::optional<uint64_t> offset;  // of its space, afterwards
-  };
   struct Buffer {
     const SessionBuffer* session = nullptr;
-    LastRead last_read;
     uint64_t most_read = 0;  // packets, by one read
   };
 

@@ -8,25 +8,21 @@
 #include <vector>
 
 #include "core/base/packet_count.h"
-#include "core/graph/moment_watch.h"
+#include "core/graph/layout_map.h"
 #include "core/session/session.h"
 
 namespace ringscope {
 
 /// Packets that a read pass returns one after the other, of one sequence.
 struct ReadStep {
+  uint64_t number = 0;  // from 1
   SequenceKey sequence;
   ChunkId first_chunk{};  // the packets begin in these chunks, from the first to the last
   ChunkId last_chunk{};
   PacketCount packets;
-  /// ReadOrder::kByBuffer: the chunk that the pass had reached in the buffer, the last one if
-  /// several of the sequence follow each other. `first_chunk` is older where the sequence was
-  /// committed out of order, or where its older chunks are further on in the buffer.
-  std::optional<ChunkId> target;
-  uint64_t offset = 0;  // bytes, of the first such chunk in the buffer
 };
 
-/// A sequence that the pass leaves with something unread.
+/// A sequence of which the pass leaves something unread.
 struct ReadStall {
   ChunkName chunk;      // the first that it leaves
   ChunkId waits_for{};  // the chunk that has not its patches, its successor or its end
@@ -41,7 +37,7 @@ struct ReadWalk {
   std::string engine;
   ReadOrder order{};
   LogMoment at;
-  Status status;  // an error: the engine cannot be cloned
+  Status status;  // an error if the engine cannot be cloned
   uint64_t write_cursor = 0;
   std::vector<ReadStep> steps;
   std::vector<ReadStall> stalls;  // by sequence
@@ -57,9 +53,7 @@ class ReadWalks : public ReplayListener {
   void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
   Status OnLogEnd(Session& session) override;
 
-  /// Whether the moment is after the last record.
-  bool is_past_end() const { return !watch_.has_passed(); }
-  const LogMoment& at() const { return watch_.at(); }
+  const MomentWatch& watch() const { return watch_; }
   /// In the order in which a pass reads the buffers, once the replay is at its end.
   const std::vector<ReadWalk>& walks() const { return walks_; }
 

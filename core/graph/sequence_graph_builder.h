@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <vector>
+#include <variant>
 
 #include "core/base/interval_set.h"
 #include "core/graph/chunk_graph.h"
@@ -28,8 +28,7 @@ class SequenceGraphBuilder {
   static constexpr size_t kMinFold = 3;
   /// Chunks shown on each side of the chosen one.
   static constexpr uint64_t kAround = 8;
-  /// Chunks with something special that are shown one by one; if there are more, they fold like
-  /// any.
+  /// Special chunks that are shown one by one; if there are more, they fold like any.
   static constexpr size_t kMaxSpecial = 64;
   /// Settled chunks and runs kept, unless all are to be shown; beyond, the oldest half is folded
   /// into one run.
@@ -45,20 +44,20 @@ class SequenceGraphBuilder {
     bool is_new = false;
   };
   Arrival Arrive(ChunkId chunk);
-  /// The chunk, if it is neither folded nor unknown.
+  /// Returns the chunk, or nullptr if it is folded or unknown.
   ChunkNode* Find(ChunkId chunk);
   /// Calls visit(ChunkNode&) for the unfolded chunks from `first` to `last`, in order.
   template <typename Visit>
   void VisitSpan(ChunkId first, ChunkId last, Visit visit) {
     const uint64_t begin = NumberOf(first);
     const uint64_t end = begin + Distance(first, last);
-    for (auto at = nodes_.lower_bound(begin); at != nodes_.end() && at->first <= end; ++at)
-      visit(at->second.node);
+    for (auto at = items_.lower_bound(begin); at != items_.end() && at->first <= end; ++at)
+      if (auto* node = std::get_if<ChunkNode>(&at->second.value)) visit(*node);
   }
   template <typename Visit>
   void VisitUnsettled(Visit visit) {
-    for (auto& [id, entry] : nodes_)
-      if (!entry.settled) visit(entry.node);
+    for (auto& [id, item] : items_)
+      if (!item.settled) visit(std::get<ChunkNode>(item.value));
   }
 
   /// The chunk's fate is final unless it is re-committed.
@@ -66,39 +65,33 @@ class SequenceGraphBuilder {
   /// The log is at its end: all fates are final.
   void SettleAll();
   void AddPacket(const PacketAccount& account);
-  /// Patches for a chunk that is not among the unfolded ones.
+  /// Adds patches for a chunk that is not among the unfolded ones.
   void AddStrayPatches(ChunkId chunk, uint64_t patches);
 
-  /// Everything in order, with the gaps. The builder is of no further use.
+  /// Moves everything into the graph in order, with the gaps. Once.
   void MoveInto(SequenceGraph& graph);
 
  private:
-  struct Entry {
-    ChunkNode node;
-    bool settled = false;
+  struct Item {
+    std::variant<ChunkNode, ChunkRun> value;
+    bool settled = false;  // runs are
   };
-  /// A settled chunk or a run, on the way to being folded.
-  struct Foldable {
-    ChunkRun run;
-    bool is_node = false;
-  };
-  using Nodes = std::map<uint64_t, Entry>;
-  using Runs = std::map<uint64_t, ChunkRun>;
+  using Items = std::map<uint64_t, Item>;
 
+  static ChunkRun AsRun(const Item& item);
   uint64_t NumberOf(ChunkId chunk) const;
+  ChunkNode* NodeAt(uint64_t id);
   ChunkRun* RunOf(uint64_t id);
   bool IsNearChosen(uint64_t id) const;
-  bool IsDone(const Entry& entry) const;
-  bool CanFold(const Entry& entry) const;
+  bool IsDone(const Item& item) const;
+  bool CanFold(const Item& item) const;
   bool CanJoin(const ChunkRun& run, const ChunkRun& next) const;
   void Fold();
-  void FoldLateComers();
-  void FoldStretch(const std::vector<Foldable>& stretch);
+  void FoldStretch(Items::iterator begin, Items::iterator end);
   void FoldOldestHalf();
 
   const FoldOptions options_;
-  Nodes nodes_;
-  Runs runs_;  // by first id; nodes that come late may be inside of one until they are folded
+  Items items_;  // by first id; nodes that come late may be inside of a run until they are folded
   IntervalSet seen_;
   ChunkIdUnwrapper ids_;
   size_t settled_since_fold_ = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -22,9 +23,8 @@ namespace ledger {
 class BufferLedger;
 }
 
-// The ledger: what became of every packet that was written. The log holds every commit, lost ones
-// too; so each sequence can be reassembled from the log alone, as if the buffer were endless, and
-// each packet of it has exactly one fate in a replay.
+// The ledger: each sequence is reassembled from the log's commits alone, as if the buffer were
+// endless, and each packet of it has exactly one fate in a replay.
 
 /// What became of a packet.
 enum class Fate : uint8_t {
@@ -179,10 +179,31 @@ class LedgerSink {
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
-  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that are in it
-  /// alone nothing more is reported, until a chunk is committed under its id again. Not called at
-  /// the log's end.
+  /// The chunk (its id unwrapped) left the buffer and is forgotten: nothing more is reported of the
+  /// packets that are in it alone. Not called at the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
+};
+
+/// Hands the ledger's entries to several sinks, in this order. They are not owned.
+class LedgerSinks : public LedgerSink {
+ public:
+  explicit LedgerSinks(std::vector<LedgerSink*> sinks) : sinks_(std::move(sinks)) {}
+
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkWritten(buffer, commit);
+  }
+  void OnPacketFate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnPacketFate(account);
+  }
+  void OnDuplicate(const PacketAccount& account) override {
+    for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
+  }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);
+  }
+
+ private:
+  const std::vector<LedgerSink*> sinks_;
 };
 
 using FateCount = PacketCount;
@@ -207,6 +228,7 @@ struct LedgerTotals {
   FateCount written;  // counted as packets were found in the log
   FateCounts by_fate;
   FateCount own_fault;    // of these, lost to a bug of the buffer
+  FateCount refused;      // of these, discarded by the service
   FateCount duplicates;   // beside the fates
   uint64_t returned = 0;  // packets that read passes returned, however valid
 

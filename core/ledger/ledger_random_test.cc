@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/compare/fuzz_run.h"
 #include "core/compare/random_stream.h"
-#include "core/compare/rule_switch.h"
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
 

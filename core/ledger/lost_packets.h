@@ -26,12 +26,9 @@ struct LostPacket {
 };
 
 /// Keeps the bytes of what is written until its fate is known, and hands on the packets that were
-/// lost: those of a loss (IsLoss) whose bytes are whole, patched, and well-formed as the service
-/// wants a packet to be. Others cannot be in a trace: what a writer dropped, what was cut because a
-/// chunk is missing, what is malformed. Packets of a sequence come in the order in which they were
-/// written, but where a chunk was committed long after its successors.
-/// Give it to a replay as a listener after the ledger, and to the ledger. Memory: O(payloads of
-/// chunks held and of those that the ledger remembers).
+/// lost, if they are whole, patched and valid. Those of a sequence come in the order in which they
+/// were written, but where a chunk was committed long after its successors. It listens after the
+/// ledger, and to it. Memory: O(payloads of chunks held and of those that the ledger remembers).
 class LostPackets : public ReplayListener, public LedgerSink {
  public:
   using Listener = std::function<void(const LostPacket&)>;

@@ -337,10 +337,8 @@ std::array<ChainId, 2> WrittenPackets::Forget(ChunkName chunk) {
   return chains;
 }
 
-/// Patches may overwrite the size of a fragment, so that the chunk falls into other fragments.
-/// Sizes that only change are taken over; where the fragments do not fit any more, the writer has
-/// broken the chunk. Only the last fragment of a chunk is patched: the packet continues in the
-/// next.
+/// Patches may overwrite the size of a fragment. Where the fragments do not fit any more, the writer
+/// has broken the chunk. Only its last fragment is to be patched: the packet continues in the next.
 void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
   const auto offset_of = [&](size_t index) {
     ++compared_;

@@ -12,43 +12,30 @@ AddedBuffers::AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers b
     : owned_(std::move(source)), source_(*owned_), buffers_(std::move(buffers)) {}
 
 Result<std::optional<Op>> AddedBuffers::Next() {
-  if (!pending_.empty()) {
-    std::optional<Op> op = std::move(pending_.front());
-    pending_.pop_front();
-    return op;
+  if (pending_.empty()) {
+    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+    if (!op || buffers_.empty()) return op;
+    AddBefore(*op);
+    pending_.push_back(*std::move(op));  // its request is valid until the source's next record
   }
-  RS_ASSIGN_OR_RETURN(std::optional<Op> op, NextOfSource());
-  if (!op || buffers_.empty()) return op;
-  if (std::holds_alternative<BufferSetUp>(op->body)) {
-    buffers_ = {};  // the log knows them
-  } else if (const auto* writer = std::get_if<WriterRegistered>(&op->body)) {
-    lowest_ = std::min(lowest_.value_or(writer->buffer), writer->buffer);
-  } else if (std::holds_alternative<Commit>(op->body)) {
-    SetUpBefore(*op);
-    pending_.push_back(*op);  // its request is valid until the source's next record
-    return Next();
-  }
+  std::optional<Op> op = std::move(pending_.front());
+  pending_.pop_front();
   return op;
 }
 
-/// The source's next record; the config before the first one that it matters to.
-Result<std::optional<Op>> AddedBuffers::NextOfSource() {
-  if (after_config_) return std::exchange(after_config_, std::nullopt);
-  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
-  if (!op || buffers_.trace_config.empty()) return op;
-  const bool has_own = std::holds_alternative<TraceConfigRecord>(op->body);
-  if (!has_own && !std::holds_alternative<BufferSetUp>(op->body) &&
-      !std::holds_alternative<Commit>(op->body))
-    return op;
-  std::string config = std::exchange(buffers_.trace_config, {});
-  if (has_own) return op;
-  const auto* const buffer = std::get_if<BufferSetUp>(&op->body);
-  Op added{
-      .time_ns = op->time_ns,
-      .body = TraceConfigRecord{.config = std::move(config),
-                                .session = buffer == nullptr ? std::nullopt : buffer->session}};
-  after_config_ = std::move(op);
-  return added;
+void AddedBuffers::AddBefore(const Op& op) {
+  const auto* const setup = std::get_if<BufferSetUp>(&op.body);
+  const bool is_commit = std::holds_alternative<Commit>(op.body);
+  if (std::holds_alternative<TraceConfigRecord>(op.body)) buffers_.trace_config.clear();
+  if ((setup != nullptr || is_commit) && !buffers_.trace_config.empty()) {
+    TraceConfigRecord config{.config = std::exchange(buffers_.trace_config, {}), .session = {}};
+    if (setup != nullptr) config.session = setup->session;
+    pending_.push_back({.time_ns = op.time_ns, .body = std::move(config)});
+  }
+  if (const auto* writer = std::get_if<WriterRegistered>(&op.body))
+    lowest_ = std::min(lowest_.value_or(writer->buffer), writer->buffer);
+  if (is_commit) SetUpBefore(op);
+  if (setup != nullptr) buffers_ = {};  // the log knows them
 }
 
 void AddedBuffers::SetUpBefore(const Op& commit) {

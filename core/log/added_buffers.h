@@ -14,8 +14,7 @@
 
 namespace ringscope {
 
-/// What is known, beside the log, of its config and of buffers that it does not set up: it was
-/// recorded without the consumer that asked for them.
+/// Config and buffers of a log that was recorded without the consumer that asked for them.
 struct UnrecordedBuffers {
   std::string trace_config;              // a TraceConfig message; empty: not known
   std::vector<ConfiguredBuffer> config;  // in order, which the service's ids have, too
@@ -24,27 +23,25 @@ struct UnrecordedBuffers {
   bool empty() const { return config.empty() && sizes.empty() && trace_config.empty(); }
 };
 
-/// A session's records, with its config in front of the first buffer or commit if the log has none
-/// by then, and its buffers set up before the first commit if the log sets up none by then. The
-/// config's buffers have consecutive ids; the first is the lowest that writers name.
+/// Adds to a session's records its config, before the first buffer or commit, and its buffers,
+/// before the first commit, if the log lacks them. Ids begin with the lowest that writers name.
 class AddedBuffers : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record
   AddedBuffers(OpSource& source, UnrecordedBuffers buffers);
-  /// The same of a source that this owns.
+  /// Owns its source.
   AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers);
 
   Result<std::optional<Op>> Next() override;
 
  private:
-  Result<std::optional<Op>> NextOfSource();
+  void AddBefore(const Op& op);
   void SetUpBefore(const Op& commit);
 
   std::unique_ptr<OpSource> owned_;
   OpSource& source_;
   UnrecordedBuffers buffers_;  // empty: nothing is to be set up
   std::optional<BufferId> lowest_;
-  std::optional<Op> after_config_;
   std::deque<Op> pending_;
 };
 

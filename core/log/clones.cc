@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace ringscope {
 
 CloneFacts& CloneScan::Of(uint64_t clone) {
-  const auto at = std::lower_bound(
-      clones_.begin(), clones_.end(), clone,
-      [](const CloneFacts& facts, uint64_t number) { return facts.clone < number; });
-  if (at != clones_.end() && at->clone == clone) return *at;
-  CloneFacts& added = *clones_.emplace(at);
-  added.clone = clone;
-  return added;
+  CloneFacts& facts = clones_[clone];
+  facts.clone = clone;
+  return facts;
 }
 
 void CloneScan::Add(const Op& op) {
@@ -45,9 +39,9 @@ void CloneScan::Add(const Op& op) {
 }
 
 std::vector<CloneFacts> CloneScan::clones() const {
-  std::vector<CloneFacts> clones = clones_;
-  std::erase_if(clones,
-                [](const CloneFacts& clone) { return clone.buffers.empty() && !clone.failed; });
+  std::vector<CloneFacts> clones;
+  for (const auto& [number, clone] : clones_)
+    if (!clone.buffers.empty() || clone.failed) clones.push_back(clone);
   return clones;
 }
 

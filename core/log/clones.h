@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_LOG_CLONES_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,8 +13,7 @@
 
 namespace ringscope {
 
-// Clones of a tracing session (CloneSession): what a log records of them, and which one of them a
-// replay shows. The instant of a clone is not one: each buffer has its own, its BufferCloned.
+// Clones of a tracing session (CloneSession). Each buffer has its own instant, its BufferCloned.
 
 /// A clone, from its records.
 struct CloneFacts {
@@ -34,19 +34,17 @@ struct CloneFacts {
 class CloneScan {
  public:
   void Add(const Op& op);
-  /// In order of their numbers. Clones that no buffer is recorded of are left out, unless the
-  /// service reports that they failed.
+  /// Returns those with buffers and those that failed, by number.
   std::vector<CloneFacts> clones() const;
 
  private:
   CloneFacts& Of(uint64_t clone);
 
-  std::vector<CloneFacts> clones_;
+  std::map<uint64_t, CloneFacts> clones_;
   uint64_t requested_ = 0;  // the clone requested last
 };
 
-/// What the holder of a clone sees, as the choice of a replay: the buffers of the clone, each up to
-/// its instant.
+/// The view of a clone's holder: its buffers, each up to its instant.
 struct CloneView {
   uint64_t clone = 0;
   std::set<BufferId> buffers;
@@ -54,16 +52,14 @@ struct CloneView {
   bool has_file = false;
   std::vector<uint64_t> passes = {};  // as of CloneFacts
 
-  /// Whether the clone reaches to this record and no further: the service's reply to its request.
-  /// (If the log lacks that, the clone reaches to the end of the log.)
+  /// Returns true if the clone ends here: the service's reply to its request.
   bool IsEnd(const Op& op) const {
     const auto* ended = std::get_if<CloneEnded>(&op.body);
     return ended != nullptr && ended->clone == clone;
   }
 };
 
-/// The view of one of these clones. kUsage: there is no such clone, or it failed; the error names
-/// those that there are.
+/// Returns the view of a clone. kUsage: there is no such clone, or it failed.
 Result<CloneView> ViewOfClone(const std::vector<CloneFacts>& clones, uint64_t clone);
 
 }  // namespace ringscope

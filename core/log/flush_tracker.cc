@@ -6,54 +6,43 @@ namespace ringscope {
 namespace {
 
 // Bits of the flags. Source: Perfetto's wire protocol.
-constexpr uint64_t kReasonMask = 0xF;
+constexpr uint64_t kPartMask = 0xF;
 constexpr unsigned kInitiatorShift = 4;
-constexpr uint64_t kInitiatorMask = 0xF;
 
 template <typename Enum>
-Enum PartOf(uint64_t value) {
+Enum PartOf(uint64_t flags) {
+  const uint64_t value = flags & kPartMask;
   return value < kEnumNames<Enum>.size() ? static_cast<Enum>(value) : Enum{};
 }
 
-bool IsFinal(uint64_t flags) {
-  return ReasonOf(flags) == FlushReason::kTraceStop &&
-         InitiatorOf(flags) == FlushInitiator::kTraced;
-}
-
 FlushAccount::Answer* FindAnswer(FlushAccount& flush, ProducerId producer) {
-  const auto found = std::ranges::find_if(flush.answers, [&](const FlushAccount::Answer& answer) {
-    return answer.producer == producer;
-  });
+  const auto found = std::ranges::find(flush.answers, producer, &FlushAccount::Answer::producer);
   return found == flush.answers.end() ? nullptr : &*found;
 }
 
 bool AllAcknowledged(const FlushAccount& flush) {
-  return std::ranges::all_of(
-      flush.answers, [](const FlushAccount::Answer& answer) { return answer.acknowledged; });
+  return std::ranges::all_of(flush.answers, &FlushAccount::Answer::acknowledged);
 }
 
 }  // namespace
 
-FlushReason ReasonOf(uint64_t flush_flags) {
-  return PartOf<FlushReason>(flush_flags & kReasonMask);
-}
+FlushReason ReasonOf(uint64_t flush_flags) { return PartOf<FlushReason>(flush_flags); }
 
 FlushInitiator InitiatorOf(uint64_t flush_flags) {
-  return PartOf<FlushInitiator>(flush_flags >> kInitiatorShift & kInitiatorMask);
+  return PartOf<FlushInitiator>(flush_flags >> kInitiatorShift);
 }
 
 void FlushTracker::Apply(const Op& op) {
-  if (const auto* request = std::get_if<FlushRequested>(&op.body)) {
-    Request(*request, op.time_ns);
-  } else if (const auto* acknowledged = std::get_if<FlushAcknowledged>(&op.body)) {
-    Acknowledge(*acknowledged, op.time_ns);
-  } else if (const auto* timed_out = std::get_if<FlushTimedOut>(&op.body)) {
-    TimeOut(*timed_out, op.time_ns);
-  } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
-    Connect(connected->producer);
-  } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
-    Disconnect(gone->producer);
-  }
+  if (std::holds_alternative<Commit>(op.body)) return;
+  std::visit(Overloaded{
+                 [&](const FlushRequested& record) { Request(record, op.time_ns); },
+                 [&](const FlushAcknowledged& record) { Acknowledge(record, op.time_ns); },
+                 [&](const FlushTimedOut& record) { TimeOut(record, op.time_ns); },
+                 [&](const ProducerConnected& record) { connected_.insert(record.producer); },
+                 [&](const ProducerDisconnected& record) { connected_.erase(record.producer); },
+                 [](const auto&) {},
+             },
+             op.body);
 }
 
 void FlushTracker::TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns) {
@@ -84,7 +73,6 @@ FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
 void FlushTracker::Request(const FlushRequested& request, std::optional<uint64_t> time_ns) {
   FlushAccount& flush = At(request.flush, time_ns);
   if (flush.flags == 0) flush.flags = request.flags;
-  if (flush.instances.empty()) flush.instances = request.instances;
   const auto ask = [&](ProducerId producer) {
     if (FindAnswer(flush, producer) == nullptr)
       flush.answers.push_back({.producer = producer, .asked_ns = time_ns, .acknowledged_ns = {}});
@@ -101,27 +89,22 @@ void FlushTracker::Request(const FlushRequested& request, std::optional<uint64_t
 
 void FlushTracker::Acknowledge(const FlushAcknowledged& acknowledged,
                                std::optional<uint64_t> time_ns) {
-  const bool is_old = last_retired_ && acknowledged.flush <= *last_retired_;
-  if (!is_old && !kept_.contains(acknowledged.flush)) At(acknowledged.flush, time_ns);
-  if (const auto late = kept_.find(acknowledged.flush);
-      late != kept_.end() && late->second.timed_out) {
-    FlushAccount::Answer* const answer = FindAnswer(late->second, acknowledged.producer);
-    if (answer != nullptr && !answer->acknowledged) {
-      answer->acknowledged = true;
+  /// Returns false if the producer was not asked.
+  const auto note = [&](FlushAccount& flush) {
+    FlushAccount::Answer* const answer = FindAnswer(flush, acknowledged.producer);
+    if (answer != nullptr && !std::exchange(answer->acknowledged, true))
       answer->acknowledged_ns = time_ns;
-    }
-  }
+    return answer != nullptr;
+  };
+  if (!last_retired_ || acknowledged.flush > *last_retired_) At(acknowledged.flush, time_ns);
+  if (const auto late = kept_.find(acknowledged.flush);
+      late != kept_.end() && late->second.timed_out)
+    note(late->second);
   // It is for all flushes up to its own.
   for (auto next = open_.begin(); next != open_.end() && *next <= acknowledged.flush;) {
     FlushAccount& flush = kept_.at(*next++);
-    FlushAccount::Answer* const answer = FindAnswer(flush, acknowledged.producer);
-    if (answer != nullptr && !answer->acknowledged) {
-      answer->acknowledged = true;
-      answer->acknowledged_ns = time_ns;
-    }
-    const bool was_asked = answer != nullptr || flush.asks_anybody || flush.answers.empty();
-    if (!was_asked) continue;
-    if (flush.answers.empty() || (flush.asks_anybody && answer == nullptr)) {
+    if (!note(flush)) {
+      if (!flush.asks_anybody && !flush.answers.empty()) continue;
       flush.answers.push_back({.producer = acknowledged.producer,
                                .asked_ns = flush.asks_anybody ? flush.time_ns : std::nullopt,
                                .acknowledged = true,
@@ -133,16 +116,22 @@ void FlushTracker::Acknowledge(const FlushAcknowledged& acknowledged,
 
 void FlushTracker::Decide(FlushAccount& flush, FlushOutcome outcome) {
   if (flush.outcome == outcome) return;
-  counts_.succeeded -= flush.outcome == FlushOutcome::kSucceeded ? 1 : 0;
-  counts_.failed -= flush.outcome == FlushOutcome::kFailed ? 1 : 0;
-  counts_.succeeded += outcome == FlushOutcome::kSucceeded ? 1 : 0;
-  counts_.failed += outcome == FlushOutcome::kFailed ? 1 : 0;
+  uint64_t unused = 0;
+  const auto count_of = [&](FlushOutcome of) -> uint64_t& {
+    return of == FlushOutcome::kOpen     ? unused
+           : of == FlushOutcome::kFailed ? counts_.failed
+                                         : counts_.succeeded;
+  };
+  --count_of(flush.outcome);
+  ++count_of(outcome);
   flush.outcome = outcome;
   if (outcome == FlushOutcome::kOpen)
     open_.insert(flush.flush);
   else
     open_.erase(flush.flush);
-  if (IsFinal(flush.flags)) final_outcome_ = outcome;
+  if (ReasonOf(flush.flags) == FlushReason::kTraceStop &&
+      InitiatorOf(flush.flags) == FlushInitiator::kTraced)
+    final_outcome_ = outcome;
 }
 
 void FlushTracker::Retire(FlushAccount& flush) {

@@ -12,7 +12,6 @@
 
 namespace ringscope {
 
-/// What became of a flush.
 enum class FlushOutcome : uint8_t {
   kOpen,       // not everybody has answered
   kSucceeded,  // everybody who was asked has acknowledged it
@@ -41,30 +40,25 @@ struct FlushAccount {
     bool acknowledged = false;
     std::optional<uint64_t> acknowledged_ns;
 
-    /// From the request to the acknowledgement; nullopt: none, or the times are not known.
+    /// Returns the time from request to acknowledgement, if it is known.
     std::optional<uint64_t> latency_ns() const {
       if (!asked_ns || !acknowledged_ns || *acknowledged_ns < *asked_ns) return std::nullopt;
       return *acknowledged_ns - *asked_ns;
     }
-    friend bool operator==(const Answer&, const Answer&) = default;
   };
 
   uint64_t flush = 0;
   std::optional<uint64_t> time_ns;  // of the first record about it
   uint64_t flags = 0;
-  std::vector<uint64_t> instances;  // data sources of the producer that was asked first
-  std::vector<Answer> answers;      // in the order in which the producers were asked
-  bool asks_anybody = false;        // all producers were asked, and none is known
+  std::vector<Answer> answers;  // in the order in which the producers were asked
+  bool asks_anybody = false;    // all producers were asked, and none is known
   bool timed_out = false;
   FlushOutcome outcome = FlushOutcome::kOpen;
-
-  friend bool operator==(const FlushAccount&, const FlushAccount&) = default;
 };
 
-/// Follows the flushes of a log: who was asked, who acknowledged, and what that makes of the flush.
-/// A log without requests (its recorder saw only acknowledgements) shows how many there were.
-/// Memory: kMaxKept flushes; what is older and open has failed, as the service has no more than
-/// 1000 pending.
+/// Follows the flushes of a log. A log without requests (its recorder saw only acknowledgements)
+/// shows how many there were. Memory: kMaxKept flushes; older ones that are open have failed, as
+/// the service has no more than 1000 pending.
 class FlushTracker {
  public:
   static constexpr size_t kMaxKept = 1000;
@@ -80,23 +74,19 @@ class FlushTracker {
   explicit FlushTracker(OnEnd on_end = {}) : on_end_(std::move(on_end)) {}
 
   void Apply(const Op& op);
-  /// The same, of each kind of record that it needs.
-  void Request(const FlushRequested& request, std::optional<uint64_t> time_ns);
-  void Acknowledge(const FlushAcknowledged& acknowledged, std::optional<uint64_t> time_ns);
-  void TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns);
-  void Connect(ProducerId producer) { connected_.insert(producer); }
-  /// A flush that waits for it continues to wait.
-  void Disconnect(ProducerId producer) { connected_.erase(producer); }
-  /// The log is at its end: what is open has failed.
+  /// Ends the log: open flushes have failed.
   void Finish();
 
   const Counts& counts() const { return counts_; }
-  /// Of the last flush at the end of a trace that the service itself asked for; kOpen: there was
-  /// none, or it has not ended.
+  /// Returns the outcome of the last flush that the service itself asked for at a trace's end.
+  /// Returns kOpen if there was none.
   FlushOutcome final_outcome() const { return final_outcome_; }
 
  private:
   FlushAccount& At(uint64_t flush, std::optional<uint64_t> time_ns);
+  void Request(const FlushRequested& request, std::optional<uint64_t> time_ns);
+  void Acknowledge(const FlushAcknowledged& acknowledged, std::optional<uint64_t> time_ns);
+  void TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns);
   /// Sets the outcome, and counts it.
   void Decide(FlushAccount& flush, FlushOutcome outcome);
   void Retire(FlushAccount& flush);
@@ -107,7 +97,7 @@ class FlushTracker {
   std::map<uint64_t, FlushAccount> kept_;  // the newest, by id
   std::set<uint64_t> open_;                // of these
   std::optional<uint64_t> last_retired_;
-  std::set<ProducerId> connected_;
+  std::set<ProducerId> connected_;  // a flush continues to wait for one that disconnects
 };
 
 }  // namespace ringscope

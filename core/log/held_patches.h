@@ -15,17 +15,15 @@ namespace ringscope {
 /// after the chunks of all parts. Memory: kMaxBytes for each producer.
 class HeldPatches {
  public:
-  /// Encoded patches that a request may have. A frame of the producer's socket has at most 128 KiB,
-  /// so that real requests are far smaller.
+  /// Limits the encoded patches of a request; real ones are far smaller.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
-  /// Drops what is held of another request than the commit's: the last part of that is missing.
-  /// @return whether anything was dropped
+  /// Drops what is held of a request whose last part is missing. @return whether there was any
   bool DropUnfinished(const Commit& commit) { return !held_.empty() && DropOther(commit); }
-  /// Holds the patches of a part that is not the last.
-  /// @return false: the request exceeds kMaxBytes, and what was held of it is dropped
+  /// Holds the patches of a part that is not the last. @return false: they exceed kMaxBytes, and
+  /// are gone
   bool Hold(const Commit& commit, std::span<const ChunkToPatch> patches);
-  /// What is held of a producer's request, in order, at its last part. Valid until the next call.
+  /// Returns the held patches of a producer's request, at its last part. Valid until the next call.
   std::span<const ChunkToPatch> Take(ProducerId producer) {
     return held_.empty() ? std::span<const ChunkToPatch>() : TakeHeld(producer);
   }

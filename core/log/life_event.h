@@ -21,9 +21,8 @@ constexpr size_t OpKindOf() {
     return OpKindOf<Kind, kIndex + 1>();
 }
 
-/// Something that happened to a session or to one who takes part in it, but for what reached the
-/// buffers: sessions, configs, buffers, producers, data sources, flushes, triggers, clones; and
-/// what limits the recording.
+/// An event of a session, its producers or data sources, its flushes and clones, or the recording;
+/// not what reached the buffers.
 struct LifeEvent {
   std::optional<uint64_t> time_ns;
   uint64_t record = 0;                  // number in the file
@@ -44,20 +43,15 @@ struct LifeEvent {
 
   static constexpr size_t kMaxText = 1024;
 
-  /// Whether the record is of this kind.
+  /// Returns true if the record is of this kind.
   template <typename Kind>
   bool Is() const {
     return kind == OpKindOf<Kind>();
   }
-  /// Whether the record's kind has a `flag`.
-  bool HasFlag() const {
-    return Is<DataSourceRegistered>() || Is<DataSourceNotified>() || Is<BufferCloned>() ||
-           Is<CloneEnded>() || Is<ServiceChanged>();
-  }
   friend bool operator==(const LifeEvent&, const LifeEvent&) = default;
 };
 
-/// The event that a record is; nullopt: it is none.
+/// Returns the event that a record is, if it is one.
 std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record);
 
 }  // namespace ringscope

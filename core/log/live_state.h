@@ -12,15 +12,11 @@
 namespace ringscope {
 
 /// The records of a session that are still true of it: its buffers, producers, writers, data
-/// sources and tracing sessions that have not ended. A replay that begins with them knows who may
-/// write where, but not what the buffers held. Memory: for what lives, however long the session.
+/// sources and tracing sessions that have not ended. Memory: for what lives.
 class LiveState {
  public:
-  /// Whether a record belongs to the state or ends a part of it. Commits and reads do not.
-  static bool Concerns(const OpBody& body);
-
   void Add(const OpBody& body);
-  /// The records, in the order in which they were added.
+  /// Returns the records, in the order in which they were added.
   std::vector<OpBody> Records() const;
 
  private:
@@ -35,7 +31,6 @@ class LiveState {
   void Keep(uint64_t owner, uint64_t number, const Record& record, std::string name = {});
   template <typename Record>
   void Forget(uint64_t owner, uint64_t number, const std::string& name = {});
-  void ForgetProducer(ProducerId producer);
   void ForgetSession(uint64_t session);
   void ForgetBuffer(BufferId buffer);
 

@@ -14,8 +14,7 @@ struct TimePoint {
   uint64_t ns = 0;
   bool relative = false;  // to the session's start
 
-  /// @param start_ns of the session
-  /// @return ns of the log's clock; UINT64_MAX where the sum is larger
+  /// Returns ns of the log's clock; UINT64_MAX where the sum is larger.
   constexpr uint64_t Absolute(uint64_t start_ns) const {
     if (!relative) return ns;
     return ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + ns;
@@ -28,7 +27,7 @@ struct RecordRange {
   uint64_t last = UINT64_MAX;
 };
 
-/// What some sequences wrote into some buffers in some time; empty: all.
+/// Sequences, buffers and times of a log; an empty list selects all.
 struct LogSelection {
   std::vector<SequenceKey> sequences;
   std::vector<BufferId> buffers;

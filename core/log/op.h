@@ -16,9 +16,9 @@
 
 namespace ringscope {
 
-// What the records of a commit log are, kind by kind; see Op.
+// The records of a commit log, kind by kind; see Op.
 
-/// How a commit came into the log.
+/// The way of a commit into the log.
 enum class Origin : uint8_t {
   kImported,   // from a text or another tool: its way is not known
   kShm,        // committed over shared memory
@@ -43,22 +43,18 @@ struct LogHeader {
   std::string description;            // what was recorded and how, in words
   /// Of a recording with a total limit: the oldest part that was kept when this one began.
   uint32_t first_part = 0;
-  /// How many records after this one only repeat the state that the parts before this one lead to,
-  /// for a reader that does not have them.
+  /// Records after this one that repeat state of the parts before.
   uint64_t repeated_records = 0;
-  /// What packets say is left out: see core/payload. Such a log has kVersionWithoutPayload.
+  /// Payloads are masked, see payload_mask.h. Such a log has kVersionWithoutPayload.
   bool without_payload = false;
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
 
-  /// A version of its own, so that what knows nothing of this refuses such a log rather than take
-  /// the zeros for packets.
+  /// Readers that do not know it refuse such a log, rather than take zeros for packets.
   static constexpr uint32_t kVersionWithoutPayload = 2;
 };
 
-// A log may have several tracing sessions of the service. `session` names one: a number that the
-// recorder gives out, as the service's own id is not known when a session starts (it is in the
-// configs of its data sources). Absent: the log has only one.
+// `session` is a number that the recorder gives to a tracing session. Absent: the log has only one.
 
 /// The service has accepted EnableTracing.
 struct SessionStarted {
@@ -71,7 +67,7 @@ struct SessionEnded {
   uint64_t session = 0;
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
-/// What else happens to a tracing session as a whole.
+/// Other changes of a tracing session as a whole.
 enum class SessionChange : uint8_t {
   kRefused,             // EnableTracing failed; the detail says why
   kStarted,             // its data sources are asked to start
@@ -128,7 +124,7 @@ struct ProducerConnected {
   std::optional<uint64_t> smb_size;      // bytes
   std::optional<uint64_t> page_size;     // bytes
   std::optional<uint32_t> machine = {};  // machine_id, of a producer on another machine
-  // What it asked for: the service may decide otherwise, see SharedMemorySetUp.
+  // Sizes that it asked for: the service may decide otherwise, see SharedMemorySetUp.
   std::optional<uint64_t> smb_size_hint = {};   // bytes
   std::optional<uint64_t> page_size_hint = {};  // bytes
   friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
@@ -213,8 +209,7 @@ struct WriterUnregistered {
   WriterId writer{};
   friend bool operator==(const WriterUnregistered&, const WriterUnregistered&) = default;
 };
-/// A CommitDataRequest, or a part of one that is too large for one record: the parts' bytes one
-/// after the other are the request.
+/// A CommitDataRequest, or a part of its bytes if it is too large for one record.
 struct Commit {
   ProducerId producer{};
   std::optional<uint32_t> uid;  // absent: the producer's
@@ -241,16 +236,15 @@ struct FlushTimedOut {
   uint64_t flush = 0;
   friend bool operator==(const FlushTimedOut&, const FlushTimedOut&) = default;
 };
-/// A read of one buffer (a plain pass: begin, then packets until a limit or none), or, without a
-/// buffer, one pass of the service over all buffers in order: of the log, or of a session.
+/// A read of one buffer until a limit or no packet, or a pass of the service over all buffers.
 struct ReadPass {
   std::optional<BufferId> buffer;
   std::optional<uint64_t> max_packets;
   std::optional<uint64_t> max_bytes;  // the packet that reaches it is included
   ReadReason reason = ReadReason::kUnknown;
   std::optional<uint64_t> session = {};  // only without a buffer
-  /// The recorder saw the read because the file that the service writes had grown to this size:
-  /// the requests that were under way at that moment may have been handled before or after it.
+  /// Size of the service's file whose growth showed the read. Requests around it may be on either
+  /// side.
   std::optional<uint64_t> file_bytes = {};
   friend bool operator==(const ReadPass&, const ReadPass&) = default;
 };
@@ -259,8 +253,7 @@ struct CloneRead {
   BufferId buffer{};
   friend bool operator==(const CloneRead&, const CloneRead&) = default;
 };
-/// A consumer asked for a clone of a session: CloneSession. Its buffers' BufferCloned follow, then
-/// CloneEnded.
+/// A consumer asked for a clone of a session. BufferCloned and CloneEnded follow.
 struct CloneRequested {
   uint64_t clone = 0;                    // numbered from 1, over the whole log
   std::optional<uint64_t> session = {};  // that is cloned
@@ -337,9 +330,9 @@ struct ClonePass {
   uint64_t max_bytes = 0;  // the packet that reaches it is included
   friend bool operator==(const ClonePass&, const ClonePass&) = default;
 };
-/// A data source instance was set up whose program (ProtoVM) folds what the buffer overwrites of
-/// this producer into a state. For plain operations: in a session's log, the program is in
-/// DataSourceRegistered, and the limit in the config of DataSourceSetUp.
+/// A program (ProtoVM) folds what the buffer overwrites of this producer into a state. For plain
+/// operations: a session has it in DataSourceRegistered, the limit in the config of
+/// DataSourceSetUp.
 struct ProtoVmSetUp {
   BufferId buffer{};
   ProducerId producer{};
@@ -354,9 +347,8 @@ struct ProtoVmStates {
   BufferId buffer{};
   friend bool operator==(const ProtoVmStates&, const ProtoVmStates&) = default;
 };
-/// A look into a producer's shared memory: which chunks are free, being written, complete or being
-/// read, and whose they are. The recorder looks from time to time, at the latest before a commit;
-/// what happens between two looks is not seen. A look that sees nothing new is not logged.
+/// A look into a producer's shared memory: the states of its chunks. Changes between two looks are
+/// not seen. A look that sees nothing new is not logged.
 struct SharedMemoryLook {
   ProducerId producer{};
   uint64_t number = 0;  // of the logged looks at this memory, from 0
@@ -390,8 +382,7 @@ struct RecordingVerdict {
   std::string detail;               // of the first time, in words
   friend bool operator==(const RecordingVerdict&, const RecordingVerdict&) = default;
 };
-/// The recorder's last record in a file. A log of an older version has none. Without verdicts the
-/// recording is exact.
+/// The recorder's last record in a file. Without verdicts the recording is exact.
 struct RecordingEnded {
   RecordingEnding ending{};
   uint64_t sessions = 0;   // seen
@@ -419,8 +410,7 @@ inline constexpr std::array kEnumNames<InexactReason> = {
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 
-// One record of a commit log: everything that reached the trace buffers, in order, and what a
-// replay must know of the session around it. `.tblog` and `.ops.jsonl` are two notations for these.
+// Records: `.tblog` and `.ops.jsonl` are two notations for these.
 
 /// In the order of the record kinds' names in the formats; see OpKindName.
 using AnyRecord =
@@ -434,8 +424,7 @@ using AnyRecord =
                  RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates,
                  SharedMemoryLook>;
 
-/// The content of one record. What copies, moves and destroys each kind is compiled once, in op.cc:
-/// it takes seconds in each file that needs it.
+/// The content of one record. Its copies and moves are compiled once, in op.cc: they take seconds.
 class OpBody : public AnyRecord {
  public:
   using AnyRecord::AnyRecord;
@@ -448,7 +437,7 @@ class OpBody : public AnyRecord {
   ~OpBody();
 };
 
-/// Whether it is no record of a log, but a place of its file that cannot be read.
+/// Returns true for a place of a log's file that cannot be read, which is no record.
 inline bool IsDamage(const OpBody& body) {
   const auto* gap = std::get_if<RecorderGap>(&body);
   return gap != nullptr && gap->is_damage;
@@ -481,8 +470,8 @@ constexpr const char* OpKindName(size_t kind) { return kOpKindNames.at(kind); }
 class OpSource {
  public:
   virtual ~OpSource() = default;
-  /// The next record; nullopt: clean end. What it points to is valid until the next call.
-  /// An error ends the stream.
+  /// Returns the next record, valid until the next call; nullopt at the end. An error ends the
+  /// stream.
   virtual Result<std::optional<Op>> Next() = 0;
 };
 
@@ -492,8 +481,6 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// Copies what it keeps, and adds the time.
   virtual void Append(OpBody body) = 0;
-  /// A record of a moment that has passed, not earlier than those before it.
-  virtual void AppendAt(uint64_t /*time_ns*/, OpBody body) { Append(std::move(body)); }
   /// From here on the log may differ from what the service does.
   void MarkInexact(Inexact mark) { Append(std::move(mark)); }
 };

@@ -26,10 +26,10 @@ struct KeptField {
   const KeptField* message = nullptr;
 };
 constexpr KeptField kKeptClock[] = {{proto::Clock::kClockId},
-                                {proto::Clock::kTimestamp},
-                                {proto::Clock::kIsIncremental},
-                                {proto::Clock::kUnitMultiplierNs},
-                                {}};
+                                    {proto::Clock::kTimestamp},
+                                    {proto::Clock::kIsIncremental},
+                                    {proto::Clock::kUnitMultiplierNs},
+                                    {}};
 constexpr KeptField kClockSnapshot[] = {
     {proto::ClockSnapshot::kClocks, kKeptClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
 constexpr KeptField kDefaults[] = {{proto::TracePacketDefaults::kTimestampClockId}, {}};
@@ -54,6 +54,12 @@ constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
                                  {TracePacket::kFtraceStats, kFtraceStats},
                                  {}};
 
+constexpr KeptField kPatch[] = {{proto::Patch::kOffset}, {}};
+constexpr KeptField kChunkToPatch[] = {
+    {proto::ChunkToPatch::kTargetBuffer},    {proto::ChunkToPatch::kWriterId},
+    {proto::ChunkToPatch::kChunkId},         {proto::ChunkToPatch::kHasMorePatches},
+    {proto::ChunkToPatch::kPatches, kPatch}, {}};
+
 void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
 
 /// The bytes of `whole` that `part` points to.
@@ -69,8 +75,7 @@ void ClearField(Writable message, const wire::Field& field) {
   for (uint8_t& byte : value) byte &= kMoreBytes;
 }
 
-/// Visits the fields of a message that may be changed meanwhile, until `visit` returns false.
-/// @return the bytes after the visited fields
+/// Visits fields, which may change, until `visit` returns false. @return the bytes after them
 template <typename Visit>
 Writable VisitFields(Writable message, Visit visit) {
   wire::FieldReader fields(message);
@@ -96,9 +101,7 @@ void MaskField(Writable message, const wire::Field& field, const KeptField* kept
   }));
 }
 
-/// Replaces bytes of a packet by fields.
-/// @param begins_open the byte before is a tag without its value, or a part of one
-/// @param ends_open the byte after is the rest of a value
+/// Replaces bytes of a packet by fields. An open end is inside a varint that continues beyond it.
 void Fill(Writable bytes, bool begins_open, bool ends_open) {
   std::ranges::fill(bytes, kFiller);
   const bool changes = bytes.size() % 2 != 0;
@@ -106,33 +109,27 @@ void Fill(Writable bytes, bool begins_open, bool ends_open) {
   (begins_open && ends_open ? bytes.back() : bytes.front()) |= kMoreBytes;
 }
 
-void MaskWholePacket(Writable packet) {
+/// Masks a packet, or its first fragment.
+/// @param waits sizes of messages in it may be brought by patches
+void MaskPacket(Writable packet, bool continues, bool waits) {
   const Bytes slice = packet;
-  const bool is_valid = IsValidPacket({&slice, 1});
+  const bool is_valid = continues || IsValidPacket({&slice, 1});
   const Writable rest = VisitFields(packet, [&](const wire::Field& field) {
+    const bool may_change = (waits && field.type == wire::Type::kBytes) ||
+                            field.whole.data() + field.whole.size() == slice.data() + slice.size();
+    if (continues && may_change) return false;
     MaskField(packet, field, kPacket);
     return true;
   });
   if (is_valid)
-    Fill(rest, false, false);
+    Fill(rest, /*begins_open=*/false, /*ends_open=*/continues);
   else
     std::ranges::fill(rest, kMoreBytes);  // a tag without an end
 }
 
-/// @param waits sizes of messages in it may be brought by patches
-void MaskFirstFragment(Writable bytes, bool waits) {
-  const Writable rest = VisitFields(bytes, [&](const wire::Field& field) {
-    if (waits && field.type == wire::Type::kBytes) return false;
-    if (field.whole.data() + field.whole.size() == bytes.data() + bytes.size()) return false;
-    MaskField(bytes, field, kPacket);
-    return true;
-  });
-  Fill(rest, /*begins_open=*/false, /*ends_open=*/true);
-}
-
-/// Masks the size of a fragment that cannot be read, or that reaches beyond its chunk, and what
-/// follows it. What buffers make of such a size stays: whether it is that of an aborted packet, and
-/// how many bytes it has. Sizes of up to three bytes stay, as V1 takes some that reach beyond.
+/// Masks a fragment's impossible size and what follows. Keeps what buffers make of it: whether it
+/// is an aborted packet's, and its bytes; up to three bytes of it, as V1 takes some that reach
+/// beyond.
 void MaskBrokenSize(Writable rest) {
   constexpr size_t kKept = 3;
   constexpr size_t kV1MaxBytes = 4;
@@ -151,10 +148,8 @@ void MaskBrokenSize(Writable rest) {
   rest[size.size - 1] = 0x7E;  // large, and not the size of an aborted packet
 }
 
-/// Where the size ends of a fragment that its writer still has, if it is one as writers leave
-/// there: of one byte or of four. It can be chance, if the writer has counted a fragment that it
-/// has not begun.
-/// @return `offset`: it has another form
+/// Returns the end of the size of a fragment that its writer still has, if it has a usual form;
+/// else `offset`. It may be chance if the fragment was counted but not begun.
 uint32_t EndOfOpenSize(Bytes payload, uint32_t offset) {
   constexpr uint32_t kLargestInOneByte = 0x7E;
   Fragment fragment;
@@ -182,10 +177,8 @@ void MaskPayload(const ChunkHeader& header, bool complete, Writable payload) {
     const bool ends_open = i + 1 == count && (flags & kLastContinues) != 0;
     if (begins_open)
       Fill(bytes, begins_open, ends_open);
-    else if (ends_open)
-      MaskFirstFragment(bytes, (flags & kNeedsPatching) != 0);
     else
-      MaskWholePacket(bytes);
+      MaskPacket(bytes, ends_open, (flags & kNeedsPatching) != 0);
   }
   // The last fragment of a chunk that its writer still has may grow: only its size counts.
   if (status == FragmentStatus::kFragment && count < header.fragments)
@@ -220,21 +213,13 @@ void MaskChunk(Writable entry) {
 
 /// Masks an entry of chunks_to_patch.
 void MaskPatches(Writable entry) {
-  using Fields = proto::ChunkToPatch;
   ZeroOut(VisitFields(entry, [&](const wire::Field& field) {
-    if (field.IsBytes(Fields::kPatches)) {
-      const Writable patch = WritablePart(entry, field.bytes);
-      ZeroOut(VisitFields(patch, [&](const wire::Field& part) {
-        if (part.IsBytes(proto::Patch::kData))
-          std::ranges::fill(WritablePart(patch, part.bytes), kFiller);
-        else if (!part.IsNumber(proto::Patch::kOffset))
-          ClearField(patch, part);
-        return true;
-      }));
-    } else if (!field.IsNumber(Fields::kTargetBuffer) && !field.IsNumber(Fields::kWriterId) &&
-               !field.IsNumber(Fields::kChunkId) && !field.IsNumber(Fields::kHasMorePatches)) {
-      ClearField(entry, field);
-    }
+    MaskField(entry, field, kChunkToPatch);
+    if (!field.IsBytes(proto::ChunkToPatch::kPatches)) return true;
+    wire::FieldReader parts(field.bytes);
+    while (const auto part = parts.Next())
+      if (part->IsBytes(proto::Patch::kData))
+        std::ranges::fill(WritablePart(entry, part->bytes), kFiller);
     return true;
   }));
 }

@@ -7,19 +7,11 @@
 
 namespace ringscope {
 
-/// Makes a log without payloads of a log, record by record. All that buffers go by stays: sizes of
-/// chunks and fragments, flags, counts, and the places of patches. Every other record stays as it
-/// is; the header states that payloads are masked.
-///
-/// A packet that is in one fragment keeps the numbers, types and sizes of its fields, its timestamp
-/// with its clock, and what losses are counted by (sequence flags, loss bits, counters of ftrace's
-/// buffers). Everything else becomes zeros. So it is as valid, and of the same kind, as before.
-///
-/// A packet in several fragments keeps such fields at its beginning, before the first that may wait
-/// for a patch. The rest becomes a filler of unassigned fields, each fragment by itself: a varint
-/// is open wherever the packet continues, so that the fragments are well-formed in any number and
-/// size. Patches bring the same filler and change nothing. (One byte in a fragment of odd size that
-/// continues at both ends differs; a patch of just its last bytes would make the packet invalid.)
+/// Makes a log without payloads, record by record. Keeps all that buffers depend on. A packet in
+/// one fragment keeps its fields' numbers and sizes, its timestamp and clock, and what losses are
+/// counted by; the rest becomes zeros. A packet in several fragments keeps such fields before the
+/// first that may wait for a patch; the rest becomes unassigned fields that are well-formed however
+/// fragments are cut. Patches bring the same filler. See commit_log.md.
 class PayloadMask {
  public:
   /// The header of a masked log.

@@ -33,31 +33,20 @@ class RecordFilter {
   void StartSession();
   /// @param number of the record in its file
   bool Keeps(const Op& op, uint64_t number);
-  /// Whether a chunk, or a chunk's patches, of a commit that is kept should be shown.
+  /// Returns true if a chunk, or its patches, of a commit that is kept should be shown.
   bool KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const;
   bool KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const;
-  /// Whether no record of this file after `number` can be kept.
-  bool IsPast(uint64_t number) const;
-
-  /// Time of the session's first record that has one.
+  /// Returns true if no record of this file after `number` can be kept.
+  bool IsPast(uint64_t number) const { return filter_.records && number >= filter_.records->last; }
+  /// Returns the time of the session's first record that has one.
   std::optional<uint64_t> start_ns() const { return start_ns_; }
 
  private:
-  /// What a record, or a part of it, is about.
-  struct Subject {
-    std::optional<ProducerId> producer;
-    std::optional<WriterId> writer;
-    std::optional<BufferId> buffer;
-    bool all_buffers = false;
-  };
-
-  static Subject SubjectOf(const OpBody& body);
-  static Subject SubjectOf(ProducerId producer, const ChunkToMove& chunk);
-  static Subject SubjectOf(ProducerId producer, const ChunkToPatch& patch);
-  bool Matches(const Subject& subject) const;
+  bool Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
+               std::optional<BufferId> buffer) const;
   bool KeepsTime() const;
   bool KeepsKind(const Op& op);
-  bool KeepsCommit(const Commit& commit);
+  bool KeepsSubject(const OpBody& body);
 
   const RecordCriteria filter_;
   CommitRequestParser parser_;

@@ -46,11 +46,6 @@ const RetargetRule* RetargetSource::RuleFor(ProducerId producer, WriterId writer
   return found;
 }
 
-bool RetargetSource::IsOpen(BufferId id) const {
-  const auto buffer = buffers_.find(id);
-  return buffer != buffers_.end() && buffer->second.open;
-}
-
 void RetargetSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns) {
   Buffer made{.setup = like.setup, .made_from = like.setup.id};
   for (const auto& [other_id, other] : buffers_) made.index = std::max(made.index, other.index + 1);
@@ -61,18 +56,11 @@ void RetargetSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<u
   buffers_.insert_or_assign(id, std::move(made));
 }
 
-template <typename Visit>
-void RetargetSource::VisitMadeFrom(BufferId id, Visit visit) const {
-  for (const auto& [made_id, buffer] : buffers_)
-    if (buffer.made_from == id) visit(made_id);
-}
-
 void RetargetSource::Rewrite(Op& op) {
   access_.Apply(op);
   if (auto* commit = std::get_if<Commit>(&op.body)) {
     RewriteCommit(op, *commit);
-    Follow(op);
-    return;
+    return Follow(op);
   }
   if (auto* registered = std::get_if<WriterRegistered>(&op.body)) {
     if (const RetargetRule* rule = RuleFor(registered->producer, registered->writer))
@@ -82,70 +70,51 @@ void RetargetSource::Rewrite(Op& op) {
     // A buffer without an index has its place in the order of the log's own ones.
     if (!setup->index) setup->index = buffers_set_up_;
     ++buffers_set_up_;
+    buffers_.insert_or_assign(
+        setup->id, Buffer{.setup = *setup, .index = *setup->index, .release = release_of_(*setup)});
   }
   Follow(op);
-  std::visit(Overloaded{
-                 [&](const BufferSetUp& setup) {
-                   buffers_.insert_or_assign(setup.id, Buffer{.setup = setup,
-                                                              .index = *setup.index,
-                                                              .release = release_of_(setup)});
-                 },
-                 [&](const BufferFreed& freed) {
-                   const auto buffer = buffers_.find(freed.id);
-                   if (buffer == buffers_.end()) return;
-                   buffer->second.open = false;
-                   VisitMadeFrom(freed.id, [&](BufferId made) {
-                     buffers_.at(made).open = false;
-                     Follow({op.time_ns, BufferFreed{made}});
-                   });
-                 },
-                 [&](const DataSourceSetUp& setup) {
-                   std::set<BufferId> more;
-                   for (const RetargetRule& rule : rules_)
-                     if (rule.producer == setup.producer) more.insert(rule.buffer);
-                   more.erase(setup.target_buffer);
-                   for (const BufferId id : more) {
-                     DataSourceSetUp also = setup;
-                     also.target_buffer = id;
-                     Follow({op.time_ns, also});
-                   }
-                 },
-                 [&](const ReadPass& read) {
-                   if (!read.buffer) return;
-                   VisitMadeFrom(*read.buffer, [&](BufferId made) {
-                     ReadPass also = read;
-                     also.buffer = made;
-                     Follow({op.time_ns, also});
-                   });
-                 },
-                 [&](const ProtoVmSetUp& setup) {
-                   for (const RetargetRule& rule : rules_) {
-                     if (rule.producer != setup.producer || rule.buffer == setup.buffer) continue;
-                     ProtoVmSetUp also = setup;
-                     also.buffer = rule.buffer;
-                     Follow({op.time_ns, also});
-                   }
-                 },
-                 [&](const CloneRead& clone) {
-                   VisitMadeFrom(clone.buffer, [&](BufferId made) {
-                     Follow({op.time_ns, CloneRead{made}});
-                   });
-                 },
-                 [&](const BufferCloned& cloned) {
-                   VisitMadeFrom(cloned.buffer, [&](BufferId made) {
-                     BufferCloned also = cloned;
-                     also.buffer = made;
-                     Follow({op.time_ns, also});
-                   });
-                 },
-                 [&](const BufferCleared& cleared) {
-                   VisitMadeFrom(cleared.buffer, [&](BufferId made) {
-                     Follow({op.time_ns, BufferCleared{made}});
-                   });
-                 },
-                 [](const auto&) {},
-             },
-             op.body);
+  // Repeats a record about a buffer for those that were made from it.
+  const auto repeat = [&]<typename Record, typename Id>(Record record, Id Record::*member) {
+    const std::optional<BufferId> of = record.*member;
+    for (const auto& [id, buffer] : buffers_) {
+      if (!buffer.made_from || buffer.made_from != of) continue;
+      record.*member = id;
+      Follow({op.time_ns, record});
+    }
+  };
+  // Repeats a record about a producer's data source for the targets of its rules.
+  const auto repeat_for_targets = [&]<typename Record>(Record record, BufferId Record::*member) {
+    std::set<BufferId> targets;
+    for (const RetargetRule& rule : rules_)
+      if (rule.producer == record.producer) targets.insert(rule.buffer);
+    targets.erase(record.*member);
+    for (const BufferId id : targets) {
+      record.*member = id;
+      Follow({op.time_ns, record});
+    }
+  };
+  std::visit(
+      Overloaded{
+          [&](const BufferFreed& freed) {
+            const auto own = buffers_.find(freed.id);
+            if (own == buffers_.end()) return;
+            own->second.open = false;
+            for (auto& [id, buffer] : buffers_)
+              if (buffer.made_from == freed.id) buffer.open = false;
+            repeat(freed, &BufferFreed::id);
+          },
+          [&](const DataSourceSetUp& setup) {
+            repeat_for_targets(setup, &DataSourceSetUp::target_buffer);
+          },
+          [&](const ProtoVmSetUp& setup) { repeat_for_targets(setup, &ProtoVmSetUp::buffer); },
+          [&](const ReadPass& read) { repeat(read, &ReadPass::buffer); },
+          [&](const CloneRead& clone) { repeat(clone, &CloneRead::buffer); },
+          [&](const BufferCloned& cloned) { repeat(cloned, &BufferCloned::buffer); },
+          [&](const BufferCleared& cleared) { repeat(cleared, &BufferCleared::buffer); },
+          [](const auto&) {},
+      },
+      op.body);
 }
 
 bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
@@ -170,9 +139,9 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
 
 bool RetargetSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
   if (!patch.writer) return false;
-  const WriterId writer{static_cast<uint16_t>(*patch.writer)};
-  const RetargetRule* rule = RuleFor(producer, writer);
-  if (rule == nullptr || !IsOpen(TargetBufferOf(patch.target_buffer))) return false;
+  const RetargetRule* rule = RuleFor(producer, WriterId{static_cast<uint16_t>(*patch.writer)});
+  const auto buffer = buffers_.find(TargetBufferOf(patch.target_buffer));
+  if (rule == nullptr || buffer == buffers_.end() || !buffer->second.open) return false;
   patch.target_buffer = Raw(rule->buffer);
   return true;
 }

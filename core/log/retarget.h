@@ -15,7 +15,7 @@
 
 namespace ringscope {
 
-/// What a producer, or one writer of it, writes is to go into another buffer.
+/// Moves all that a producer, or one writer of it, writes into another buffer.
 struct RetargetRule {
   ProducerId producer{};
   std::optional<WriterId> writer;  // absent: all of the producer's
@@ -27,25 +27,21 @@ struct RetargetRule {
 /// The release of the service that judges what is committed to a buffer, 54 for v54.
 using ReleaseOf = std::function<uint32_t(const BufferSetUp&)>;
 
-/// The records of a session as if some writers had had another target buffer. If that buffer is not
-/// there, it is set up when the first chunk goes into it: like the buffer that the chunk was meant
-/// for, with the next free index in the trace config; it is then read, cloned and freed together
-/// with that one. Chunks that the service refuses are not moved. Of several rules for the same
-/// chunk one for a writer wins, then the first.
-///
-/// What it returns is valid until the next Next(), like that of its source.
+/// The records of a session as if some writers had had another target buffer. A buffer that is not
+/// there is set up when the first chunk goes into it, like the buffer that the chunk was meant for,
+/// and is then read, cloned and freed together with that one. Chunks that the service refuses are
+/// not moved. Of several rules for a chunk one for a writer wins, then the first.
 class RetargetSource : public OpSource {
  public:
-  /// @param source outlives this; it is at the session's first record
-  /// @param release_of called once for each buffer that is set up
+  /// @param source outlives this; @param release_of called once for each buffer that is set up
   RetargetSource(OpSource& source, std::vector<RetargetRule> rules, ReleaseOf release_of);
-  /// The same of a source that this owns.
+  /// Owns its source.
   RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules,
                  ReleaseOf release_of);
 
   Result<std::optional<Op>> Next() override;
 
-  /// Rules that moved no chunk so far.
+  /// Returns the rules that moved no chunk so far.
   std::vector<RetargetRule> UnusedRules() const;
 
  private:
@@ -58,13 +54,9 @@ class RetargetSource : public OpSource {
   };
 
   const RetargetRule* RuleFor(ProducerId producer, WriterId writer);
-  bool IsOpen(BufferId id) const;
   void MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns);
-  /// Puts a record after the one that is being returned.
+  /// Puts a record at the end of what Next returns.
   void Follow(const Op& op) { pending_.push_back(op); }
-  template <typename Visit>
-  void VisitMadeFrom(BufferId id, Visit visit) const;
-
   void Rewrite(Op& op);
   void RewriteCommit(const Op& op, Commit& commit);
   bool MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk);

@@ -24,17 +24,13 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
-/// Where it is not known which release judges a chunk: it is refused if any release refuses it.
-inline constexpr uint32_t kAnyRelease = 0;
-
 /// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
 constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
   return BufferId{static_cast<uint16_t>(id.value_or(0))};
 }
 
-/// Which producers are connected and what each may write to: the service's permission check. Each
-/// rule applies only once the session has records of that kind, so plain operations allow
-/// everything. Source: Perfetto's tracing service, as observed.
+/// The service's permission check. Each rule applies only once the session has records of that
+/// kind. Source: Perfetto's tracing service, as observed.
 class ServiceAccess {
  public:
   struct Producer {
@@ -46,31 +42,27 @@ class ServiceAccess {
     std::set<BufferId> may_write;          // target buffers of its data sources, until freed
   };
 
-  /// Takes in what a record changes: producers, shared memory, data sources, writers, freed
-  /// buffers.
+  /// Applies a record about producers, shared memory, data sources, writers or freed buffers.
   void Apply(const Op& op);
 
-  /// The producer of a request; nullptr: nothing is known of it, or it is not connected. Valid
-  /// until the next Apply.
+  /// Returns a connected producer, or nullptr. Valid until the next Apply.
   const Producer* Find(ProducerId id) const;
-  /// Whether the service ignores the producer's whole requests: its shared memory is missing.
+  /// Returns true if the producer lacks shared memory: the service ignores its whole requests.
   bool IgnoresRequests(const Producer* producer) const {
     return knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory;
   }
-  /// Why a chunk is refused; nullopt: it goes into its target buffer.
-  /// @param producer that Find returned for the commit's producer
-  /// @param is_open whether the target buffer is set up and not freed
-  /// @param release of the service, 54 for v54; kAnyRelease
+  /// Returns why a chunk is refused, if it is.
+  /// @param producer that Find returned; @param is_open the target buffer is set up and not freed
+  /// @param release of the service, 54 for v54
   std::optional<Refusal> Check(const Producer* producer, const Commit& commit,
                                const ChunkToMove& chunk, WriterId writer, bool is_open,
                                uint32_t release) const;
 
-  /// Whether there was a record of any producer's connection.
+  /// Returns true after a record of any producer's connection.
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
   uint64_t producers_connected() const { return producers_connected_; }
-  /// machine_id of the machine that the producer is on, also after it disconnected; 0: the
-  /// service's own.
+  /// Returns the machine_id of the producer, also after it disconnected; 0: the service's own.
   uint32_t MachineOf(ProducerId id) const {
     if (machines_.empty()) [[likely]]
       return 0;

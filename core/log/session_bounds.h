@@ -9,8 +9,7 @@
 
 namespace ringscope {
 
-/// Follows the headers of logs that are read one after the other: where sessions begin, and which
-/// records only repeat what the part before has already led to.
+/// Follows the headers of logs that are read one after the other.
 class SessionBounds {
  public:
   enum class Place : uint8_t {
@@ -24,22 +23,20 @@ class SessionBounds {
     const auto* header = std::get_if<LogHeader>(&op.body);
     if (header == nullptr) {
       if (first) uuid_.clear();
-      if (first) return Place::kStart;
-      return number < repeated_until_ ? Place::kRepeated : Place::kWithin;
+      return first ? Place::kStart : number < repeated_until_ ? Place::kRepeated : Place::kWithin;
     }
     const bool continues =
-        !uuid_.empty() && header->uuid == uuid_ && part_ != UINT32_MAX && header->part == part_ + 1;
+        !uuid_.empty() && header->uuid == uuid_ && uint64_t{part_} + 1 == header->part;
     uuid_ = header->uuid;
     part_ = header->part;
     repeated_until_ = continues ? number + 1 + header->repeated_records : 0;
     return continues ? Place::kWithin : Place::kStart;
   }
-  /// The records that follow are of another file, whose numbers begin again.
+  /// Begins another file, whose numbers begin again.
   void StartFile() {
     at_start_ = true;
     repeated_until_ = 0;
   }
-  /// Whether the next record is the first of its file.
   bool at_start() const { return at_start_; }
   /// Names the session whose header had no uuid when it was added.
   void SetUuid(const std::string& uuid) { uuid_ = uuid; }

@@ -1,162 +1,181 @@
 #include "core/log/session_story.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
+namespace {
 
-SessionStoryBuilder::SessionStoryBuilder(bool keep_flushes)
-    : keep_flushes_(keep_flushes),
-      flushes_([this](const FlushAccount& flush) { AddFlush(flush); }) {}
+struct ConfiguredInSession {
+  std::optional<uint64_t> session;
+  std::string source;
+  bool set_up = false;
+};
 
-InstanceStory* SessionStoryBuilder::Find(const LifeEvent& event) {
-  if (!event.producer || !event.instance) return nullptr;
-  const auto found = instances_.find({*event.producer, *event.instance});
-  return found == instances_.end() ? nullptr : &story_.instances[found->second];
-}
+struct ProducerStory {
+  std::string name;
+  std::set<std::string> sources;  // ever registered
+  bool asked = false;             // for one of them
+};
 
-void SessionStoryBuilder::Add(const LifeEvent& event) {
-  const ProducerId producer = event.producer.value_or(ProducerId{});
-  if (event.Is<FlushRequested>()) {
-    flushes_.Request({.flush = event.flush.value_or(0),
-                      .producer = event.producer,
-                      .instances = event.instances,
-                      .flags = event.flags},
-                     event.time_ns);
-  } else if (event.Is<FlushAcknowledged>()) {
-    flushes_.Acknowledge({producer, event.flush.value_or(0)}, event.time_ns);
-  } else if (event.Is<FlushTimedOut>()) {
-    flushes_.TimeOut({event.flush.value_or(0)}, event.time_ns);
-  } else if (event.Is<ProducerConnected>()) {
-    flushes_.Connect(producer);
-    producers_[producer].name = event.name;
-  } else if (event.Is<ProducerDisconnected>()) {
-    flushes_.Disconnect(producer);
-  } else if (event.Is<DataSourceRegistered>()) {
-    knows_sources_ = true;
-    producers_[producer].sources.insert(event.name);
-  } else if (event.Is<TraceConfigRecord>()) {
-    AddConfig(event);
-  } else if (event.Is<SessionChanged>()) {
-    if (event.change == SessionChange::kRefused) refused_.insert(event.session.value_or(0));
-  } else if (event.Is<DataSourceSetUp>()) {
-    AddSetUp(event);
-  } else if (InstanceStory* const instance = Find(event)) {
+/// Builds a story event by event.
+class StoryBuilder {
+ public:
+  void Add(const LifeEvent& event) {
+    AddToFlushes(event);
+    const ProducerId producer = event.producer.value_or(ProducerId{});
+    if (event.Is<ProducerConnected>()) {
+      producers_[producer].name = event.name;
+    } else if (event.Is<DataSourceRegistered>()) {
+      knows_sources_ = true;
+      producers_[producer].sources.insert(event.name);
+    } else if (event.Is<TraceConfigRecord>()) {
+      for (ConfiguredSource& source : ReadTraceConfigFacts(wire::AsBytes(event.detail)).sources)
+        configured_.push_back({event.session, std::move(source.name)});
+    } else if (event.change == SessionChange::kRefused) {
+      refused_.insert(event.session.value_or(0));
+    } else if (event.Is<DataSourceSetUp>()) {
+      AddSetUp(event, producer);
+    } else if (const auto found = instances_.find({producer, event.instance.value_or(0)});
+               event.instance && found != instances_.end()) {
+      AddToInstance(event, story_.instances[found->second]);
+    }
+  }
+
+  SessionStory Finish(const SessionSummary& session) {
+    flushes_.Finish();
+    for (auto& [id, answers] : answers_) {
+      answers.name = producers_[id].name;
+      story_.producers.push_back(answers);
+    }
+    if (knows_sources_) FindUnmatched();
+    if (!session.truncated && session.recorder_gaps == 0) FindSilent(session);
+    return std::move(story_);
+  }
+
+ private:
+  void AddToFlushes(const LifeEvent& event) {
+    const ProducerId producer = event.producer.value_or(ProducerId{});
+    const uint64_t flush = event.flush.value_or(0);
+    Op op{.time_ns = event.time_ns, .body = Note{}};
+    if (event.Is<FlushRequested>())
+      op.body = FlushRequested{
+          .flush = flush, .producer = event.producer, .instances = {}, .flags = event.flags};
+    if (event.Is<FlushAcknowledged>()) op.body = FlushAcknowledged{producer, flush};
+    if (event.Is<FlushTimedOut>()) op.body = FlushTimedOut{flush};
+    if (event.Is<ProducerConnected>()) op.body.emplace<ProducerConnected>().producer = producer;
+    if (event.Is<ProducerDisconnected>()) op.body = ProducerDisconnected{producer};
+    flushes_.Apply(op);
+  }
+
+  void AddFlush(const FlushAccount& flush) {
+    for (const FlushAccount::Answer& answer : flush.answers) {
+      ProducerFlushes& producer = answers_[answer.producer];
+      producer.producer = answer.producer;
+      ++producer.asked;
+      producer.acknowledged += answer.acknowledged ? 1 : 0;
+      const auto latency = answer.latency_ns();
+      if (!latency) continue;
+      ++producer.timed;
+      producer.sum_ns += *latency;
+      if (*latency < producer.max_ns) continue;
+      producer.max_ns = *latency;
+      producer.max_flush = flush.flush;
+    }
+    story_.flushes.push_back(flush);
+  }
+
+  void AddSetUp(const LifeEvent& event, ProducerId producer) {
+    instances_[{producer, event.instance.value_or(0)}] = story_.instances.size();
+    story_.instances.push_back({.producer = producer,
+                                .instance = event.instance.value_or(0),
+                                .name = event.name,
+                                .buffer = event.buffer.value_or(BufferId{}),
+                                .session = event.session,
+                                .set_up_ns = event.time_ns});
+    producers_[producer].asked = true;
+    for (ConfiguredInSession& source : configured_) {
+      const bool same_session =
+          !source.session || !event.session || *source.session == *event.session;
+      if (same_session && source.source == event.name) source.set_up = true;
+    }
+  }
+
+  void AddToInstance(const LifeEvent& event, InstanceStory& instance) {
     if (event.Is<DataSourceStarted>()) {
       knows_starts_ = true;
-      instance->started = true;
-      instance->started_ns = event.time_ns;
+      instance.started = true;
+      instance.started_ns = event.time_ns;
     } else if (event.Is<DataSourceStopped>()) {
-      instance->stopped = true;
-      instance->stopped_ns = event.time_ns;
-    } else if (event.Is<DataSourceNotified>() && event.flag) {
-      instance->reported_stop = true;
-      instance->reported_stop_ns = event.time_ns;
+      instance.stopped = true;
+      instance.stopped_ns = event.time_ns;
     } else if (event.Is<DataSourceNotified>()) {
-      instance->reported_start = true;
-      instance->reported_start_ns = event.time_ns;
+      (event.flag ? instance.reported_stop_ns : instance.reported_start_ns) = event.time_ns;
     }
   }
-}
 
-void SessionStoryBuilder::AddConfig(const LifeEvent& event) {
-  for (ConfiguredSource& source : ReadTraceConfigFacts(wire::AsBytes(event.detail)).sources)
-    configured_.push_back({.session = event.session, .source = std::move(source.name)});
-}
-
-void SessionStoryBuilder::AddSetUp(const LifeEvent& event) {
-  const ProducerId producer = event.producer.value_or(ProducerId{});
-  instances_[{producer, event.instance.value_or(0)}] = story_.instances.size();
-  InstanceStory& instance = story_.instances.emplace_back();
-  instance.producer = producer;
-  instance.instance = event.instance.value_or(0);
-  instance.name = event.name;
-  instance.buffer = event.buffer.value_or(BufferId{});
-  instance.session = event.session;
-  instance.set_up_ns = event.time_ns;
-  producers_[producer].asked = true;
-  for (Configured& source : configured_) {
-    const bool same_session =
-        !source.session || !event.session || *source.session == *event.session;
-    if (same_session && source.source == event.name) source.set_up = true;
-  }
-}
-
-void SessionStoryBuilder::AddFlush(const FlushAccount& flush) {
-  for (const FlushAccount::Answer& answer : flush.answers) {
-    ProducerFlushes& producer = answers_[answer.producer];
-    producer.producer = answer.producer;
-    ++producer.asked;
-    producer.acknowledged += answer.acknowledged ? 1 : 0;
-    const auto latency = answer.latency_ns();
-    if (!latency) continue;
-    ++producer.timed;
-    producer.sum_ns += *latency;
-    if (*latency < producer.max_ns) continue;
-    producer.max_ns = *latency;
-    producer.max_flush = flush.flush;
-  }
-  if (keep_flushes_) story_.flushes.push_back(flush);
-}
-
-void SessionStoryBuilder::FindUnmatched() {
-  for (const Configured& source : configured_) {
-    if (source.set_up || refused_.contains(source.session.value_or(0))) continue;
-    SourceFinding finding{.problem = SourceProblem::kNoProducer,
-                          .session = source.session,
-                          .source = source.source,
-                          .producer = {},
-                          .producer_name = {},
-                          .buffer = {}};
+  void FindUnmatched() {
+    for (const ConfiguredInSession& source : configured_) {
+      if (source.set_up || refused_.contains(source.session.value_or(0))) continue;
+      SourceFinding finding{SourceProblem::kNoProducer, source.session, source.source};
+      for (const auto& [id, producer] : producers_) {
+        if (!producer.sources.contains(source.source)) continue;
+        finding.problem = SourceProblem::kNotSetUp;
+        finding.producer = id;
+        finding.producer_name = producer.name;
+      }
+      if (std::ranges::find(story_.findings, finding) == story_.findings.end())
+        story_.findings.push_back(std::move(finding));
+    }
+    // Without a session nobody was to be asked.
+    if (configured_.empty() && instances_.empty()) return;
     for (const auto& [id, producer] : producers_) {
-      if (!producer.sources.contains(source.source)) continue;
-      finding.problem = SourceProblem::kNotSetUp;
-      finding.producer = id;
-      finding.producer_name = producer.name;
+      if (producer.asked || producer.sources.empty()) continue;
+      std::string sources;
+      for (const std::string& source : producer.sources)
+        sources += (sources.empty() ? "" : ", ") + source;
+      story_.findings.push_back(
+          {SourceProblem::kUnusedProducer, {}, std::move(sources), id, producer.name});
     }
-    if (std::ranges::find(story_.findings, finding) == story_.findings.end())
-      story_.findings.push_back(std::move(finding));
   }
-  // Without a session nobody was to be asked.
-  if (configured_.empty() && instances_.empty()) return;
-  for (const auto& [id, producer] : producers_) {
-    if (producer.asked || producer.sources.empty()) continue;
-    SourceFinding& finding = story_.findings.emplace_back();
-    finding.problem = SourceProblem::kUnusedProducer;
-    finding.producer = id;
-    finding.producer_name = producer.name;
-    for (const std::string& source : producer.sources)
-      finding.source += (finding.source.empty() ? "" : ", ") + source;
-  }
-}
 
-void SessionStoryBuilder::FindSilent() {
-  if (!knows_commits_) return;
-  for (const InstanceStory& instance : story_.instances) {
-    // A log without records of starts has those that were set up.
-    const bool started = instance.started || !knows_starts_;
-    // What another data source of the same producer wrote to the buffer cannot be distinguished.
-    if (!started || wrote_.contains({instance.producer, instance.buffer})) continue;
-    story_.findings.push_back({.problem = SourceProblem::kNeverWrote,
-                               .session = instance.session,
-                               .source = instance.name,
-                               .producer = instance.producer,
-                               .producer_name = producers_[instance.producer].name,
-                               .buffer = instance.buffer});
+  void FindSilent(const SessionSummary& session) {
+    std::set<std::pair<ProducerId, BufferId>> wrote;
+    for (const SequenceSummary& sequence : session.sequences)
+      if (sequence.commits > 0) wrote.emplace(sequence.sequence.producer, sequence.buffer);
+    for (const InstanceStory& instance : story_.instances) {
+      // A log without records of starts has those that were set up.
+      const bool started = instance.started || !knows_starts_;
+      // Chunks of other data sources of the producer in the buffer cannot be distinguished.
+      if (!started || wrote.contains({instance.producer, instance.buffer})) continue;
+      story_.findings.push_back({SourceProblem::kNeverWrote, instance.session, instance.name,
+                                 instance.producer, producers_[instance.producer].name,
+                                 instance.buffer});
+    }
   }
-}
 
-SessionStory SessionStoryBuilder::Finish() {
-  flushes_.Finish();
-  for (auto& [id, answers] : answers_) {
-    answers.name = producers_[id].name;
-    story_.producers.push_back(answers);
-  }
-  if (knows_sources_) FindUnmatched();
-  FindSilent();
-  return std::move(story_);
+  SessionStory story_;
+  FlushTracker flushes_{[this](const FlushAccount& flush) { AddFlush(flush); }};
+  std::vector<ConfiguredInSession> configured_;
+  std::set<uint64_t> refused_;  // sessions
+  std::map<ProducerId, ProducerStory> producers_;
+  std::map<ProducerId, ProducerFlushes> answers_;
+  std::map<std::pair<ProducerId, uint64_t>, size_t> instances_;  // the latest, in story_
+  bool knows_sources_ = false;  // the log has what producers registered
+  bool knows_starts_ = false;
+};
+
+}  // namespace
+
+SessionStory StoryOf(const SessionSummary& session) {
+  StoryBuilder builder;
+  for (const LifeEvent& event : session.life) builder.Add(event);
+  return builder.Finish(session);
 }
 
 }  // namespace ringscope

@@ -2,15 +2,12 @@
 #define RINGSCOPE_CORE_LOG_SESSION_STORY_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/log/flush_tracker.h"
-#include "core/log/life_event.h"
+#include "core/log/summary.h"
 
 namespace ringscope {
 
@@ -24,11 +21,9 @@ struct InstanceStory {
   std::optional<uint64_t> set_up_ns;
   bool started = false;  // it was asked to
   std::optional<uint64_t> started_ns;
-  bool reported_start = false;
   std::optional<uint64_t> reported_start_ns;
   bool stopped = false;  // it was asked to
   std::optional<uint64_t> stopped_ns;
-  bool reported_stop = false;
   std::optional<uint64_t> reported_stop_ns;
 };
 
@@ -45,16 +40,16 @@ inline constexpr std::array kEnumNames<SourceProblem> = {"no_producer", "not_set
 
 struct SourceFinding {
   SourceProblem problem{};
-  std::optional<uint64_t> session;  // of the config or the instance
-  std::string source;               // the data source; of an unused producer: all that it has
-  std::optional<ProducerId> producer;
-  std::string producer_name;
-  std::optional<BufferId> buffer;  // that it should have written to
+  std::optional<uint64_t> session = {};  // of the config or the instance
+  std::string source = {};               // the data source; of an unused producer: all that it has
+  std::optional<ProducerId> producer = {};
+  std::string producer_name = {};
+  std::optional<BufferId> buffer = {};  // that it should have written to
 
   friend bool operator==(const SourceFinding&, const SourceFinding&) = default;
 };
 
-/// How a producer answered flushes.
+/// The answers of a producer to flushes.
 struct ProducerFlushes {
   ProducerId producer{};
   std::string name;
@@ -69,7 +64,7 @@ struct ProducerFlushes {
   uint64_t mean_ns() const { return timed == 0 ? 0 : sum_ns / timed; }
 };
 
-/// What the records of a log say about the life of its sessions, apart from the buffers.
+/// The life of a log's sessions by its records, apart from the buffers.
 struct SessionStory {
   std::vector<FlushAccount> flushes;       // by id
   std::vector<ProducerFlushes> producers;  // that were asked to flush, by id
@@ -77,61 +72,9 @@ struct SessionStory {
   std::vector<SourceFinding> findings;
 };
 
-/// Builds it event by event. What the log cannot show is not found: without records of what
-/// producers registered nothing is found unmatched. Memory: O(data sources + flushes).
-class SessionStoryBuilder {
- public:
-  /// @param keep_flushes whether the story is to have `flushes`
-  explicit SessionStoryBuilder(bool keep_flushes = true);
-  SessionStoryBuilder(const SessionStoryBuilder&) = delete;
-  SessionStoryBuilder& operator=(const SessionStoryBuilder&) = delete;
-
-  void Add(const LifeEvent& event);
-  /// A producer committed a chunk to a buffer.
-  void AddChunk(ProducerId producer, BufferId buffer) {
-    if (last_ == std::pair(producer, buffer)) return;  // commits come in runs
-    last_ = {producer, buffer};
-    wrote_.insert(last_);
-  }
-  /// Not all commits are known: nothing is found never to have written.
-  void SetCommitsIncomplete() { knows_commits_ = false; }
-
-  /// Once, after the last event.
-  SessionStory Finish();
-
- private:
-  struct Configured {
-    std::optional<uint64_t> session;
-    std::string source;
-    bool set_up = false;
-  };
-  struct Producer {
-    std::string name;
-    std::set<std::string> sources;  // ever registered
-    bool asked = false;             // for one of them
-  };
-
-  InstanceStory* Find(const LifeEvent& event);
-  void AddFlush(const FlushAccount& flush);
-  void AddConfig(const LifeEvent& event);
-  void AddSetUp(const LifeEvent& event);
-  void FindUnmatched();
-  void FindSilent();
-
-  const bool keep_flushes_;
-  SessionStory story_;
-  FlushTracker flushes_;
-  std::vector<Configured> configured_;
-  std::set<uint64_t> refused_;  // sessions
-  std::map<ProducerId, Producer> producers_;
-  std::map<ProducerId, ProducerFlushes> answers_;
-  std::map<std::pair<ProducerId, uint64_t>, size_t> instances_;  // the latest, in story_
-  std::set<std::pair<ProducerId, BufferId>> wrote_;
-  std::pair<ProducerId, BufferId> last_{};
-  bool knows_sources_ = false;  // the log has what producers registered
-  bool knows_starts_ = false;
-  bool knows_commits_ = true;
-};
+/// Returns the story of a session. Finds nothing that the log cannot show: no unmatched data
+/// sources without records of what producers registered, no silent ones if commits are missing.
+SessionStory StoryOf(const SessionSummary& session);
 
 }  // namespace ringscope
 

@@ -29,7 +29,7 @@ class SessionStoryTest : public ::testing::Test {
  protected:
   void Add(OpBody body) {
     const Op op{.time_ns = ++time_ns_, .body = std::move(body)};
-    if (const auto event = LifeEventOf(op, time_ns_)) builder_.Add(*event);
+    if (const auto event = LifeEventOf(op, time_ns_)) session_.life.push_back(*event);
   }
   void Config(std::initializer_list<const char*> sources) {
     Add(TraceConfigRecord{.config = ConfigWith(sources), .session = kSession});
@@ -52,15 +52,19 @@ class SessionStoryTest : public ::testing::Test {
   void Start(uint16_t producer, uint64_t instance) {
     Add(DataSourceStarted{.producer = ProducerId{producer}, .instance = instance});
   }
+  void Write(ProducerId producer, BufferId buffer) {
+    session_.sequences.push_back(
+        {.sequence = {producer, WriterId{1}}, .buffer = buffer, .commits = 1});
+  }
   /// "problem source", or "problem producer" where it is about one.
   std::vector<std::string> Findings() {
     std::vector<std::string> texts;
-    for (const SourceFinding& finding : builder_.Finish().findings)
+    for (const SourceFinding& finding : StoryOf(session_).findings)
       texts.push_back(std::string(Name(finding.problem)) + " " + finding.source);
     return texts;
   }
 
-  SessionStoryBuilder builder_;
+  SessionSummary session_;
   uint64_t time_ns_ = 0;
 };
 
@@ -70,7 +74,7 @@ TEST_F(SessionStoryTest, SourcesThatNobodyHas_AndThatNobodyWants) {
   Config({"track_event", "linux.ftrace"});
   SetUpSource(1, 1, "track_event", 1);
   Start(1, 1);
-  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  Write(ProducerId{1}, BufferId{1});
   EXPECT_THAT(Findings(), ElementsAre("no_producer linux.ftrace", "unused_producer x, y"));
 }
 
@@ -88,7 +92,7 @@ TEST_F(SessionStoryTest, StartedAndNeverWrote) {
   SetUpSource(1, 3, "c", 3);
   Start(1, 1);
   Start(1, 2);  // and never c
-  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  Write(ProducerId{1}, BufferId{1});
   EXPECT_THAT(Findings(), ElementsAre("never_wrote b"));
 }
 
@@ -100,7 +104,7 @@ TEST_F(SessionStoryTest, SharedBuffer_ProvesNothing) {
   SetUpSource(1, 2, "b", 1);
   Start(1, 1);
   Start(1, 2);
-  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  Write(ProducerId{1}, BufferId{1});
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
@@ -109,7 +113,7 @@ TEST_F(SessionStoryTest, IncompleteCommits_ProveNothing) {
   Config({"a"});
   SetUpSource(1, 1, "a", 1);
   Start(1, 1);
-  builder_.SetCommitsIncomplete();
+  session_.recorder_gaps = 1;
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
@@ -139,7 +143,7 @@ TEST_F(SessionStoryTest, Instances_HaveTheirTimes) {
   Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = false});
   Add(DataSourceStopped{.producer = ProducerId{1}, .instance = 7});
   Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = true});
-  const SessionStory story = builder_.Finish();
+  const SessionStory story = StoryOf(session_);
   ASSERT_EQ(story.instances.size(), 1u);
   const InstanceStory& instance = story.instances[0];
   EXPECT_EQ(instance.set_up_ns, 3u);
@@ -156,7 +160,7 @@ TEST_F(SessionStoryTest, Flushes_ByProducer) {
     time_ns_ += 10 * flush;
     if (flush < 3) Add(FlushAcknowledged{ProducerId{1}, flush});
   }
-  const SessionStory story = builder_.Finish();
+  const SessionStory story = StoryOf(session_);
   EXPECT_EQ(story.flushes.size(), 3u);
   ASSERT_EQ(story.producers.size(), 1u);
   EXPECT_EQ(story.producers[0].name, "app");

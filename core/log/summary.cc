@@ -5,7 +5,7 @@
 namespace ringscope {
 namespace {
 
-/// What an entry of the map and the list's spare space cost, roughly.
+/// Cost of an entry of the map and of the list's spare space, roughly.
 constexpr size_t kListOverhead = 64;
 
 void Extend(std::optional<uint64_t>& first, std::optional<uint64_t>& last,
@@ -27,25 +27,10 @@ uint16_t Cut16(std::optional<uint64_t> value) {
   return static_cast<uint16_t>(value.value_or(0) & 0xFFFF);
 }
 
-size_t MemoryOf(const BufferSetUp& buffer) {
-  return sizeof(buffer) + buffer.engine.capacity() + kListOverhead;
-}
-size_t MemoryOf(const ProducerConnected& producer) {
-  return sizeof(producer) + producer.name.capacity() + producer.sdk.capacity() + kListOverhead;
-}
-size_t MemoryOf(const LifeEvent& event) {
-  return sizeof(event) + event.name.capacity() + event.detail.capacity() +
-         event.instances.capacity() * sizeof(uint64_t);
-}
-size_t MemoryOf(const RecordingEnded& end) {
-  size_t bytes = sizeof(end);
-  for (const RecordingVerdict& verdict : end.verdicts)
-    bytes += sizeof(verdict) + verdict.detail.capacity();
-  return bytes;
-}
-size_t MemoryOf(const LogHeader& header) {
-  return header.tool.capacity() + header.uuid.capacity() + header.host.capacity() +
-         header.clock.capacity() + header.description.capacity();
+/// The memory of a list's entry with its texts, roughly.
+template <typename Entry, typename... Texts>
+size_t MemoryOf(const Entry& entry, const Texts&... texts) {
+  return ((sizeof(entry) + kListOverhead) + ... + texts.capacity());
 }
 
 }  // namespace
@@ -54,28 +39,35 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
   ++summary_.records;
   ++summary_.counts[op.body.index()];
   Extend(summary_.first_time_ns, summary_.last_time_ns, op.time_ns);
+  if (const auto* commit = std::get_if<Commit>(&op.body)) return AddCommit(*commit, op.time_ns);
 
-  if (const auto* commit = std::get_if<Commit>(&op.body)) {
-    return AddCommit(*commit, op.time_ns);
-  }
-  if (const auto* header = std::get_if<LogHeader>(&op.body)) {
-    if (summary_.counts[op.body.index()] == 1) summary_.header = *header;
-  } else if (const auto* buffer = std::get_if<BufferSetUp>(&op.body)) {
-    if (TakeSpace(MemoryOf(*buffer))) summary_.buffers.push_back(*buffer);
-  } else if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
-    if (TakeSpace(MemoryOf(*producer))) summary_.producers.push_back(*producer);
-  } else if (std::holds_alternative<RecorderGap>(op.body)) {
-    ++summary_.recorder_gaps;
-  } else if (const auto* end = std::get_if<RecordingEnded>(&op.body)) {
-    if (TakeSpace(MemoryOf(*end))) summary_.end = *end;
-  }
+  std::visit(Overloaded{
+                 [&](const LogHeader& header) {
+                   if (summary_.counts[op.body.index()] == 1) summary_.header = header;
+                 },
+                 [&](const BufferSetUp& buffer) {
+                   if (TakeSpace(MemoryOf(buffer, buffer.engine)))
+                     summary_.buffers.push_back(buffer);
+                 },
+                 [&](const ProducerConnected& producer) {
+                   if (TakeSpace(MemoryOf(producer, producer.name, producer.sdk)))
+                     summary_.producers.push_back(producer);
+                 },
+                 [&](const RecorderGap&) { ++summary_.recorder_gaps; },
+                 [&](const RecordingEnded& end) {
+                   size_t bytes = sizeof(end);
+                   for (const RecordingVerdict& verdict : end.verdicts)
+                     bytes += MemoryOf(verdict, verdict.detail);
+                   if (TakeSpace(bytes)) summary_.end = end;
+                 },
+                 [](const auto&) {},
+             },
+             op.body);
   if (verdicts_.Add(op.body)) summary_.verdicts = verdicts_.Verdicts();
-  AddLife(op, number.value_or(summary_.first_record + summary_.records - 1));
-}
-
-void SummaryBuilder::AddLife(const Op& op, uint64_t number) {
-  std::optional<LifeEvent> event = LifeEventOf(op, number);
-  if (event && TakeSpace(MemoryOf(*event))) summary_.life.push_back(std::move(*event));
+  auto event = LifeEventOf(op, number.value_or(summary_.first_record + summary_.records - 1));
+  if (event && TakeSpace(MemoryOf(*event, event->name, event->detail) +
+                         event->instances.capacity() * sizeof(uint64_t)))
+    summary_.life.push_back(std::move(*event));
 }
 
 bool SummaryBuilder::TakeSpace(size_t bytes) {
@@ -95,10 +87,7 @@ size_t SummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
   if (found == sequence_index_.end()) {
     if (!TakeSpace(sizeof(SequenceSummary) + sizeof(Recent) + kListOverhead)) return kUnlisted;
     found = sequence_index_.emplace(packed, summary_.sequences.size()).first;
-    SequenceSummary sequence;
-    sequence.sequence = key;
-    sequence.buffer = buffer;
-    summary_.sequences.push_back(sequence);
+    summary_.sequences.push_back({.sequence = key, .buffer = buffer});
     recent_.emplace_back();
   }
   last_key_ = packed;
@@ -128,22 +117,20 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
 
   Recent& recent = recent_[index];
   const uint16_t packets = PacketsBegun(*header, chunk.incomplete);
-  const uint32_t id = Raw(header->chunk);
-  const auto* known = std::find(recent.ids.begin(), recent.ids.begin() + recent.used, id);
-  if (known != recent.ids.begin() + recent.used) {
-    uint16_t& counted = recent.packets[static_cast<size_t>(known - recent.ids.begin())];
-    if (packets > counted) {
-      sequence.packets += packets - counted;
-      counted = packets;
-    }
-    return;
+  const auto end = recent.ids.begin() + recent.used;
+  auto known = std::find(recent.ids.begin(), end, Raw(header->chunk));
+  if (known == end) {
+    ++sequence.chunks;
+    known = recent.ids.begin() + recent.next;
+    *known = Raw(header->chunk);
+    recent.packets[recent.next] = 0;
+    recent.next = static_cast<uint8_t>((recent.next + 1) % Recent::kKept);
+    recent.used = static_cast<uint8_t>(std::min<size_t>(recent.used + 1, Recent::kKept));
   }
-  ++sequence.chunks;
-  sequence.packets += packets;
-  recent.ids[recent.next] = id;
-  recent.packets[recent.next] = packets;
-  recent.next = static_cast<uint8_t>((recent.next + 1) % Recent::kKept);
-  recent.used = static_cast<uint8_t>(std::min<size_t>(recent.used + 1, Recent::kKept));
+  uint16_t& counted = recent.packets[static_cast<size_t>(known - recent.ids.begin())];
+  if (packets <= counted) return;
+  sequence.packets += packets - counted;
+  counted = packets;
 }
 
 void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
@@ -166,7 +153,10 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   if (!current_ || (starts && HasSpace())) {
     if (current_) {
       done_.push_back(Current());
-      done_bytes_ += current_->listed_bytes() + MemoryOf(done_.back().header);
+      const LogHeader& header = done_.back().header;
+      done_bytes_ +=
+          current_->listed_bytes() +
+          MemoryOf(header, header.tool, header.uuid, header.host, header.clock, header.description);
     }
     current_.emplace(number);
     uuid_.reset();

@@ -16,7 +16,7 @@
 
 namespace ringscope {
 
-/// What a log holds of one sequence in one buffer.
+/// The content of a log for one sequence in one buffer.
 struct SequenceSummary {
   SequenceKey sequence;
   BufferId buffer{};
@@ -31,8 +31,7 @@ struct SequenceSummary {
   friend bool operator==(const SequenceSummary&, const SequenceSummary&) = default;
 };
 
-/// What a log holds of one session: made while it is written, kept in its index, and made again by
-/// a scan where there is no index.
+/// The content of a log for one session: from its index, or else by a scan.
 struct SessionSummary {
   LogHeader header;
   uint64_t first_record = 0;  // number in the file
@@ -60,8 +59,7 @@ struct SessionSummary {
 /// kMaxListed bytes.
 class SummaryBuilder {
  public:
-  /// What the lists of a summary may take, in bytes of memory. A log that exceeds this has millions
-  /// of sequences: it was made to exhaust its readers.
+  /// Limits the memory of the lists against logs that were made to exhaust their readers.
   static constexpr size_t kMaxListed = size_t{256} << 20;
 
   /// @param first_record number of the session's first record in the file
@@ -73,7 +71,7 @@ class SummaryBuilder {
   /// @param number of the record in the file; absent: it follows the one before
   void Add(const Op& op, std::optional<uint64_t> number = {});
   const SessionSummary& summary() const { return summary_; }
-  /// Memory that the summary's lists take, roughly.
+  /// Returns the memory that the lists take, roughly.
   size_t listed_bytes() const { return listed_bytes_; }
 
  private:
@@ -86,10 +84,9 @@ class SummaryBuilder {
     uint8_t next = 0;
   };
 
-  /// Whether the lists may grow by that much; notes it in the summary if not.
+  /// Returns false, and notes it in the summary, if the lists may not grow by that much.
   bool TakeSpace(size_t bytes);
-  void AddLife(const Op& op, uint64_t number);
-  /// Index of the sequence in the list, where it is put at its first use; kUnlisted: no space.
+  /// Returns the index of the sequence, which it adds at its first use; kUnlisted if that failed.
   size_t SequenceOf(SequenceKey key, BufferId buffer);
   void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);
   void AddChunk(ProducerId producer, const ChunkToMove& chunk, std::optional<uint64_t> time_ns);
@@ -116,7 +113,6 @@ class LogSummaryBuilder {
 
   /// @param number of the record in the file
   void Add(const Op& op, uint64_t number);
-  /// The summaries so far.
   std::vector<SessionSummary> Sessions() const;
   /// Names the session that is being built, whose header had no uuid when it was added.
   void SetUuid(const std::string& uuid) {

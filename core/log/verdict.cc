@@ -5,7 +5,7 @@
 namespace ringscope {
 namespace {
 
-// What a recorder does not reach, but a log that was made to exhaust its readers may.
+// Limits that only a log that was made to exhaust its readers exceeds.
 constexpr size_t kMaxVerdicts = 256;
 constexpr size_t kMaxDetail = 1024;
 constexpr size_t kMaxLive = 4096;
@@ -17,16 +17,6 @@ const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdic
   return found == verdicts.end() ? nullptr : &*found;
 }
 
-bool VerdictBuilder::Concerns(const OpBody& body) {
-  return std::holds_alternative<SessionStarted>(body) ||
-         std::holds_alternative<SessionEnded>(body) ||
-         std::holds_alternative<TraceConfigRecord>(body) ||
-         std::holds_alternative<ProducerConnected>(body) ||
-         std::holds_alternative<DataSourceSetUp>(body) ||
-         std::holds_alternative<RecorderGap>(body) || std::holds_alternative<Inexact>(body) ||
-         std::holds_alternative<RecordingEnded>(body);
-}
-
 void VerdictBuilder::AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail) {
   if (verdicts.size() >= kMaxVerdicts && !verdicts.contains(key)) key.second.reset();
   Verdict& verdict = verdicts[key];
@@ -35,30 +25,37 @@ void VerdictBuilder::AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::s
 }
 
 bool VerdictBuilder::Add(const OpBody& body) {
-  if (const auto* started = std::get_if<SessionStarted>(&body)) {
-    ++seen_.sessions;
-    if (live_.size() < kMaxLive) live_.insert(started->session);
-  } else if (const auto* ended = std::get_if<SessionEnded>(&body)) {
-    live_.erase(ended->session);
-  } else if (std::holds_alternative<TraceConfigRecord>(body)) {
-    has_config_ = true;
-  } else if (std::holds_alternative<ProducerConnected>(body)) {
-    ++seen_.producers;
-  } else if (std::holds_alternative<DataSourceSetUp>(body)) {
-    has_source_ = true;
-  } else if (const auto* gap = std::get_if<RecorderGap>(&body)) {
-    if (IsDamage(body)) return false;
-    ++seen_.gaps;
-    AddTo(verdicts_, {InexactReason::kRecords, {}}, 1, gap->reason);
-    return true;
-  } else if (const auto* mark = std::get_if<Inexact>(&body)) {
-    AddTo(verdicts_, {mark->reason, mark->session}, 1, mark->detail);
-    return true;
-  } else if (const auto* end = std::get_if<RecordingEnded>(&body)) {
-    AddEnd(*end);
-    return true;
-  }
-  return false;
+  if (std::holds_alternative<Commit>(body)) return false;
+  bool changed = false;
+  const auto note = [&](Key key, const std::string& detail) {
+    changed = true;
+    AddTo(verdicts_, key, 1, detail);
+  };
+  std::visit(Overloaded{
+                 [&](const SessionStarted& started) {
+                   ++seen_.sessions;
+                   if (live_.size() < kMaxLive) live_.insert(started.session);
+                 },
+                 [&](const SessionEnded& ended) { live_.erase(ended.session); },
+                 [&](const TraceConfigRecord&) { has_config_ = true; },
+                 [&](const ProducerConnected&) { ++seen_.producers; },
+                 [&](const DataSourceSetUp&) { has_source_ = true; },
+                 [&](const RecorderGap& gap) {
+                   if (gap.is_damage) return;
+                   ++seen_.gaps;
+                   note({InexactReason::kRecords, {}}, gap.reason);
+                 },
+                 [&](const Inexact& mark) {
+                   note({mark.reason, mark.session}, mark.detail);
+                 },
+                 [&](const RecordingEnded& end) {
+                   changed = true;
+                   AddEnd(end);
+                 },
+                 [](const auto&) {},
+             },
+             body);
+  return changed;
 }
 
 /// Its verdicts are of the whole recording, also of records that are not here.
@@ -81,8 +78,6 @@ std::vector<RecordingVerdict> VerdictBuilder::ListOf(const VerdictMap& verdicts)
     list.push_back({key.first, verdict.first, key.second, verdict.second});
   return list;
 }
-
-std::vector<RecordingVerdict> VerdictBuilder::Verdicts() const { return ListOf(verdicts_); }
 
 RecordingEnded VerdictBuilder::Ended(RecordingEnding ending) const {
   RecordingEnded end = seen_;

@@ -14,24 +14,19 @@
 
 namespace ringscope {
 
-/// The verdict that the log is made of a trace that lacks what its buffers lost: its replay tells
-/// nothing of that, whatever the sizes. nullptr: there is none.
+/// Returns the verdict that the log is made of a trace, which lacks its losses, or nullptr.
 const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts);
 
-/// Gathers from the records of a recording what it is of, and in what it is not exact: for the
-/// recorder's last record, for a log's summary, and for the outcome of a replay. Memory: bounded.
+/// Gathers from the records of a recording in what it is not exact. Memory: bounded.
 class VerdictBuilder {
  public:
-  /// Whether a record counts. No commit does.
-  static bool Concerns(const OpBody& body);
-
   /// @return whether Verdicts may have changed
   bool Add(const OpBody& body);
-  /// Parts of the recording were removed.
+  /// Notes that parts of the recording were removed.
   void AddRemovedParts(uint64_t parts);
-  /// What the records have shown so far. By reason and session; empty: the recording is exact.
-  std::vector<RecordingVerdict> Verdicts() const;
-  /// The last record of a recording that ends now.
+  /// Returns the verdicts so far, by reason and session. Without any the recording is exact.
+  std::vector<RecordingVerdict> Verdicts() const { return ListOf(verdicts_); }
+  /// Returns the last record of a recording that ends now.
   RecordingEnded Ended(RecordingEnding ending) const;
 
  private:

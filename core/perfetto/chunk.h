@@ -25,10 +25,8 @@ inline constexpr uint8_t kAbiFlags = kFirstContinues | kLastContinues | kNeedsPa
 /// Bytes of the header that a buffer stores in front of a chunk's payload.
 inline constexpr uint32_t kStoredHeaderSize = 16;
 
-/// Bytes that a chunk occupies in a buffer, header and alignment included.
-/// @param payload bytes reserved for the payload
-/// @return bytes, a multiple of 16
-/// Source: Perfetto's TraceBufferV1 and V2, 16-byte chunk header and alignment.
+/// Bytes that a chunk occupies in a buffer, header and alignment included: a multiple of 16.
+/// Source: Perfetto's TraceBufferV1 and V2.
 constexpr uint32_t OuterSize(uint32_t payload) {
   return (kStoredHeaderSize + payload + 15) & ~uint32_t{15};
 }

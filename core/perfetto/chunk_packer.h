@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
 #define RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -8,12 +9,9 @@
 
 namespace ringscope {
 
-/// Packs the packets of one sequence into chunks, as its trace writer would have: a page of shared
-/// memory of 4 KiB holds one chunk; a packet that does not fit is continued in the next chunk.
-///
-/// What a writer does with sizes: a packet that is whole in a chunk and is shorter than 128 bytes
-/// has a size of one byte, every other fragment one of four; and a packet is not begun where fewer
-/// than kLeastSpace bytes are left. Source: the chunks of recorded sessions.
+/// Packs the packets of one sequence into chunks, one to a page of 4 KiB, as its trace writer would
+/// have. A packet that is whole in a chunk and shorter than 128 bytes has a size of one byte, every
+/// other fragment one of four. Source: the chunks of recorded sessions.
 class ChunkPacker {
  public:
   static constexpr size_t kPayload = 4080;   // bytes of a chunk of a 4 KiB page, after its header
@@ -50,7 +48,22 @@ class ChunkPacker {
   size_t Space() const { return kPayload - payload_.size(); }
 
   /// Appends what fits of the packet, and takes it off its front. @return whether some is left
-  bool AddFragment(Bytes& packet);
+  bool AddFragment(Bytes& packet) {
+    constexpr size_t kWideSize = 4;  // bytes of a fragment's size where it may be patched
+    const bool continues = continues_ && fragments_ == 0;  // such a fragment has a wide size
+    const size_t size = std::min(packet.size(), Space() - kWideSize);
+    if (!continues && size == packet.size() && size < 0x80) {
+      payload_.push_back(static_cast<char>(size));
+    } else {
+      for (size_t i = 0; i < kWideSize; ++i)
+        payload_.push_back(
+            static_cast<char>((size >> 7 * i & 0x7F) | (i + 1 < kWideSize ? 0x80 : 0)));
+    }
+    payload_ += wire::AsText(packet.first(size));
+    packet = packet.subspan(size);
+    ++fragments_;
+    return !packet.empty();
+  }
 
   template <typename Emit>
   void EmitChunk(bool is_continued, Emit& emit) {

@@ -12,9 +12,8 @@
 
 namespace ringscope {
 
-// A producer's CommitDataRequest. A log keeps the request's own bytes, so that nothing is lost or
-// normalized; these views read them without copying, the builder makes new ones.
-// Source: Perfetto's producer protocol; field numbers as on its wire.
+// A producer's CommitDataRequest: views that read a request's own bytes, and a builder of new ones.
+// Source: Perfetto's producer protocol.
 
 inline constexpr size_t kChunkHeaderSize = 8;
 inline constexpr size_t kMaxChunkData = 65535;  // header and payload
@@ -80,8 +79,7 @@ ChunkPatches ToChunkPatches(ProducerId producer, const ChunkToPatch& patch,
 class CommitRequestParser {
  public:
   /// @return false if `request` is not well-formed protobuf; what came before the malformed byte
-  ///   is available all the same. (Entries count as far as they are well-formed.) All spans point
-  ///   into `request`.
+  ///   is available all the same. All spans point into `request`.
   bool Parse(Bytes request);
 
   const std::vector<ChunkToMove>& chunks() const { return chunks_; }
@@ -104,9 +102,7 @@ class CommitRequestBuilder {
   void AddChunk(const ChunkToMove& chunk);
   /// The usual entry of a log: the chunk's bytes inline.
   void AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload, bool complete);
-  /// The same without a copy of the payload: begins the entry. The caller then appends the payload
-  /// to the request, and ends the entry.
-  /// @param payload_size bytes
+  /// Begins such an entry. The caller then appends the payload to the request, and ends the entry.
   void BeginChunk(BufferId buffer, const ChunkHeader& header, size_t payload_size, bool complete);
   void EndChunk(bool complete);
   void AddPatch(const ChunkToPatch& patch);

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 
-/// Field numbers of Perfetto's messages, as far as ringscope reads or writes them by number: a
-/// struct for each message, with Perfetto's names. Counters of BufferStats: kStatFields in
-/// core/perfetto/stats.h. Messages that are decoded into structs list their fields there:
-/// formats/ipc/ipc_messages.h.
+/// Field numbers of Perfetto's messages, as far as ringscope uses them: a struct for each message.
+/// Messages that are decoded into structs list their fields there (formats/ipc/ipc_messages.h).
 /// Source: Perfetto's trace format and IPC protocol.
 namespace ringscope::proto {
 
@@ -40,7 +38,6 @@ struct TracePacket {
     kSystemInfo = 45,
     kTrigger = 46,
     kPackagesList = 47,
-    kPerfettoMetatrace = 49,
     kCompressedPackets = 50,
     kChromeMetadata = 51,
     kGpuCounterEvent = 52,
@@ -55,7 +52,6 @@ struct TracePacket {
     kUiState = 78,
     kTrustedPid = 79,
     kTranslationTable = 82,
-    kAndroidGameInterventionList = 83,
     kStatsdAtom = 84,
     kFirstPacketOnSequence = 87,
     kTraceUuid = 89,
@@ -69,7 +65,6 @@ struct TracePacket {
     kTraceProvenance = 124,
     kProtoVms = 125,
     kGpuInfo = 128,
-    kJournaldEvent = 132,
     kZstdCompressedPackets = 133,
     kForTesting = 900,
   };

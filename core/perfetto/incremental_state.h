@@ -7,9 +7,7 @@ namespace ringscope {
 /// invalid from the start and after each loss, until a packet clears it.
 class IncrementalState {
  public:
-  /// Takes in a packet that was read.
-  /// @param clears_state whether it starts the state from scratch
-  /// @param lost whether the service or the producer reports a loss before it
+  /// Takes in a packet that was read. @param lost whether a loss is reported before it
   void Add(bool clears_state, bool lost) {
     if (clears_state)
       valid_ = true;

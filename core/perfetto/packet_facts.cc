@@ -122,50 +122,10 @@ constexpr bool IsAccessory(uint32_t field) {
 /// The clock that TracePacketDefaults names, if any.
 std::optional<uint32_t> DefaultClock(Bytes defaults) {
   wire::FieldReader reader(defaults);
-  while (const std::optional<wire::Field> field = reader.Next()) {
+  while (const auto field = reader.Next())
     if (field->number == proto::TracePacketDefaults::kTimestampClockId)
       return static_cast<uint32_t>(field->value);
-  }
   return std::nullopt;
-}
-
-/// A field of a packet, as far as its facts need it.
-struct TopField {
-  uint32_t number = 0;
-  wire::Type type{};
-  uint64_t value = 0;  // of a varint
-  Bytes bytes;
-};
-
-constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
-
-/// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet.
-/// @return the byte after the field; nullptr: it is not whole, or malformed
-[[gnu::always_inline]] inline const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end,
-                                                          TopField& field) {
-  uint64_t tag = 0;
-  at = wire::TakeVarint(at, end, tag);
-  if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) return nullptr;
-  field.number = static_cast<uint32_t>(tag >> 3);
-  field.type = static_cast<wire::Type>(tag & 7);
-  const auto left = static_cast<size_t>(end - at);
-  switch (field.type) {
-    case wire::Type::kVarint:
-      return wire::TakeLongVarint(at, end, field.value);
-    case wire::Type::kFixed64:
-      return left < 8 ? nullptr : at + 8;
-    case wire::Type::kFixed32:
-      return left < 4 ? nullptr : at + 4;
-    case wire::Type::kBytes: {
-      uint64_t size = 0;
-      at = wire::TakeVarint(at, end, size);
-      if (at == nullptr || size > static_cast<size_t>(end - at)) return nullptr;
-      field.bytes = Bytes(at, static_cast<size_t>(size));
-      return at + size;
-    }
-    default:
-      return nullptr;
-  }
 }
 
 }  // namespace
@@ -197,8 +157,8 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
   const uint8_t* const end = at + packet.size();
   bool whole = true;
   while (at != end) {
-    TopField field;
-    const uint8_t* const next = ReadTopField(at, end, field);
+    wire::VisitedField field;
+    const uint8_t* const next = wire::TakeField(at, end, field);
     if (next == nullptr) {
       whole = false;
       break;

@@ -13,12 +13,9 @@ namespace ringscope {
 class PacketKinds {
  public:
   virtual ~PacketKinds() = default;
-  /// Reads a packet; those of a sequence come in the order in which they were written, as names can
-  /// be interned by packets before.
-  /// @param chunk where it begins
-  /// @param content as ReadPacketFacts finds it
-  /// @param packet its first fragment
-  /// @return the number of its kind; 0: nothing is known beside its content
+  /// Reads a packet; those of a sequence come in the order in which they were written.
+  /// @param chunk where it begins @param content as ReadPacketFacts finds it
+  /// @param packet its first fragment @return the number of its kind; 0: it is not known
   virtual uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes content,
                        Bytes packet) = 0;
   /// "app/frame"; empty for 0. Fit for a terminal.

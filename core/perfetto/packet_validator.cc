@@ -46,76 +46,57 @@ bool IsReserved(uint32_t number, uint32_t release) {
 /// Reads over slices as if they were one.
 class SliceCursor {
  public:
-  explicit SliceCursor(std::span<const Bytes> slices) : slices_(slices) { SkipEmpty(); }
+  explicit SliceCursor(std::span<const Bytes> slices) : slices_(slices) { EnterSlice(); }
 
-  bool AtEnd() const { return slices_.empty(); }
-
+  bool AtEnd() const { return at_ == end_; }
   bool ReadVarint(uint64_t& value) {
+    if (at_ != end_ && *at_ < 0x80) [[likely]] {
+      value = *at_;
+      Advance(1);
+      return true;
+    }
     value = 0;
     for (size_t i = 0; i < wire::kMaxVarintBytes && !AtEnd(); ++i) {
-      const uint64_t byte = slices_.front()[offset_];
+      const uint64_t byte = *at_;
       Advance(1);
       value |= (byte & 0x7F) << (7 * i);
       if (byte < 0x80) return true;
     }
     return false;
   }
-
   bool Skip(uint64_t size) {
-    while (size > 0) {
+    while (size > static_cast<uint64_t>(end_ - at_)) {
       if (AtEnd()) return false;
-      const uint64_t step = std::min<uint64_t>(size, slices_.front().size() - offset_);
-      Advance(static_cast<size_t>(step));
-      size -= step;
+      size -= static_cast<uint64_t>(end_ - at_);
+      Advance(end_ - at_);
     }
+    if (size > 0) Advance(static_cast<ptrdiff_t>(size));
     return true;
   }
 
  private:
-  void Advance(size_t size) {
-    offset_ += size;
-    SkipEmpty();
-  }
-  void SkipEmpty() {
-    while (!slices_.empty() && offset_ == slices_.front().size()) {
-      slices_ = slices_.subspan(1);
-      offset_ = 0;
-    }
-  }
-
-  std::span<const Bytes> slices_;
-  size_t offset_ = 0;
-};
-
-/// The same over bytes in one piece.
-class BytesCursor {
- public:
-  explicit BytesCursor(Bytes bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
-
-  bool AtEnd() const { return at_ == end_; }
-  bool ReadVarint(uint64_t& value) {
-    if (at_ != end_ && *at_ < 0x80) [[likely]] {
-      value = *at_++;
-      return true;
-    }
-    const wire::Varint varint = wire::ReadVarint(Bytes(at_, end_));
-    value = varint.value;
-    at_ += varint.size;
-    return varint.size > 0;
-  }
-  bool Skip(uint64_t size) {
-    if (size > static_cast<uint64_t>(end_ - at_)) return false;
+  void Advance(ptrdiff_t size) {
     at_ += size;
-    return true;
+    if (at_ == end_) EnterSlice();
+  }
+  /// Goes to the next slice that is not empty.
+  void EnterSlice() {
+    while (at_ == end_ && !slices_.empty()) {
+      at_ = slices_.front().data();
+      end_ = at_ + slices_.front().size();
+      slices_ = slices_.subspan(1);
+    }
   }
 
- private:
-  const uint8_t* at_;
-  const uint8_t* const end_;
+  std::span<const Bytes> slices_;  // after the one that is read
+  const uint8_t* at_ = nullptr;
+  const uint8_t* end_ = nullptr;
 };
 
-template <typename Cursor>
-bool IsValid(Cursor cursor, uint32_t release) {
+}  // namespace
+
+bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
+  SliceCursor cursor(slices);
   while (!cursor.AtEnd()) {
     uint64_t tag, value;
     if (!cursor.ReadVarint(tag)) return false;
@@ -138,13 +119,6 @@ bool IsValid(Cursor cursor, uint32_t release) {
     if (!readable) return false;
   }
   return true;
-}
-
-}  // namespace
-
-bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
-  return slices.size() == 1 ? IsValid(BytesCursor(slices.front()), release)
-                            : IsValid(SliceCursor(slices), release);
 }
 
 }  // namespace ringscope

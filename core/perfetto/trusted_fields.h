@@ -14,9 +14,7 @@ namespace ringscope {
 inline constexpr uint32_t kServiceSequenceId = 1;
 
 /// Appends what the service appends to a packet on its way into a trace, in its order.
-/// @param dropped previous_packet_dropped; left out if 0
-/// @param machine machine_id; left out if 0: the service's own machine
-/// Source: Perfetto's service: trusted_uid, sequence id, pid if known, machine, loss bits if any.
+/// @param dropped previous_packet_dropped @param machine machine_id; 0: the service's own machine
 inline void AppendTrustedFields(std::string& out, Identity identity, uint32_t sequence_id,
                                 uint32_t dropped, uint32_t machine = 0) {
   // An int32 on the wire: the upper half of the uids is negative there and takes ten bytes.

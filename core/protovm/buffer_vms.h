@@ -49,10 +49,8 @@ class BufferVms {
 
   explicit BufferVms(const ProtoVmRules& rules) : rules_(rules) {}
 
-  /// A data source instance is set up: shares the VM of the same data source and program, or gets
-  /// a new one.
-  /// @param state with which a new one begins
-  /// @return false: it would be beyond the bounds, and nothing is set up
+  /// A data source instance shares the VM of the same data source and program, or gets a new one.
+  /// @param state with which a new one begins @return false: it would be beyond the bounds
   bool SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
              ProducerId producer, Bytes state = {});
   /// A packet was overwritten unread.

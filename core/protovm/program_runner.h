@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -10,6 +11,19 @@
 #include "core/perfetto/packet.h"
 
 namespace ringscope {
+namespace protovm {
+
+/// What a replay does with the programs of data sources.
+struct ProgramChoice {
+  bool run = true;
+  /// Of each state, in the place of its config's: a data source whose config gives none, so that
+  /// the service runs no program for it, then has one.
+  std::optional<uint32_t> memory_limit_kb;
+
+  friend bool operator==(const ProgramChoice&, const ProgramChoice&) = default;
+};
+
+}  // namespace protovm
 
 /// A data source's program (ProtoVM) for a buffer.
 struct ProgramSetUp {

@@ -17,7 +17,7 @@ ProtoVm::ProtoVm(const ProtoVmRules& rules, Bytes program, uint64_t limit, Bytes
 
 RunOutcome ProtoVm::Run(Bytes packet) {
   if (stopped_.result != RunResult::kOk) return stopped_;
-  source_.field = {.number = 0, .type = wire::Type::kBytes, .value = 0, .bytes = packet};
+  source_.field = {{.number = 0, .type = wire::Type::kBytes, .value = 0, .bytes = packet}};
   destination_ = {&state_.root(), nullptr};
   select_ = UINT32_MAX;
   reason_ = Reason::kNone;

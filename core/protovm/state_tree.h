@@ -44,10 +44,9 @@ struct Node {
   Bytes bytes() const { return {size <= sizeof(inlined) ? inlined : heap, size}; }
 };
 
-/// The state of a VM: a tree of nodes, and the count of memory that is held against its limit.
-/// What is counted is a model of what the service would use (ProtoVmRules), leaks included; what
-/// is really used is less than that and a quarter more, as nodes come from blocks that are small
-/// in comparison to what is in use already, and return to a list of free ones.
+/// The state of a VM: a tree of nodes, and the count of memory that is held against its limit: a
+/// model of what the service would use, leaks included. What is really used is less than that and a
+/// quarter more.
 class StateTree {
  public:
   StateTree(const ProtoVmRules& rules, uint64_t limit);

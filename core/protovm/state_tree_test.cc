@@ -13,7 +13,7 @@ namespace {
 namespace dsl = testing::vm;
 
 VmField ScalarField(uint64_t value) {
-  return {.number = 1, .type = wire::Type::kVarint, .value = value};
+  return {{.number = 1, .type = wire::Type::kVarint, .value = value, .bytes = {}}};
 }
 
 /// The height of a balanced subtree; fails where it is not.
@@ -73,8 +73,10 @@ TEST(StateTree, UsesNoMoreThanItsLimitAndAQuarter) {
       ASSERT_EQ(tree.IntoMessage(root), Reason::kNone);
       uint64_t allocations = 0;
       for (uint64_t key = 1;; ++key) {
-        Node* const node = tree.NewNode(
-            {.number = 1, .type = wire::Type::kBytes, .value = 0, .bytes = wire::AsBytes(content)});
+        Node* const node = tree.NewNode({{.number = 1,
+                                          .type = wire::Type::kBytes,
+                                          .value = 0,
+                                          .bytes = wire::AsBytes(content)}});
         if (node == nullptr) break;
         if (!tree.Insert(root, key, node)) {
           tree.Free(node);

@@ -7,12 +7,7 @@
 namespace ringscope::protovm {
 
 /// A field as ProtoVM sees it.
-struct VmField {
-  uint32_t number = 0;
-  wire::Type type = wire::Type::kVarint;
-  uint64_t value = 0;  // of a scalar
-  Bytes bytes;         // of a length-delimited field
-
+struct VmField : wire::VisitedField {
   bool is_scalar() const { return type != wire::Type::kBytes; }
 };
 
@@ -26,39 +21,12 @@ class VmFields {
   /// @return false at the end
   bool Next(VmField& field) {
     constexpr uint32_t kMaxNumber = (uint32_t{1} << 24) - 1;
-    constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+    constexpr size_t kMaxBytes = size_t{256} << 20;
     while (at_ != end_) {
-      uint64_t tag = 0;
-      const uint8_t* at = wire::TakeVarint(at_, end_, tag);
-      field.number = static_cast<uint32_t>(tag >> 3);
-      if (at == nullptr || at == end_ || field.number == 0) break;
-      field.type = static_cast<wire::Type>(tag & 7);
-      field.value = 0;
-      const auto left = static_cast<size_t>(end_ - at);
-      bool is_kept = field.number <= kMaxNumber;
-      if (field.type == wire::Type::kVarint) {
-        at = wire::TakeVarint(at, end_, field.value);
-        if (at == nullptr) break;
-      } else if (field.type == wire::Type::kBytes) {
-        uint64_t size = 0;
-        at = wire::TakeVarint(at, end_, size);
-        if (at == nullptr || size > static_cast<uint64_t>(end_ - at)) break;
-        field.bytes = {at, static_cast<size_t>(size)};
-        at += size;
-        is_kept &= size < kMaxBytes;
-      } else if (field.type == wire::Type::kFixed64) {
-        if (left < 8) break;
-        field.value = wire::LoadLittleEndian<uint64_t>(at);
-        at += 8;
-      } else if (field.type == wire::Type::kFixed32) {
-        if (left < 4) break;
-        field.value = wire::LoadLittleEndian<uint32_t>(at);
-        at += 4;
-      } else {
-        break;
-      }
-      at_ = at;
-      if (is_kept) return true;
+      at_ = wire::TakeField<UINT64_MAX>(at_, end_, field);
+      if (at_ == nullptr || field.number == 0) break;
+      const bool is_too_long = !field.is_scalar() && field.bytes.size() >= kMaxBytes;
+      if (field.number <= kMaxNumber && !is_too_long) return true;
     }
     at_ = end_;
     return false;

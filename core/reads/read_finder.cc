@@ -1,5 +1,7 @@
 #include "core/reads/read_finder.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,6 +10,9 @@
 #include "core/session/replay.h"
 
 namespace ringscope {
+
+uint64_t HashOfPacket(Bytes packet) { return XXH3_64bits(packet.data(), packet.size()); }
+
 namespace {
 
 /// Places that are tried for one read. A span that has more is tried in equal steps.

@@ -7,13 +7,10 @@
 
 namespace ringscope {
 
-/// Finds the reads with which the replay of a log, as it was recorded, returns the packets of the
-/// file that the service wrote: the same ones in the same order, with the same loss bits.
-///
-/// One replay finds after which record each packet could be read. From this follows where the
-/// border between two reads can have been; the service's events in the file show which borders were
-/// reads. A second replay compares what these reads return. Where that differs, a third one tries
-/// every place where the read can have been, from the first read that differs on.
+/// Finds the reads with which the replay of a log returns the packets of the file that the service
+/// wrote: the same ones in the same order, with the same loss bits. One replay finds after which
+/// record each packet could be read; the service's events in the file show which borders were
+/// reads. A second replay compares what these return; a third one tries other places where needed.
 /// @param find_engine as Session::Options has it
 Result<FoundReads> FindReads(const OpenOps& open, const EngineLookup& find_engine,
                              const WrittenFile& file);

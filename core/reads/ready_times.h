@@ -9,7 +9,7 @@
 
 #include "core/log/op.h"
 #include "core/reads/written_file.h"
-#include "core/session/log_reads.h"
+#include "core/session/read_policy.h"
 #include "core/session/session.h"
 
 namespace ringscope {

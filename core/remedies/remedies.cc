@@ -60,23 +60,26 @@ class RemedyFinder {
   /// The bytes that were written from the oldest lost packet to the read that should have returned
   /// it: about what the buffer needs.
   void AddSize(const BufferGaps& buffer, const BufferOutcome& outcome) {
-    uint64_t size = 0, packets = 0;
+    uint64_t size = 0, least = 0, packets = 0;
     VisitGaps(buffer, [&](const Gap& gap) {
       if (!gap.remedies.buffer_size) return;
       size = std::max(size, *gap.remedies.buffer_size);
+      least = std::max(least, gap.remedies.held_size);
       packets += gap.lost.packets;
     });
     if (size == 0) return;
     Remedy& remedy = Add(RemedyKind::kSize, buffer.id, packets);
     remedy.size = std::min(PagesUp(size), kMaxTriedSize);
+    remedy.least_size = least;
+    remedy.holds_all = least >= outcome.stats.bytes_written;
     remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index), "", "", true}};
   }
 
-  /// The sequence that wrote the greater part of what pushed others out.
+  /// The sequence that took the greater part of the space that others lacked.
   void AddSplit(const BufferGaps& buffer, const BufferOutcome& outcome) {
     std::map<SequenceKey, uint64_t> pushed;
     VisitGaps(buffer, [&](const Gap& gap) {
-      if (gap.remedies.separate) pushed[gap.remedies.separate->sequence] += gap.lost.packets;
+      if (gap.remedies.separate) pushed[*gap.remedies.separate] += gap.lost.packets;
     });
     const auto most =
         std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
@@ -238,8 +241,9 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
 }
 
 std::vector<ConfigChange> ChangesOf(const std::vector<Remedy>& remedies) {
-  const bool has_size = std::ranges::any_of(
-      remedies, [](const Remedy& one) { return one.kind == RemedyKind::kSize && one.kept() > 0; });
+  const bool has_size = std::ranges::any_of(remedies, [](const Remedy& one) {
+    return one.kind == RemedyKind::kSize && (one.kept() > 0 || one.is_estimate());
+  });
   std::vector<ConfigChange> changes;
   for (const Remedy& remedy : remedies) {
     if (!remedy.is_estimate() && remedy.kept() == 0) continue;

@@ -54,6 +54,8 @@ struct Remedy {
   std::optional<SequenceKey> sequence;  // kSplit: that gets the buffer
   std::optional<ProducerId> producer;   // kSharedMemory
   uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
+  uint64_t least_size = 0;              // kSize: no smaller ring does
+  bool holds_all = false;               // kSize: a ring of least_size never wraps
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes

@@ -12,7 +12,7 @@
 #include "core/base/wire.h"
 #include "core/compare/random_stream.h"
 #include "core/ledger/ledger.h"
-#include "core/session/counted_replay.h"
+#include "core/session/replay_outcome.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
@@ -355,7 +355,7 @@ FreshReplay ReplayPrefix(const RandomLog& log, uint64_t clone, BufferId buffer,
         return {reader.cloned, reader.clone_stats};
       }
       reader.packets.clear();
-      EXPECT_TRUE(replay.session().ReadBuffer(buffer, {}, {}));
+      EXPECT_TRUE(replay.session().ReadBuffer(buffer, {}));
       return {reader.packets, replay.session().buffers().at(buffer).engine->stats()};
     }
     // An empty buffer in the place of the old one.

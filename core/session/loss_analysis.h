@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
 #include "core/base/sequence_map.h"
 #include "core/perfetto/data_loss.h"
@@ -24,11 +23,31 @@ struct BufferLosses : LossCounts {
 /// Memory: O(sequences).
 class LossAnalysis {
  public:
-  /// The packets in the trace's order, valid ones only.
+  /// Takes the packets in the trace's order, valid ones only.
   /// @return the loss bits that are counted of this packet; 0: none
-  uint32_t AddPacket(const SessionPacket& packet, const PacketFacts& facts);
+  uint32_t AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
+    const Packet& packet = *session_packet.packet;
+    // The service's field follows the producer's own and so replaces it.
+    const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
+    const bool is_first = sequences_.Find(packet.sequence) == nullptr;
+    SequenceState& state = sequences_[packet.sequence];
+    if (is_first) state.buffer = session_packet.buffer;
+    BufferLosses& losses = losses_[session_packet.buffer];
+    if (dropped != 0 && !is_first) losses.Add(dropped);
+    state.incremental.Add(facts.clears_state, dropped != 0);
+    if (facts.needs_state) {
+      state.needed_state = true;
+      state.used_state |= state.incremental.valid();
+    }
+    return is_first ? 0 : dropped;
+  }
   /// By buffer; buffers without packets are absent.
-  std::map<BufferId, BufferLosses> Result() const;
+  std::map<BufferId, BufferLosses> Result() const {
+    std::map<BufferId, BufferLosses> result = losses_;
+    VisitDropped(
+        [&](BufferId buffer, SequenceKey) { ++result[buffer].incremental_sequences_dropped; });
+    return result;
+  }
   /// Calls `visit(BufferId, SequenceKey)` for each sequence that counts as dropped.
   template <typename Visit>
   void VisitDropped(Visit visit) const {

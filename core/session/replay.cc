@@ -17,36 +17,17 @@ bool IsPlain(const OpBody& body) {
 }  // namespace
 
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
-    : options_(std::move(options)),
-      session_(options_.session, std::move(listeners)),
-      reader_(session_, options_.pass_bytes, options_.ahead,
-              ServiceReads(options_.reads.mode == ReadsMode::kStreamed, options_.reads.every_ns)),
-      policy_(MakePolicy()) {}
-
-std::unique_ptr<ReadPolicy> Replay::MakePolicy() {
-  switch (options_.reads.mode) {
-    case ReadsMode::kAuto:
-      return std::make_unique<AutoReads>(reader_, options_.moves_sequences);
-    case ReadsMode::kRecorded:
-      return std::make_unique<RecordedReads>(reader_, options_.moves_sequences);
-    case ReadsMode::kEnd:
-      return std::make_unique<EndReads>(reader_);
-    case ReadsMode::kEvery:
-      return std::make_unique<PeriodicReads>(reader_, options_.reads.every_ns);
-    case ReadsMode::kStreamed:
-      return std::make_unique<FileReads>(reader_);
-    case ReadsMode::kNone:
-      break;
-  }
-  return std::make_unique<ReadPolicy>(reader_);
-}
+    : session_(std::move(options.session), std::move(listeners)),
+      reads_(session_, options.reads, options.pass_bytes, std::move(options.ahead),
+             options.moves_sequences),
+      plain_as_recorded_(options.plain_streams_as_recorded) {}
 
 Status Replay::AdvanceTo(uint64_t time_ns) {
   if (!first_time_ns_) {
     first_time_ns_ = time_ns;
-    policy_->BeginAt(time_ns);
+    reads_.BeginAt(time_ns);
   } else {
-    RS_RETURN_IF_ERROR(policy_->BeforeTime(time_ns));
+    RS_RETURN_IF_ERROR(reads_.BeforeTime(time_ns));
     if (time_ns < *last_time_ns_) [[unlikely]]
       latest_ns_ = std::max(latest_ns_, *last_time_ns_);
   }
@@ -63,41 +44,58 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   const bool is_damage = IsDamage(op.body);
   if (is_damage) --records_;
   is_plain_ &= is_damage || IsPlain(op.body);
-  const ServiceReads::Due due = reader_.service().Take(op, last_time_ns_);
-  if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(policy_->OnFileRead());
+  const ServiceReads::Due due = reads_.service().Take(op, last_time_ns_);
+  if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(reads_.OnFileRead());
   if (const auto* freed = std::get_if<BufferFreed>(&op.body))
-    RS_RETURN_IF_ERROR(policy_->BeforeFreed(freed->id));
-  if (const auto* read = std::get_if<ReadPass>(&op.body)) return ApplyRead(*read);
+    RS_RETURN_IF_ERROR(reads_.BeforeFreed(freed->id));
+  if (const auto* read = std::get_if<ReadPass>(&op.body)) return reads_.OnRecordedRead(*read);
   if (const auto* clone = std::get_if<CloneRead>(&op.body))
     return session_.ReadClone(clone->buffer);
   RS_RETURN_IF_ERROR(session_.Apply(op));
-  return due == ServiceReads::Due::kAfter ? policy_->OnFileRead() : Status{};
-}
-
-Status Replay::ApplyRead(const ReadPass& read) {
-  if (!reader_.service().AnswersNothing(read)) return policy_->OnRecordedRead(read);
-  ++empty_reads_;
-  return {};
+  return due == ServiceReads::Due::kAfter ? reads_.OnFileRead() : Status{};
 }
 
 Status Replay::Finish() {
-  const CloneView* const clone = session_.clone();
-  RS_RETURN_IF_ERROR(
-      policy_->AtEnd(clone != nullptr, is_plain_ && options_.plain_streams_as_recorded));
-  if (clone != nullptr) {
-    session_.BeginCloneReads();
-    if (options_.reads.mode != ReadsMode::kNone) RS_RETURN_IF_ERROR(reader_.ReadClone(*clone));
-  }
+  RS_RETURN_IF_ERROR(reads_.AtEnd(is_plain_ && plain_as_recorded_));
   return session_.EndLog();
 }
 
-ReadsUsed Replay::reads_used() const {
-  ReadsUsed used;
-  used.mode = options_.reads.mode;
-  used.period_ns = options_.reads.every_ns;
-  used.empty_reads = empty_reads_;
-  policy_->Describe(used);
-  return used;
+Result<bool> LogReads::HasAny() {
+  if (any_) return *any_;
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, open_());
+  ServiceReads service(/*all=*/false, /*period_ns=*/0);
+  for (any_ = false; !*any_;) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
+    if (!op) break;
+    if (std::holds_alternative<Commit>(op->body)) continue;
+    service.Take(*op, op->time_ns);
+    const auto* const read = std::get_if<ReadPass>(&op->body);
+    any_ = read != nullptr && !service.AnswersNothing(*read);
+  }
+  return *any_;
+}
+
+Result<bool> LogReads::IsFinished(size_t pass) {
+  if (!finished_) {
+    RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, open_());
+    ReplayListener nobody;
+    ReplayOptions as_recorded;
+    as_recorded.reads.mode = ReadsMode::kRecorded;
+    Replay replay(std::move(as_recorded), nobody);
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
+      if (!op) break;
+      RS_RETURN_IF_ERROR(replay.Apply(*op));
+    }
+    finished_ = replay.reads_used().finished;
+  }
+  return pass < finished_->size() && (*finished_)[pass];
+}
+
+Status LogReads::FindAll() {
+  RS_ASSIGN_OR_RETURN(const bool any, HasAny());
+  if (!any) finished_.emplace();
+  return IsFinished(0).map([](bool) {});
 }
 
 }  // namespace ringscope

@@ -3,24 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 
 #include "core/log/op.h"
 #include "core/session/read_policy.h"
 
 namespace ringscope {
-
-/// The user's choice of reads.
-struct ReadsChoice {
-  ReadsMode mode = ReadsMode::kAuto;
-  /// Period of kEvery, ns. For kStreamed it replaces the config's period; 0 keeps that.
-  uint64_t every_ns = 0;
-  std::string like = {};  // a trace whose reads are to be found first, see FindReads; empty: none
-
-  friend bool operator==(const ReadsChoice&, const ReadsChoice&) = default;
-};
 
 struct ReplayOptions {
   Session::Options session;
@@ -31,6 +19,7 @@ struct ReplayOptions {
   bool plain_streams_as_recorded = false;
   LookAhead ahead = {};
   bool moves_sequences = false;  // the records are as if some sequences had had other buffers
+  bool reads_facts = true;       // of packets: for the losses that they show, and ftrace's counters
 };
 
 /// Replays the records of one session. Feed it all of them (but the header that starts the next
@@ -49,9 +38,9 @@ class Replay {
   Session& session() { return session_; }
   const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
-  uint64_t read_passes() const { return reader_.passes(); }
+  uint64_t read_passes() const { return reads_.passes(); }
   /// After Finish.
-  ReadsUsed reads_used() const;
+  ReadsUsed reads_used() const { return reads_.used(); }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
   /// The latest time of a record, also where time goes back.
   std::optional<uint64_t> last_time_ns() const {
@@ -60,16 +49,12 @@ class Replay {
 
  private:
   Status AdvanceTo(uint64_t time_ns);
-  Status ApplyRead(const ReadPass& read);
-  std::unique_ptr<ReadPolicy> MakePolicy();
 
-  const ReplayOptions options_;
   Session session_;
-  ReplayReader reader_;
-  const std::unique_ptr<ReadPolicy> policy_;
+  ReadPolicy reads_;
+  const bool plain_as_recorded_;
   uint64_t records_ = 0;
   bool is_plain_ = true;
-  uint64_t empty_reads_ = 0;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;  // of the last record that has one
   uint64_t latest_ns_ = 0;                // before time went back

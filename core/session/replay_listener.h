@@ -25,8 +25,7 @@ struct SessionPacket {
 };
 
 /// What the first pass over a session's buffers writes in front of what it reads, if their data
-/// sources have programs (ProtoVM). Without the listing a reader of the trace cannot know whose
-/// packets the programs turn into states.
+/// sources have programs (ProtoVM).
 struct ProtoVmsRead {
   std::optional<uint64_t> session;  // of the tracing service, if the log has several
   Bytes listing;                    // a TraceProvenance message: the sequences known by now
@@ -36,18 +35,14 @@ struct ProtoVmsRead {
 class Session;
 struct SessionBuffer;
 
-/// Receives what a replay does, in order. Default: nothing.
-///
-/// A record brings chunks, patches, reads or clones. Between OnChunk and OnChunkDone, after
-/// OnPatch's patches and between OnReadBegun and OnReadDone come the buffer's own events. Where a
-/// buffer ends, because another takes its id or because the log ends, it is drained: read out to
-/// know what it still held, which is not part of the log.
+/// Receives what a replay does, in order. A buffer's own events come between OnChunk and
+/// OnChunkDone, OnReadBegun and OnReadDone, and before OnPatch. Where a buffer ends, it is drained:
+/// read out to know what it still held, which is not part of the log.
 class ReplayListener {
  public:
   virtual ~ReplayListener() = default;
 
-  /// Whether OnBufferEvent and OnDrainEvent are of use. If they are to no listener, the buffers are
-  /// unobserved, which costs nothing. Constant.
+  /// Returns true if it needs OnBufferEvent or OnDrainEvent; else buffers are unobserved. Constant.
   virtual bool WantsBufferEvents() const { return false; }
 
   /// The record is about to be applied.
@@ -56,8 +51,7 @@ class ReplayListener {
   virtual void OnBufferSetUp(SessionBuffer&) {}
   /// A data source's program is about to run on what the buffer overwrites.
   virtual void OnProgramSetUp(const SessionBuffer&) {}
-  /// All that the buffer held has left it, for a clone: its events were reported, and an empty
-  /// engine is about to take the place of the one that it has.
+  /// All that the buffer held has left it, for a clone: an empty engine is about to replace its own.
   virtual void OnBufferEmptied(SessionBuffer&) {}
   /// Another buffer is about to take this one's id. It was drained.
   virtual void OnBufferReplaced(SessionBuffer&) {}
@@ -72,14 +66,13 @@ class ReplayListener {
   virtual void OnProtoVmStates(const SessionBuffer&) {}
   virtual void OnReadBegun(BufferId) {}
   virtual Status OnPacket(const SessionPacket&) { return {}; }
-  /// In the replay of a clone: the session itself read this packet before the clone was made, so
-  /// that it is not in the clone. OnReadDone is not called for such a read.
+  /// In the replay of a clone: the session itself read this packet before the clone was made.
+  /// OnReadDone does not follow.
   virtual void OnTakenPacket(const SessionPacket&) {}
   /// The read stops at its limit: more may be left. OnReadDone follows.
   virtual void OnReadLimited(BufferId) {}
   virtual void OnReadDone(BufferId, uint64_t /*packets*/) {}
-  /// A clone of the buffer is about to be read; what it has of the buffer's programs are their
-  /// states of now.
+  /// A clone of the buffer is about to be read.
   virtual void OnCloneBegun(const SessionBuffer&) {}
   virtual void OnClonePacket(const SessionPacket&) {}
   virtual void OnCloneDone(BufferId, uint64_t /*packets*/, const BufferStats&) {}

@@ -2,17 +2,19 @@
 #define RINGSCOPE_CORE_SESSION_REPLAY_OUTCOME_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/packet_count.h"
+#include "core/log/verdict.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/stats.h"
 #include "core/protovm/counted_vm.h"
 #include "core/session/loss_analysis.h"
-#include "core/session/reads_used.h"
-#include "core/session/session.h"
+#include "core/session/replay.h"
 #include "core/trace/ftrace_counters.h"
 #include "core/trace/stat_rows.h"
 
@@ -27,9 +29,8 @@ struct VmRuns {
   uint64_t at_limit = 0;  // of these, because of the memory limit
 };
 
-/// The outcome of a replay for one buffer. Buffers that had its id before, until they were freed,
-/// count as the same one in the numbers of packets, in `losses` and in `stuck_bytes`; all else is
-/// that of the last.
+/// The outcome of a replay for one buffer. Packets, `losses`, `stuck_bytes` and `lost_chunks` are
+/// those of all buffers that had its id.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config
@@ -45,6 +46,7 @@ struct BufferOutcome {
   PacketCount unread;        // what one more read would have returned
   uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
                              // for a patch or for another chunk
+  uint64_t lost_chunks = 0;  // overwritten or discarded, of all buffers that had the id
   std::vector<protovm::VmAccount> vms;  // those that left for a clone first
 
   /// The sums of all VMs.
@@ -83,9 +85,59 @@ struct ReplayOutcome {
   }
 };
 
-/// All rows that trace processor would derive from a replay's trace, as far as a log determines
-/// them, zeros too: the buffers' by index, then the service's, then those of the kernel's ftrace
-/// that the packets have.
+/// A replay of one session, to its end, whose outcome is counted.
+class CountedReplay {
+ public:
+  /// @param listeners in order, as ReplayListeners has them; they outlive this
+  CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners);
+  CountedReplay(const CountedReplay&) = delete;
+  CountedReplay& operator=(const CountedReplay&) = delete;
+
+  /// As Replay::Apply.
+  Status Apply(const Op& op, std::optional<uint64_t> number = {});
+  /// Makes the reads at the end, then the drain. @return all but the path and the session's number
+  /// @param histograms whether the outcome is to have its `writers`: memory for each sequence
+  Result<ReplayOutcome> Finish(bool histograms = false);
+
+ private:
+  struct Counts {
+    PacketCount read;
+    uint64_t invalid = 0;
+    PacketCount unread;  // drained
+    // Of buffers whose id another has taken.
+    uint64_t stuck_bytes = 0;
+    uint64_t lost_chunks = 0;
+  };
+  class Counter : public ReplayListener {
+   public:
+    explicit Counter(bool facts) : reads_facts(facts) {}
+    Status OnPacket(const SessionPacket& packet) override;
+    void OnDrainPacket(BufferId buffer, const Packet& packet) override {
+      counts[buffer].unread += {1, packet.size};
+    }
+    void OnBufferReplaced(SessionBuffer& buffer) override {
+      const BufferStats stats = buffer.engine->stats();
+      counts[buffer.id].stuck_bytes += stats.unread_bytes();
+      counts[buffer.id].lost_chunks += stats.chunks_overwritten + stats.chunks_discarded;
+    }
+
+    const bool reads_facts;
+    std::map<BufferId, Counts> counts;
+    LossAnalysis losses;
+    FtraceCounters ftrace;
+    std::string scratch;
+  };
+
+  Counter counter_;
+  Replay replay_;
+  uint64_t recorder_gaps_ = 0;
+  VerdictBuilder verdicts_;
+  CloneScan clones_;
+  std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
+};
+
+/// All rows that trace processor would derive from a replay's trace, zeros too: the buffers' by
+/// index, then the service's, then those of the kernel's ftrace.
 StatRows TraceProcessorStats(const ReplayOutcome& outcome);
 
 }  // namespace ringscope

@@ -6,7 +6,7 @@
 #include <bit>
 #include <map>
 
-#include "core/session/counted_replay.h"
+#include "core/session/replay_outcome.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {

@@ -5,26 +5,6 @@
 #include "core/session/session.h"
 
 namespace ringscope {
-namespace {
-
-// Values of TraceStats.FinalFlushOutcome.
-constexpr uint64_t kFinalFlushUnspecified = 0;
-constexpr uint64_t kFinalFlushSucceeded = 1;
-constexpr uint64_t kFinalFlushFailed = 2;
-
-uint64_t FinalFlushValue(FlushOutcome outcome) {
-  switch (outcome) {
-    case FlushOutcome::kSucceeded:
-      return kFinalFlushSucceeded;
-    case FlushOutcome::kFailed:
-      return kFinalFlushFailed;
-    case FlushOutcome::kOpen:
-      break;
-  }
-  return kFinalFlushUnspecified;
-}
-
-}  // namespace
 
 void ServiceCounts::Apply(const Op& op) {
   flushes_.Apply(op);
@@ -52,7 +32,11 @@ void ServiceCounts::Fill(ServiceStats& stats) const {
   stats.flushes_requested = flushes_.counts().requested;
   stats.flushes_succeeded = flushes_.counts().succeeded;
   stats.flushes_failed = flushes_.counts().failed;
-  stats.final_flush_outcome = FinalFlushValue(flushes_.final_outcome());
+  // TraceStats.FinalFlushOutcome: 0 is unspecified.
+  const FlushOutcome final_flush = flushes_.final_outcome();
+  stats.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1
+                              : final_flush == FlushOutcome::kFailed  ? 2
+                                                                      : 0;
   stats.data_sources_registered = data_sources_.size();
   stats.data_sources_seen = last_instance_;
   // A trace is read while its session is there.

@@ -12,10 +12,8 @@
 
 namespace ringscope {
 
-/// What the tracing service's rules say about the reads of a log's sessions: when it reads a
-/// session that it writes into a file, and which reads of a consumer it answers with nothing.
-/// Neither shows on a socket. One session at a time is streamed; while it is, another one's config
-/// is left alone. Source: Perfetto's tracing service, as observed.
+/// Knows when the service reads a session that it writes into a file, and which reads of a consumer
+/// it answers with nothing. One session at a time is streamed. Source: the service, as observed.
 class ServiceReads {
  public:
   /// Bytes after which a pass of a read for a file ends, and the next one begins.

@@ -4,6 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/session/replay.h"
+#include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -53,6 +54,22 @@ Op ClocksOp(uint64_t boot_ns, uint64_t monotonic_ns) {
     wire::AppendBytes(snapshot, 1, wire::AsBytes(clock));
   }
   return {.time_ns = {}, .body = ClockSnapshotRecord{snapshot}};
+}
+
+/// The reads of a log with these passes.
+/// @param finished whether each left nothing
+LookAhead LogWithReads(const std::vector<bool>& finished) {
+  const auto request = std::make_shared<Request>(uint16_t{1});
+  request->Move(0, Chunk(1, 1, 0).Whole(2, 'a').Whole(2, 'a').Whole(2, 'a').Whole(2, 'a'));
+  return std::make_shared<LogReads>([=]() -> Result<std::unique_ptr<OpSource>> {
+    std::vector<Op> ops = {BufferOp(0), request->op()};
+    for (const bool is_finished : finished) {
+      ReadPass read;
+      if (!is_finished) read.max_bytes = 1;
+      ops.push_back({.time_ns = {}, .body = read});
+    }
+    return std::make_unique<testing::OpsInMemory>(std::move(ops));
+  });
 }
 
 /// Replays records at times in ms; chunk n of buffer 0 holds a packet of n + 1 bytes.
@@ -191,7 +208,7 @@ TEST_F(ServiceReadsTest, ATriggerStartsThePeriods) {
 }
 
 TEST_F(ServiceReadsTest, ReadsOfTheLogAreStronger) {
-  Start({.ahead = std::make_shared<LogReads>(true, std::vector<bool>())});
+  Start({.ahead = LogWithReads({true})});
   At(0, ConfigOp({.period_ms = 100}));
   CommitAt(50);
   CommitAt(150);
@@ -311,7 +328,7 @@ TEST_F(LastReadTest, StaysAsRecordedInTheRecordedBuffer) {
 
 TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
   ReplayOptions options = Larger();
-  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{false, false});
+  options.ahead = LogWithReads({false, false});
   EXPECT_THAT(ReplayInto(std::move(options), ReadReason::kUnknown), ElementsAre("1", "1"));
 }
 
@@ -319,14 +336,14 @@ TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
 // or cut off need not show that.
 TEST_F(LastReadTest, OfAConsumerGoesOnEvenSo) {
   ReplayOptions options = Larger();
-  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{false, false});
+  options.ahead = LogWithReads({false, false});
   EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0"));
   EXPECT_TRUE(replay_->reads_used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnAtOnceWhereTheRecordedOneFinished) {
   ReplayOptions options = Larger();
-  options.ahead = std::make_shared<LogReads>(true, std::vector<bool>{true, true});
+  options.ahead = LogWithReads({true, true});
   EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0", "0"))
       << "the first of two reads takes everything";
   EXPECT_FALSE(replay_->reads_used().recorded_end_unknown);

@@ -23,7 +23,6 @@
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
-#include "core/protovm/program_choice.h"
 #include "core/protovm/program_runner.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
@@ -90,13 +89,10 @@ class Session {
   struct Options {
     BufferChoice all;                          // for every buffer
     std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
-    /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
-    /// the catalogue alone: no log can have code loaded.
+    /// Resolves the engines that `all` and `buffers` name. No log can have code loaded.
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
-    /// Replays what the holder of this clone sees: buffers that the clone has not are left out, and
-    /// what the session itself reads is reported by OnTakenPacket. Absent: what the session's own
-    /// consumer sees.
+    /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
     std::optional<CloneView> clone;
     /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
     protovm::ProgramChoice programs;
@@ -114,12 +110,13 @@ class Session {
   /// Applies a record. Reads happen where the log has them, through the Read functions.
   Status Apply(const Op& op);
 
-  /// A read of one buffer: begin, then packets until none or a limit is reached.
-  /// `max_bytes` counts the packets' own bytes.
-  Status ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
-                    std::optional<uint64_t> max_bytes);
-  /// A pass of the service over this buffer alone; as ReadAllBuffers.
-  Result<bool> ReadBufferPass(BufferId id, uint64_t max_bytes);
+  struct ReadLimits {
+    std::optional<uint64_t> max_packets;
+    std::optional<uint64_t> max_bytes;  // of the packets themselves
+    bool as_in_trace = false;           // bytes count as they go into the trace
+  };
+  /// A pass over one buffer, until nothing is left or a limit is reached. @return whether it was
+  Result<bool> ReadBuffer(BufferId id, const ReadLimits& limits);
   /// Which buffers a pass over all of them reads.
   enum class Reach : uint8_t {
     kOpen,   // those that a reader of the log's time could read
@@ -143,8 +140,7 @@ class Session {
   /// the engines are of no further use, but for their statistics.
   Status Drain();
 
-  /// By id; freed ones stay listed, with their engine, until another takes the id: no commit, read
-  /// or clone of the log reaches them, but what they held counts as unread, also after that.
+  /// By id; freed ones stay listed, with their engine, until another takes the id.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
   /// The clone that is replayed; nullptr: the session itself is.
   const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }
@@ -173,11 +169,6 @@ class Session {
   SessionBuffer* FindOpenBuffer(BufferId id);
   std::vector<SessionBuffer*> BuffersInOrder(Reach reach, std::optional<uint64_t> session);
   void CountBuffers();
-  struct ReadLimits {
-    std::optional<uint64_t> max_packets;
-    std::optional<uint64_t> max_bytes;
-    bool as_in_trace = false;  // bytes count as the service counts them
-  };
   Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
   SessionPacket Judge(const SessionBuffer& buffer, const Packet& packet);
   Status DrainBuffer(SessionBuffer& buffer);

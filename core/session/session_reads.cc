@@ -124,29 +124,15 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   return limited;
 }
 
-Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
-                           std::optional<uint64_t> max_bytes) {
+Result<bool> Session::ReadBuffer(BufferId id, const ReadLimits& limits) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
-    if (IsOutOfView(id)) return {};
-    WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
-    return {};
-  }
-  uint64_t bytes = 0;
-  RS_RETURN_IF_ERROR(
-      ReadPackets(*buffer, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
-  return {};
-}
-
-Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
-  SessionBuffer* buffer = FindOpenBuffer(id);
-  if (buffer == nullptr) {
-    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // warns
+    if (!IsOutOfView(id))
+      WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
     return false;
   }
   uint64_t bytes = 0;
-  return ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
-                     bytes);
+  return ReadPackets(*buffer, limits, bytes);
 }
 
 Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach,

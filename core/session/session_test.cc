@@ -35,7 +35,7 @@ class SessionTest : public ::testing::Test {
   }
   std::vector<std::string> Read(uint16_t buffer) {
     log_.lines.clear();
-    EXPECT_TRUE(session_.ReadBuffer(BufferId{buffer}, {}, {}));
+    EXPECT_TRUE(session_.ReadBuffer(BufferId{buffer}, {}));
     return log_.lines;
   }
 
@@ -352,10 +352,10 @@ TEST_F(SessionTest, Reads_StopAtTheirLimits) {
   Apply(Request(1)
             .Move(0, Chunk(1, 1, 0).Whole(10, 'a').Whole(10, 'b').Whole(10, 'c').Whole(10, 'd'))
             .op());
-  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, 1, {}));
+  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, {1, {}}));
   EXPECT_THAT(log_.lines, ElementsAre("a10 invalid", "read 0: 1"));
   log_.lines.clear();
-  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, {}, 11));  // the one that reaches it is included
+  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, {{}, 11}));  // the one that reaches it is included
   EXPECT_THAT(log_.lines, ElementsAre("b10 invalid", "c10 invalid", "read 0: 2"));
 }
 

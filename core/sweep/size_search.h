@@ -6,36 +6,45 @@
 #include <optional>
 #include <vector>
 
-#include "core/sweep/sweep.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
 
 namespace ringscope {
 
 /// The largest size that is tried for a buffer.
 inline constexpr uint64_t kMaxTriedSize = uint64_t{2} << 30;
 
-/// A search for the smallest buffers that do.
+/// Bytes, by buffer.
+using BufferSizes = std::map<BufferId, uint64_t>;
+
+/// What a replay showed of a buffer.
+struct TriedSize {
+  bool meets = false;  // the buffer is large enough
+  uint64_t lost = 0;   // packets
+};
+
+/// A search for the smallest buffers that are large enough.
 struct SizeSearch {
-  /// The setting, and what is fixed: the sizes of all buffers that are not searched for.
-  SweepConfig config;
-  /// The buffers, with the sizes to try first, ascending.
+  /// The buffers, with the sizes to try first. Empty: the largest size that makes a difference.
   std::map<BufferId, std::vector<uint64_t>> first;
-  /// Whether a buffer of this size does.
-  std::function<bool(const SweepRow&)> meets;
-  /// Gets all that is tried.
-  std::function<void(const SweepConfig&, const std::vector<SweepRow>&)> tried = [](auto&&...) {};
+  /// Bytes of all commits: no buffer needs four times as much.
+  uint64_t commit_bytes = kMaxTriedSize;
+  /// Replays the session with each of these sizes.
+  std::function<Result<std::vector<std::map<BufferId, TriedSize>>>(const std::vector<BufferSizes>&)>
+      replay;
 };
 
 /// The result for one buffer.
 struct SizeFound {
-  /// The smallest size in whole pages: a page less was tried, and does not do. nullopt: none does.
+  /// The smallest size in whole pages: a page less was replayed, and is too small. nullopt: none is
+  /// large enough.
   std::optional<uint64_t> size;
-  /// With that size; if none does, with the smallest size that loses as little as any.
-  SweepRow row;
+  uint64_t best = 0;  // that size; if there is none, the smallest that loses as little as any
 };
 
 /// Finds the smallest sizes of all buffers at once: what a buffer keeps does not depend on the
-/// others. Each pass over the session splits what is left into four parts.
-Result<std::map<BufferId, SizeFound>> FindSmallestSizes(Sweep& sweep, const SizeSearch& search);
+/// others.
+Result<std::map<BufferId, SizeFound>> FindSmallestSizes(const SizeSearch& search);
 
 }  // namespace ringscope
 

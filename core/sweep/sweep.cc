@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/reused_memory.h"
-
 namespace ringscope {
 namespace {
 
@@ -17,13 +15,20 @@ class RecordSection {
     constexpr size_t kMostRecords = 2048;
     constexpr size_t kMostBytes = size_t{1} << 20;
     ops_.clear();
-    bytes_.Clear();
-    while (ops_.size() < kMostRecords && bytes_.copied() < kMostBytes) {
+    bytes_.clear();
+    while (ops_.size() < kMostRecords && bytes_.size() < kMostBytes) {
       RS_ASSIGN_OR_RETURN(std::optional<Op> op, source.Next());
       if (!op) break;
-      if (auto* commit = std::get_if<Commit>(&op->body))
-        commit->request = bytes_.Copy(commit->request);
+      if (const auto* commit = std::get_if<Commit>(&op->body))
+        bytes_.insert(bytes_.end(), commit->request.begin(), commit->request.end());
       ops_.push_back(std::move(*op));
+    }
+    const uint8_t* at = bytes_.data();
+    for (Op& op : ops_) {
+      auto* const commit = std::get_if<Commit>(&op.body);
+      if (commit == nullptr) continue;
+      commit->request = {at, commit->request.size()};
+      at += commit->request.size();
     }
     return !ops_.empty();
   }
@@ -31,29 +36,10 @@ class RecordSection {
 
  private:
   std::vector<Op> ops_;
-  ByteCopies bytes_;
+  std::vector<uint8_t> bytes_;
 };
 
-/// Returns true if a ring of a configuration discarded chunks, so that what it discarded is not
-/// known from the accounts of a larger one.
-bool RefusedOthers(const std::vector<SweepRow>& rows, const SessionAccounts& larger) {
-  return std::ranges::any_of(rows, [&](const SweepRow& row) {
-    const LedgerTotals* const totals = larger.FindTotals(row.id);
-    const uint64_t late = totals == nullptr ? 0 : (*totals)[Fate::kDiscarded].packets;
-    return row.policy == FillPolicy::kRingBuffer && row.stats.chunks_discarded > 0 &&
-           (late == 0 || row.discarded.packets != late);
-  });
-}
-
 }  // namespace
-
-std::unique_ptr<SweepReplay> Sweep::MakeReplay(const SweepConfig& config, bool with_ledger) const {
-  ReplayOptions options = config.options;
-  options.session.find_engine = input_.find_engine;
-  options.session.clone = input_.clone;
-  options.ahead = input_.ahead;
-  return std::make_unique<SweepReplay>(std::move(options), with_ledger);
-}
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
@@ -90,55 +76,70 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
   return {};
 }
 
-Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepConfig>& configs) {
-  // The largest of a setting comes first: its accounts show what is lost in the others.
-  std::vector<uint64_t> bytes;
-  for (const SweepConfig& config : configs) bytes.push_back(BytesOf(config.options));
-  std::vector<size_t> order(configs.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) { return bytes[i]; });
-
+/// Replays some of the configurations, the largest first, in as many passes as memory calls for.
+/// @param visit gets the index of each, and its replay, after its pass
+Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
+                        const AccountsOf& accounts, const Visit& visit) {
+  if (which.empty()) return {};
   if (input_.ahead && input_.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
-  // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
-  const bool ledgers = input_.clone.has_value() || input_.has_programs;
-  std::vector<std::vector<SweepRow>> rows(configs.size());
-  for (size_t begin = 0; begin < order.size();) {
+  std::ranges::stable_sort(which, std::ranges::greater(),
+                           [&](size_t i) { return BytesOf(configs[i].options); });
+  for (size_t begin = 0, end = 0; begin < which.size(); begin = end) {
     std::vector<std::unique_ptr<SweepReplay>> replays;
-    uint64_t held = 0;
-    size_t end = begin;
-    for (; end < order.size(); ++end) {
-      const SweepConfig& config = configs[order[end]];
-      held += bytes[order[end]];
+    for (uint64_t held = 0; end < which.size(); ++end) {
+      const SweepConfig& config = configs[which[end]];
+      held += BytesOf(config.options);
       if (end > begin && held > input_.memory_limit) break;
-      const bool is_first = !accounts_.contains(config.setting);
-      SweepReplay& replay = *replays.emplace_back(MakeReplay(config, is_first || ledgers));
-      if (is_first) accounts_[config.setting] = replay.accounts();
+      ReplayOptions options = config.options;
+      options.session.find_engine = input_.find_engine;
+      options.session.clone = input_.clone;
+      options.ahead = input_.ahead;
+      replays.push_back(std::make_unique<SweepReplay>(std::move(options), accounts(config)));
     }
     RS_RETURN_IF_ERROR(RunPass(replays));
-    for (size_t i = begin; i < end; ++i) {
-      SweepReplay& replay = *replays[i - begin];
-      for (const std::string& text : replay.warnings()) input_.warn(text);
-      if (replay.accounts())
-        if (const std::string problems = replay.accounts()->Check(); !problems.empty())
-          input_.warn(problems);
-      rows[order[i]] = replay.Rows(*accounts_[configs[order[i]].setting]);
-    }
-    outcome_ = replays.front()->outcome();
-    // A ring that refused other chunks than the largest one is replayed again, with a ledger:
-    // chunks that are too large for it, or late.
-    std::vector<size_t> inexact;
-    for (size_t i = begin; i < end; ++i)
-      if (!replays[i - begin]->accounts() &&
-          RefusedOthers(rows[order[i]], *accounts_[configs[order[i]].setting]))
-        inexact.push_back(order[i]);
-    replays.clear();
-    for (const size_t i : inexact) replays.push_back(MakeReplay(configs[i], /*with_ledger=*/true));
-    if (!replays.empty()) RS_RETURN_IF_ERROR(RunPass(replays));
-    for (size_t i = 0; i < inexact.size(); ++i)
-      rows[inexact[i]] = replays[i]->Rows(*replays[i]->accounts());
-    begin = end;
+    for (size_t i = begin; i < end; ++i) visit(which[i], *replays[i - begin]);
   }
+  return {};
+}
+
+Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepConfig>& configs) {
+  std::vector<std::vector<SweepRow>> rows(configs.size());
+  std::vector<size_t> all(configs.size()), inexact;
+  std::iota(all.begin(), all.end(), size_t{0});
+  // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
+  const bool only_ledgers = input_.clone.has_value() || input_.has_programs;
+  const auto accounts = [&](const SweepConfig& config) {
+    const auto [largest, is_new] = largest_.try_emplace(config.setting);
+    const uint64_t bytes = BytesOf(config.options);
+    const bool is_largest = is_new || bytes > largest->second.bytes;
+    if (is_largest) largest->second = {bytes, nullptr};
+    return is_largest || only_ledgers ? SweepAccounts::kLedger : SweepAccounts::kCounts;
+  };
+  RS_RETURN_IF_ERROR(RunPasses(configs, all, accounts, [&](size_t i, SweepReplay& replay) {
+    auto& of_setting = largest_[configs[i].setting].accounts;
+    if (of_setting == nullptr) of_setting = replay.accounts();
+    for (const std::string& text : replay.warnings()) input_.warn(text);
+    if (replay.accounts())
+      if (const std::string problems = replay.accounts()->Check(); !problems.empty())
+        input_.warn(problems);
+    rows[i] = replay.Rows(*of_setting);
+    if (!replay.is_exact()) inexact.push_back(i);
+    outcome_ = replay.outcome();
+  }));
+  RS_RETURN_IF_ERROR(RunPasses(
+      configs, inexact, [](const SweepConfig&) { return SweepAccounts::kLedger; },
+      [&](size_t i, SweepReplay& replay) { rows[i] = replay.Rows(*replay.accounts()); }));
   return rows;
+}
+
+Result<std::vector<ReplayOutcome>> Sweep::Replay(const std::vector<SweepConfig>& configs) {
+  std::vector<ReplayOutcome> outcomes(configs.size());
+  std::vector<size_t> all(configs.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  RS_RETURN_IF_ERROR(RunPasses(
+      configs, all, [](const SweepConfig&) { return SweepAccounts::kNone; },
+      [&](size_t i, SweepReplay& replay) { outcomes[i] = replay.outcome(); }));
+  return outcomes;
 }
 
 }  // namespace ringscope

@@ -1,15 +1,52 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SWEEP_H_
 #define RINGSCOPE_CORE_SWEEP_SWEEP_H_
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "core/sweep/sweep_input.h"
 #include "core/sweep/sweep_replay.h"
 #include "core/sweep/sweep_result.h"
 
 namespace ringscope {
+
+/// Splits are judged by the newest release, whatever the engines of the configurations are.
+inline uint32_t SweepRelease(const BufferSetUp&) { return kNewestRelease; }
+
+/// Calls task(0) .. task(count - 1), perhaps on several threads, and returns after the last one.
+/// Tasks with low numbers begin first.
+using TaskRunner = std::function<void(size_t count, const std::function<void(size_t)>& task)>;
+
+inline void RunInTurn(size_t count, const std::function<void(size_t)>& task) {
+  for (size_t i = 0; i < count; ++i) task(i);
+}
+
+/// One session of a log, and what its sweeps need.
+struct SweepInput {
+  /// Opens the session's records, from the first one. Called once for each pass.
+  std::function<Result<std::unique_ptr<OpSource>>()> open;
+  /// The clone that is replayed; absent: the session itself. `open` then ends with the clone.
+  std::optional<CloneView> clone;
+  /// Resolves the engines that configurations name.
+  EngineLookup find_engine = FindEngine;
+  TaskRunner run_tasks = RunInTurn;
+  LookAhead ahead = {};
+  /// Whether recorded reads may have stopped at a limit, so that `ahead` is asked for their ends.
+  bool has_limited_reads = true;
+  /// The log's buffers, and their sizes in bytes.
+  std::map<BufferId, uint64_t> buffers;
+  /// Bytes of all commit requests: no buffer holds more.
+  uint64_t commit_bytes = UINT64_MAX;
+  /// Whether data sources have programs (ProtoVM).
+  bool has_programs = false;
+  /// Bytes that the buffers of one pass may hold.
+  uint64_t memory_limit = uint64_t{128} << 20;
+  /// Gets warnings for the user: the end of a sentence that begins with the log's name.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+};
 
 /// A configuration of a sweep.
 struct SweepConfig {
@@ -24,21 +61,33 @@ class Sweep {
  public:
   explicit Sweep(SweepInput input) : input_(std::move(input)) {}
 
-  /// Runs configurations, in as many passes as memory calls for. The largest one of each new
-  /// setting keeps the accounts by which the losses of the others are found.
+  /// Replays configurations with all accounts. The largest one of each new setting has a ledger, by
+  /// which the losses of the others are found; where that is not exact, they have their own.
   /// @return rows by buffer id, of each configuration
   Result<std::vector<std::vector<SweepRow>>> Run(const std::vector<SweepConfig>& configs);
+  /// Replays configurations without accounts and without what packets contain: much faster.
+  Result<std::vector<ReplayOutcome>> Replay(const std::vector<SweepConfig>& configs);
   /// After a Run: what all configurations have in common, of one of them.
   const ReplayOutcome& outcome() const { return outcome_; }
   const SweepInput& input() const { return input_; }
+  /// Bytes that the buffers of a configuration take.
+  uint64_t BytesOf(const ReplayOptions& config) const;
 
  private:
-  uint64_t BytesOf(const ReplayOptions& config) const;
+  using AccountsOf = std::function<SweepAccounts(const SweepConfig&)>;
+  using Visit = std::function<void(size_t, SweepReplay&)>;
+
+  Status RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
+                   const AccountsOf& accounts, const Visit& visit);
   Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
-  std::unique_ptr<SweepReplay> MakeReplay(const SweepConfig& config, bool with_ledger) const;
 
   const SweepInput input_;
-  std::map<size_t, std::shared_ptr<const SessionAccounts>> accounts_;  // by setting
+  /// The accounts of the largest configuration of a setting.
+  struct Largest {
+    uint64_t bytes = 0;
+    std::shared_ptr<const SessionAccounts> accounts;
+  };
+  std::map<size_t, Largest> largest_;  // by setting
   ReplayOutcome outcome_;
 };
 

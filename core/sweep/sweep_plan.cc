@@ -1,5 +1,3 @@
-#include "core/sweep/sweep_plan.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,18 +6,13 @@
 #include "core/base/text.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
+#include "core/sweep/sweep_report.h"
 
 namespace ringscope {
 namespace {
 
 constexpr size_t kMaxConfigurations = 4096;
 constexpr double kScales[] = {0.125, 0.25, 0.5, 1, 2, 4, 8};
-
-/// One choice from each list: of all buffers, and of single ones.
-struct SizeChoice {
-  std::optional<uint64_t> all;
-  std::map<BufferId, uint64_t> buffers;
-};
 
 Error TooMany(size_t count) {
   return {ErrorCode::kUsage,
@@ -41,26 +34,6 @@ std::map<std::optional<BufferId>, std::vector<uint64_t>> JoinLists(const SweepCh
   return lists;
 }
 
-Result<std::vector<SizeChoice>> CombineSizes(const SweepChoices& choices) {
-  std::vector<SizeChoice> combined = {{}};
-  for (const auto& [buffer, sizes] : JoinLists(choices)) {
-    if (combined.size() * sizes.size() > kMaxConfigurations)
-      return tl::unexpected(TooMany(combined.size() * sizes.size()));
-    std::vector<SizeChoice> longer;
-    for (const SizeChoice& choice : combined) {
-      for (const uint64_t size : sizes) {
-        SizeChoice& next = longer.emplace_back(choice);
-        if (buffer)
-          next.buffers[*buffer] = size;
-        else
-          next.all = size;
-      }
-    }
-    combined = std::move(longer);
-  }
-  return combined;
-}
-
 /// What `replay` does by itself, by its name.
 NamedReads DefaultReads(const SessionFacts& facts) {
   const ReadsMode mode = facts.has_reads ? ReadsMode::kRecorded
@@ -69,11 +42,8 @@ NamedReads DefaultReads(const SessionFacts& facts) {
   return {Name(mode), {mode, 0, {}}, /*assumed=*/!facts.has_reads};
 }
 
-/// A configuration in which all buffers but those in `fixed` have `scale` times their own size,
-/// rounded up to pages and at most kMaxTriedSize.
-SweepPoint ScaledPoint(const SweepConfig& own, double scale, const SessionFacts& facts,
-                       const std::map<BufferId, uint64_t>& fixed) {
-  SweepPoint point{own};
+/// Gives all buffers `scale` times their own size, rounded up to pages and at most kMaxTriedSize.
+void Scale(SweepPoint& point, double scale, const SessionFacts& facts) {
   point.scale = scale;
   for (const auto& [id, buffer] : facts.buffers) {
     const double wanted = std::min(std::ceil(scale * static_cast<double>(buffer.size) / kPageBytes),
@@ -82,8 +52,6 @@ SweepPoint ScaledPoint(const SweepConfig& own, double scale, const SessionFacts&
     const uint64_t size = scale == 1 ? buffer.size : kPageBytes * static_cast<uint64_t>(wanted);
     point.options.session.buffers[id].size = std::max(size, std::min(kPageBytes, buffer.size));
   }
-  for (const auto& [id, size] : fixed) point.options.session.buffers[id].size = size;
-  return point;
 }
 
 }  // namespace
@@ -108,8 +76,6 @@ Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>&
     }
     if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
       facts.buffers[setup->id] = {setup->size, setup->policy};
-    else if (const auto* connected = std::get_if<ProducerConnected>(&op->body))
-      facts.producers[connected->producer] = connected->name;
     else if (const auto* read = std::get_if<ReadPass>(&op->body)) {
       facts.has_reads |= !service.AnswersNothing(*read);
       facts.has_limited_reads |= read->max_bytes || read->max_packets;
@@ -148,33 +114,35 @@ SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoi
   return config;
 }
 
-Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts) {
-  SweepPlan plan;
-  plan.settings = MakeSettings(choices, facts);
-  RS_ASSIGN_OR_RETURN(const std::vector<SizeChoice> sizes, CombineSizes(choices));
-  const bool scaled = !sizes.front().all;
-  const size_t points = plan.settings.size() * sizes.size() * (scaled ? std::size(kScales) : 1);
-  if (points > kMaxConfigurations) return tl::unexpected(TooMany(points));
+Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
+                                           const SweepChoices& choices, const SessionFacts& facts) {
+  const auto lists = JoinLists(choices);
+  const bool all_fixed = std::ranges::all_of(
+      facts.buffers, [&](const auto& buffer) { return lists.contains(buffer.first); });
+  std::vector<double> scales(std::begin(kScales), std::end(kScales));
+  if (all_fixed) scales = {1};
+  if (lists.contains(std::nullopt)) scales.clear();
+  size_t count = scales.size();
+  for (const auto& [buffer, sizes] : lists) count = std::max(count, sizes.size());
+  if (settings.size() * count > kMaxConfigurations)
+    return tl::unexpected(TooMany(settings.size() * count));
 
-  const bool all_fixed =
-      std::all_of(facts.buffers.begin(), facts.buffers.end(),
-                  [&](const auto& buffer) { return sizes.front().buffers.contains(buffer.first); });
-  for (size_t i = 0; i < plan.settings.size(); ++i) {
-    const SweepConfig own = OwnConfig(plan.settings[i], i, choices);
-    for (const SizeChoice& choice : sizes) {
-      if (scaled) {
-        for (const double scale : kScales)
-          if (!all_fixed || scale == 1)
-            plan.points.push_back(ScaledPoint(own, scale, facts, choice.buffers));
-        continue;
+  // What a buffer keeps does not depend on the others: their sizes change together.
+  std::vector<SweepPoint> points;
+  for (size_t setting = 0; setting < settings.size(); ++setting)
+    for (size_t i = 0; i < count; ++i) {
+      SweepPoint& point =
+          points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting, choices)});
+      if (!scales.empty()) Scale(point, scales[std::min(i, scales.size() - 1)], facts);
+      for (const auto& [buffer, sizes] : lists) {
+        const uint64_t size = sizes[std::min(i, sizes.size() - 1)];
+        if (buffer)
+          point.options.session.buffers[*buffer].size = size;
+        else
+          point.size = point.options.session.all.size = size;
       }
-      SweepPoint point{own};
-      point.size = point.options.session.all.size = choice.all;
-      for (const auto& [id, size] : choice.buffers) point.options.session.buffers[id].size = size;
-      plan.points.push_back(std::move(point));
     }
-  }
-  return plan;
+  return points;
 }
 
 }  // namespace ringscope

@@ -11,9 +11,16 @@ PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
 
-std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts) {
+std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts,
+                                         SweepAccounts which) {
+  if (which == SweepAccounts::kNone) return {};
   if (accounts == nullptr) return {&gatherer};
   return {&gatherer, accounts, &accounts->ledger()};
+}
+
+ReplayOptions With(ReplayOptions options, SweepAccounts accounts) {
+  options.reads_facts = accounts != SweepAccounts::kNone;
+  return options;
 }
 
 }  // namespace
@@ -56,47 +63,36 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
       sequence.folded += count;
       return;
     case Fate::kIncomplete:
-      sequence.incomplete += count;
-      return;
+      if (!account.in_fragments) {
+        sequence.incomplete += count;
+        return;
+      }
+      [[fallthrough]];  // its first chunk may be overwritten
     case Fate::kStalled:
-      buffer.stalled.Add({account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}})
-          .first += count;
+      buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
     case Fate::kMoved:
     case Fate::kCleared:
-      buffer.elsewhere += count;
       return;
     default:
       sequence.otherwise += count;
+      sequence.is_order_free &= !account.in_fragments && account.fate != Fate::kCut;
   }
+}
+
+Status SessionAccounts::OnLogEnd(Session& session) {
+  for (const auto& [id, buffer] : session.buffers()) {
+    buffers_[id].chunks_discarded = buffer.engine->stats().chunks_discarded;
+    buffers_[id].chunks_overwritten = buffer.engine->stats().chunks_overwritten;
+  }
+  return {};
 }
 
 /// Counts what the buffers return.
 class SweepReplay::Gatherer : public ReplayListener {
  public:
-  /// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
-  /// its limit: the service continues a read so.
-  class ReadCount {
-   public:
-    /// A pass begins to read a buffer, because of this record.
-    /// @return the number of the read, from 1
-    uint64_t Begin(uint64_t record) {
-      if (record != record_ && !at_limit_) ++reads_;
-      record_ = record;
-      at_limit_ = false;
-      return reads_;
-    }
-    void EndAtLimit() { at_limit_ = true; }
-
-   private:
-    uint64_t reads_ = 0;
-    std::optional<uint64_t> record_;
-    bool at_limit_ = false;
-  };
-
   struct Sequence {
     PacketCount read;
-    PacketCount invalid;
     PacketCount unread;
     uint64_t in_read = 0;         // that returned `chunks`
     std::vector<ChunkId> chunks;  // first chunks of packets
@@ -108,7 +104,7 @@ class SweepReplay::Gatherer : public ReplayListener {
     PacketCount taken;
     uint64_t used_bytes = 0;
     std::vector<ChunkName> unread_chunks;  // before drains
-    bool knows_chunks = true;
+    std::vector<ChunkName> stuck_chunks;   // and after them
     SequenceMap<Sequence> sequences;
   };
 
@@ -130,15 +126,20 @@ class SweepReplay::Gatherer : public ReplayListener {
     of.buffer = &buffer;
     of.used_bytes = 0;
   }
-  void OnReadBegun(BufferId id) override { Of(id).begun = reads_.Begin(record_); }
-  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
+  /// The passes of one record are the same read, and so is a pass that follows one at its limit.
+  void OnReadBegun(BufferId id) override {
+    if (record_ != read_record_ && !at_limit_) ++reads_;
+    read_record_ = record_;
+    at_limit_ = false;
+    Of(id).begun = reads_;
+  }
+  void OnReadLimited(BufferId) override { at_limit_ = true; }
   Status OnPacket(const SessionPacket& packet) override {
     Buffer& buffer = Of(packet.buffer);
     buffer.in_read = buffer.begun;
     Sequence& sequence = buffer.sequences[packet.packet->sequence];
     const PacketCount count{1, packet.packet->size};
     sequence.read += count;
-    if (!packet.valid) sequence.invalid += count;
     if (sequence.in_read != buffer.begun) {
       sequence.in_read = buffer.begun;
       sequence.chunks.clear();
@@ -158,28 +159,46 @@ class SweepReplay::Gatherer : public ReplayListener {
       if (!chunk.is_padding() && chunk.payload_avail > 0)
         of.unread_chunks.push_back({chunk.sequence, chunk.chunk});
     });
-    of.knows_chunks = visited.has_value();
     if (!visited)
       of.used_bytes = std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
   }
   void OnDrainPacket(BufferId id, const Packet& packet) override {
     Of(id).sequences[packet.sequence].unread += {1, packet.size};
   }
+  void OnBufferReplaced(SessionBuffer& buffer) override {
+    NoteStuck(Of(buffer.id));
+    Of(buffer.id).buffer = nullptr;
+  }
+  void OnDrained() override {
+    for (auto& [id, of] : buffers_)
+      if (of.buffer != nullptr) NoteStuck(of);
+  }
   void OnWarning(const std::string& text) override { warnings_.push_back(text); }
 
  private:
+  static void NoteStuck(Buffer& of) {
+    if (of.unread_chunks.empty()) return;
+    static_cast<void>(of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
+      if (!chunk.is_padding() && chunk.payload_avail > 0)
+        of.stuck_chunks.push_back({chunk.sequence, chunk.chunk});
+    }));
+  }
+
   std::map<BufferId, Buffer> buffers_;
   Buffer* last_ = nullptr;
   BufferId last_id_{};
-  ReadCount reads_;
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> read_record_;  // with which the last one began
+  bool at_limit_ = false;                // it ended so
   uint64_t record_ = 0;
   std::vector<std::string> warnings_;
 };
 
-SweepReplay::SweepReplay(ReplayOptions options, bool with_ledger)
-    : accounts_(with_ledger ? std::make_shared<SessionAccounts>() : nullptr),
+SweepReplay::SweepReplay(ReplayOptions options, SweepAccounts accounts)
+    : accounts_(accounts == SweepAccounts::kLedger ? std::make_shared<SessionAccounts>() : nullptr),
       gatherer_(std::make_unique<Gatherer>()),
-      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {}
+      replay_(With(std::move(options), accounts),
+              ListenersOf(*gatherer_, accounts_.get(), accounts)) {}
 
 SweepReplay::~SweepReplay() = default;
 
@@ -227,7 +246,7 @@ struct Span {
 
 }  // namespace
 
-std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const {
+std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
   const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
   const uint64_t end_ns = outcome_.last_time_ns.value_or(0);
   const uint64_t duration_ns = outcome_.duration_ns();
@@ -241,15 +260,25 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const 
       row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
     const SessionAccounts::Buffer* const of = accounts.Find(buffer.id);
     if (of == nullptr) continue;
-    SequenceMap<PacketCount> waiting;
+    struct Waiting : PacketCount {
+      bool is_known = true;
+    };
+    SequenceMap<Waiting> waiting;
+    const bool loses_more = row.stats.chunks_overwritten + row.stats.chunks_discarded >
+                            of->chunks_overwritten + of->chunks_discarded;
     if (!accounts_) {
       std::ranges::sort(gathered.unread_chunks, {}, &ChunkName::Packed);
       gathered.unread_chunks.erase(
           std::unique(gathered.unread_chunks.begin(), gathered.unread_chunks.end()),
           gathered.unread_chunks.end());
       for (const ChunkName chunk : gathered.unread_chunks)
-        if (const PacketCount* stalled = of->stalled.Find(chunk))
-          waiting[chunk.sequence] += *stalled;
+        if (const PacketCount* packets = of->waiting.Find(chunk))
+          waiting[chunk.sequence] += *packets;
+      // A chunk that is stuck here alone holds packets that are not known to wait.
+      for (const ChunkName chunk : gathered.stuck_chunks)
+        waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
+      if (row.policy == FillPolicy::kRingBuffer)
+        is_exact_ &= row.stats.chunks_discarded == of->chunks_discarded;
     }
     Span buffer_span;
     PacketCount otherwise;
@@ -270,10 +299,13 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const 
         sequence.overwritten = account.overwritten;
       } else {
         PacketCount full = account.written;
-        for (const PacketCount& part :
-             {counts.read, counts.unread, account.otherwise, account.incomplete, waiting[key]})
-          full = Less(full, part);
         // A ring discards only chunks that are late, whatever its size.
+        const Waiting& waits = waiting[key];
+        for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
+                                        account.incomplete, PacketCount(waits)})
+          full = Less(full, part);
+        is_exact_ &= waits.is_known || full.packets == 0;
+        is_exact_ &= account.is_order_free || !loses_more;
         const bool all = row.policy == FillPolicy::kDiscard;
         discarded = all ? full
                         : PacketCount{std::min(full.packets, discarded.packets),
@@ -288,16 +320,18 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) const 
       row.discarded += discarded;
       row.folded += account.folded;
       otherwise += account.otherwise;
-      row.NoteHistory(sequence);
+      if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
+      row.shortest_history_ns = sequence.history_ns;
+      row.shortest_sequence = sequence.sequence;
     }
-    row.history_ns = buffer_span.History(end_ns, row.policy);
     row.lost = row.full_packets() + otherwise.packets + row.invalid;
     if (accounts_)
       if (const LedgerTotals* totals = accounts.FindTotals(row.id)) {
         row.written = totals->written;
         row.lost = totals->lost().packets;
       }
-    row.FinishHistory(duration_ns);
+    const bool is_whole = row.written.packets > 0 && row.full_packets() + row.folded.packets == 0;
+    row.history_ns = is_whole ? duration_ns : buffer_span.History(end_ns, row.policy);
   }
   return rows;
 }

@@ -9,7 +9,7 @@
 #include "core/base/chunk_map.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
-#include "core/session/counted_replay.h"
+#include "core/session/replay_outcome.h"
 #include "core/sweep/sweep_result.h"
 
 namespace ringscope {
@@ -21,16 +21,18 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   struct Sequence {
     PacketCount written;
     PacketCount overwritten;
-    PacketCount discarded;  // by the buffer
-    PacketCount otherwise;  // lost, but not because a buffer was full; refused packets apart
+    PacketCount discarded;      // by the buffer
+    PacketCount otherwise;      // lost, but not because a buffer was full; refused packets apart
+    bool is_order_free = true;  // what overwrites their chunks first changes nothing about these
     PacketCount incomplete;
     PacketCount folded;
   };
   struct Buffer {
     SequenceMap<Sequence> sequences;  // in order of first commit
     ChunkMap<uint64_t> committed_ns;  // of each chunk, when it was committed first
-    ChunkMap<PacketCount> stalled;    // packets by their first chunk
-    PacketCount elsewhere;            // moved into a clone, or cleared for one
+    ChunkMap<PacketCount> waiting;    // packets by their first chunk
+    uint64_t chunks_discarded = 0;
+    uint64_t chunks_overwritten = 0;
   };
 
   SessionAccounts() : ledger_(*this) {}
@@ -44,6 +46,7 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   void OnRecord(const Op&, const LogMoment& moment) override { now_ = moment; }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override;
   void OnPacketFate(const PacketAccount& account) override;
+  Status OnLogEnd(Session& session) override;
 
  private:
   Ledger ledger_;
@@ -51,12 +54,18 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   std::map<BufferId, Buffer> buffers_;
 };
 
+/// What a replay counts beside its outcome.
+enum class SweepAccounts : uint8_t {
+  kNone,    // nothing, and its outcome lacks what packets contain
+  kCounts,  // what its buffers return: rows follow from another replay's ledger
+  kLedger,
+};
+
 /// One configuration of a sweep on its way through a session.
-/// Memory: the buffers, and O(sequences + chunks that the last read returned).
+/// Memory: the buffers, and O(sequences + chunks that are unread at the end).
 class SweepReplay {
  public:
-  /// @param with_ledger whether it keeps accounts of its own, at some cost
-  SweepReplay(ReplayOptions options, bool with_ledger);
+  SweepReplay(ReplayOptions options, SweepAccounts accounts);
   ~SweepReplay();
 
   /// Applies the record, unless the replay has failed.
@@ -67,12 +76,14 @@ class SweepReplay {
   /// After Finish.
   const ReplayOutcome& outcome() const { return outcome_; }
   const std::vector<std::string>& warnings() const;
-  /// nullptr: it has none.
+  /// Returns nullptr without a ledger.
   std::shared_ptr<const SessionAccounts> accounts() const { return accounts_; }
-  /// The result, after Finish. By its own accounts, or else by those of another configuration with
-  /// the same reads and policies and other sizes: a packet is lost if it was written, and neither
+  /// The result, after Finish. By its own ledger, or else by that of another configuration with the
+  /// same reads and policies and other sizes: a packet is lost if it was written, and neither
   /// returned nor in the buffer.
-  std::vector<SweepRow> Rows(const SessionAccounts& of_larger) const;
+  std::vector<SweepRow> Rows(const SessionAccounts& of_larger);
+  /// After Rows: false if this buffer may hold or discard what the other one did not.
+  bool is_exact() const { return is_exact_; }
 
  private:
   class Gatherer;
@@ -82,6 +93,7 @@ class SweepReplay {
   CountedReplay replay_;
   ReplayOutcome outcome_;
   std::optional<Error> failure_;
+  bool is_exact_ = true;
 };
 
 }  // namespace ringscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
@@ -25,13 +26,12 @@ bool IsNear(uint64_t size, uint64_t own, uint64_t found) {
 }
 
 SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffer) {
-  SweepSeries series{.setting = &report.plan.settings[setting], .buffer = buffer, .rows = {}};
+  SweepSeries series{.setting = &report.settings[setting], .buffer = buffer, .rows = {}};
   const SweepRow* found = nullptr;
   for (const FoundSize& one : report.found)
-    if (one.setting == setting && one.point) found = FindRow(report.rows[*one.point], buffer);
-  for (size_t i = 0; i < report.plan.points.size(); ++i) {
-    if (report.plan.points[i].setting != setting) continue;
-    const SweepRow* row = FindRow(report.rows[i], buffer);
+    if (one.setting == setting) found = FindRow(one.rows, buffer);
+  for (const SweepPoint& point : report.points) {
+    const SweepRow* row = point.setting == setting ? FindRow(point.rows, buffer) : nullptr;
     if (row == nullptr) continue;
     if (found != nullptr && !IsNear(row->size, report.OwnSize(buffer), found->size)) continue;
     if (std::none_of(series.rows.begin(), series.rows.end(),
@@ -62,25 +62,19 @@ TargetMiss MissOf(const SweepReport& report, const SweepRow& row) {
   return {.kind = TargetMiss::Kind::kLoss, .row = row};
 }
 
-/// Setting by setting, and in each by the sizes of the buffers together.
-void SortPoints(SweepReport& report) {
-  const auto bytes = [&](size_t i) {
-    uint64_t sizes = 0;
-    for (const SweepRow& row : report.rows[i]) sizes += row.size;
-    return std::pair(report.plan.points[i].setting, sizes);
-  };
-  std::vector<size_t> order(report.rows.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, bytes);
-  SweepReport sorted = report;
-  for (size_t i = 0; i < order.size(); ++i) {
-    sorted.plan.points[i] = report.plan.points[order[i]];
-    sorted.rows[i] = report.rows[order[i]];
-  }
-  for (FoundSize& found : sorted.found)
-    if (found.point)
-      found.point = static_cast<size_t>(std::ranges::find(order, *found.point) - order.begin());
-  report = std::move(sorted);
+/// Where a point comes: by setting, and in each by the sizes of the buffers together.
+std::pair<size_t, uint64_t> PlaceOf(const SweepPoint& point) {
+  uint64_t sizes = 0;
+  for (const SweepRow& row : point.rows) sizes += row.size;
+  return {point.setting, sizes};
+}
+
+/// Replays the points and fills in their rows.
+Status RunPoints(Sweep& sweep, std::span<SweepPoint> points, SweepReport& report) {
+  RS_ASSIGN_OR_RETURN(auto rows, sweep.Run({points.begin(), points.end()}));
+  for (size_t i = 0; i < points.size(); ++i) points[i].rows = std::move(rows[i]);
+  report.outcome = sweep.outcome();
+  return {};
 }
 
 }  // namespace
@@ -93,10 +87,9 @@ uint64_t SweepReport::OwnSize(BufferId buffer) const {
 Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices) {
   SweepReport report;
   report.facts = std::move(facts);
-  RS_ASSIGN_OR_RETURN(report.plan, MakePlan(choices, report.facts));
-  const std::vector<SweepConfig> configs(report.plan.points.begin(), report.plan.points.end());
-  RS_ASSIGN_OR_RETURN(report.rows, sweep.Run(configs));
-  report.outcome = sweep.outcome();
+  report.settings = MakeSettings(choices, report.facts);
+  RS_ASSIGN_OR_RETURN(report.points, MakePoints(report.settings, choices, report.facts));
+  RS_RETURN_IF_ERROR(RunPoints(sweep, report.points, report));
   return report;
 }
 
@@ -113,64 +106,78 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
   SweepReport report;
   report.facts = std::move(facts);
   report.targets = std::move(targets);
-  report.plan.settings = MakeSettings(choices, report.facts);
-  for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
-    SizeSearch search;
-    search.config = OwnConfig(report.plan.settings[setting], setting, choices);
+  report.settings = MakeSettings(choices, report.facts);
+  const auto meets = [&](const SweepRow& row) {
+    return std::ranges::all_of(report.targets,
+                               [&](const SweepTarget& target) { return Meets(target, row); });
+  };
+  for (size_t setting = 0; setting < report.settings.size(); ++setting) {
+    SweepConfig own = OwnConfig(report.settings[setting], setting, choices);
     for (const SizeList& list : choices.sizes)
-      search.config.options.session.buffers[*list.buffer].size = list.sizes.front();
+      own.options.session.buffers[*list.buffer].size = list.sizes.front();
+    const size_t first_point = report.points.size();
+    SizeSearch search;
+    search.commit_bytes = sweep.input().commit_bytes;
+    search.replay = [&](const std::vector<BufferSizes>& sizes)
+        -> Result<std::vector<std::map<BufferId, TriedSize>>> {
+      for (const BufferSizes& each : sizes) {
+        SweepPoint& point = report.points.emplace_back(SweepPoint{own});
+        for (const auto& [id, size] : each) point.options.session.buffers[id].size = size;
+      }
+      const auto points = std::span(report.points).last(sizes.size());
+      RS_RETURN_IF_ERROR(RunPoints(sweep, points, report));
+      std::vector<std::map<BufferId, TriedSize>> tried(sizes.size());
+      for (size_t i = 0; i < sizes.size(); ++i)
+        for (const SweepRow& row : points[i].rows)
+          tried[i][row.id] = {meets(row), row.lost_packets()};
+      return tried;
+    };
     for (const auto& [id, buffer] : report.facts.buffers) {
-      if (search.config.options.session.buffers.contains(id)) continue;
+      if (own.options.session.buffers.contains(id)) continue;
       std::vector<uint64_t>& first = search.first[id];
       for (uint64_t scale = 1; scale <= 256; scale *= scale < 16 ? 2 : 4)
         first.push_back(std::max(PagesUp(buffer.size / 8 * scale), kPageBytes));
     }
-    search.meets = [&](const SweepRow& row) {
-      return std::ranges::all_of(report.targets,
-                                 [&](const SweepTarget& target) { return Meets(target, row); });
-    };
-    search.tried = [&](const SweepConfig& config, const std::vector<SweepRow>& rows) {
-      report.plan.points.push_back(SweepPoint{config});
-      report.rows.push_back(rows);
-    };
-    RS_ASSIGN_OR_RETURN(const auto sizes, FindSmallestSizes(sweep, search));
-    FoundSize& found =
-        report.found.emplace_back(FoundSize{.setting = setting, .point = {}, .misses = {}});
-    SweepConfig best = search.config;
+    RS_ASSIGN_OR_RETURN(const auto sizes, FindSmallestSizes(search));
+    FoundSize found{.setting = setting, .rows = {}, .misses = {}};
+    BufferSizes best;
     for (const auto& [id, size] : sizes) {
-      if (size.size)
-        best.options.session.buffers[id].size = *size.size;
-      else
-        found.misses.push_back(MissOf(report, size.row));
+      if (size.size) {
+        best[id] = *size.size;
+        continue;
+      }
+      for (size_t i = first_point; i < report.points.size(); ++i)
+        if (const SweepRow* row = FindRow(report.points[i].rows, id);
+            row != nullptr && row->size == size.best) {
+          found.misses.push_back(MissOf(report, *row));
+          break;
+        }
     }
-    RS_ASSIGN_OR_RETURN(const auto rows, sweep.Run({best}));
-    report.outcome = sweep.outcome();
+    RS_RETURN_IF_ERROR(search.replay({best}).map([](auto&&) {}));
     // Buffers whose size is fixed may miss the targets, too.
-    for (const SweepRow& row : rows.front())
-      if (!sizes.contains(row.id) && !search.meets(row))
-        found.misses.push_back(MissOf(report, row));
-    if (!found.misses.empty()) {
-      if (found.misses.front().kind == TargetMiss::Kind::kLogTooShort) found.misses.resize(1);
-      continue;
-    }
-    found.point = report.rows.size();
-    search.tried(best, rows.front());
+    for (const SweepRow& row : report.points.back().rows)
+      if (!sizes.contains(row.id) && !meets(row)) found.misses.push_back(MissOf(report, row));
+    if (found.misses.empty())
+      found.rows = report.points.back().rows;
+    else
+      report.points.pop_back();
+    if (!found.misses.empty() && found.misses.front().kind == TargetMiss::Kind::kLogTooShort)
+      found.misses.resize(1);
+    report.found.push_back(std::move(found));
   }
-  SortPoints(report);
+  std::ranges::stable_sort(report.points, {}, PlaceOf);
   return report;
 }
 
 std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
   std::set<BufferId> buffers;
-  for (const auto& rows : report.rows)
-    for (const SweepRow& row : rows) buffers.insert(row.id);
+  for (const SweepPoint& point : report.points)
+    for (const SweepRow& row : point.rows) buffers.insert(row.id);
   std::vector<SweepSeries> all;
-  for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
-    for (const BufferId buffer : buffers) {
-      SweepSeries series = MakeSeries(report, setting, buffer);
-      if (!series.rows.empty()) all.push_back(std::move(series));
-    }
-  }
+  for (size_t setting = 0; setting < report.settings.size(); ++setting)
+    for (const BufferId buffer : buffers)
+      if (SweepSeries series = MakeSeries(report, setting, buffer); !series.rows.empty())
+        all.push_back(std::move(series));
   return all;
 }
 

@@ -1,13 +1,74 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
 #define RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/sweep/sweep_plan.h"
+#include "core/log/retarget.h"
+#include "core/perfetto/fill_policy.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
+
+/// Sizes to try for a buffer.
+struct SizeList {
+  std::optional<BufferId> buffer;  // absent: all buffers
+  std::vector<uint64_t> sizes;     // bytes; ascending, none twice
+};
+
+/// When to read, and how the user wrote it.
+struct NamedReads {
+  std::string name;
+  ReadsChoice choice;
+  bool assumed = false;  // nobody chose it, and the log does not show when it was read
+};
+
+/// What a user chooses about a sweep. Lists that are empty: as the log has it.
+struct SweepChoices {
+  std::vector<SizeList> sizes;
+  std::vector<FillPolicy> policies;
+  std::vector<NamedReads> reads;
+  std::vector<std::string> engines;
+  std::optional<uint64_t> pass_bytes;
+  std::vector<RetargetRule> splits;
+};
+
+/// What must be known of a session before it can be swept.
+struct SessionFacts {
+  struct Buffer {
+    uint64_t size = 0;
+    FillPolicy policy = FillPolicy::kRingBuffer;
+  };
+  std::map<BufferId, Buffer> buffers;  // as the log sets them up
+  bool has_reads = false;              // that touch the buffers, see ServiceReads
+  bool has_limited_reads = false;      // of these, some stop at so many bytes
+  bool streams = false;                // into a file
+  bool has_programs = false;           // ProtoVM
+  uint64_t commit_bytes = 0;           // of all requests
+  std::vector<RetargetRule> unused_splits;
+
+  /// Completes the input of a sweep.
+  void AddTo(SweepInput& input) const;
+};
+
+/// Reads the records of a session to their end.
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
+
+/// All but the sizes of a configuration.
+struct SweepSetting {
+  std::optional<std::string> engine;  // absent: the log's
+  std::optional<FillPolicy> policy;   // absent: the log's
+  NamedReads reads;
+};
+
+/// One configuration, and its result.
+struct SweepPoint : SweepConfig {
+  std::optional<double> scale = {};   // times the log's own sizes; absent: `size`
+  std::optional<uint64_t> size = {};  // of all buffers that have no size of their own
+  std::vector<SweepRow> rows = {};    // by buffer id
+};
 
 /// What a buffer has to achieve.
 struct SweepTarget {
@@ -30,8 +91,8 @@ struct TargetMiss {
 /// What a search for the smallest buffers found for one setting.
 struct FoundSize {
   size_t setting = 0;              // index
-  std::optional<size_t> point;     // that meets the targets; absent: none does
-  std::vector<TargetMiss> misses;  // if none does: of each buffer that misses a target
+  std::vector<SweepRow> rows;      // of the sizes that meet the targets; empty: none do
+  std::vector<TargetMiss> misses;  // if none do: of each buffer that misses a target
 };
 
 /// The result of a sweep of one session.
@@ -40,9 +101,9 @@ struct SweepReport {
   uint64_t session = 0;           // number in the input, from 1
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   SessionFacts facts;
-  SweepPlan plan;
-  ReplayOutcome outcome;                    // what all configurations have in common
-  std::vector<std::vector<SweepRow>> rows;  // of each of the plan's points, by buffer id
+  std::vector<SweepSetting> settings;
+  std::vector<SweepPoint> points;  // setting by setting, and in each by size
+  ReplayOutcome outcome;           // what all configurations have in common
   std::vector<SweepTarget> targets;
   std::vector<FoundSize> found;  // of a search: by setting
 
@@ -50,7 +111,8 @@ struct SweepReport {
   uint64_t OwnSize(BufferId buffer) const;
 };
 
-/// Sweeps a session as planned by the choices.
+/// Sweeps a session with all combinations of what was chosen; without sizes, from an eighth to
+/// eight times the log's own. kUsage if there are too many.
 Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices);
 
 /// kUsage: sizes were chosen that a search for targets cannot keep.
@@ -69,6 +131,16 @@ struct SweepSeries {
 /// mostly have equal rows for one buffer: such rows are here once. Of a search, the rows around
 /// what was found.
 std::vector<SweepSeries> SeriesOf(const SweepReport& report);
+
+// Parts of the above (sweep_plan.cc).
+
+/// The settings of a sweep.
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);
+/// A setting with the log's own sizes.
+SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoices& choices);
+/// The configurations of these settings.
+Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
+                                           const SweepChoices& choices, const SessionFacts& facts);
 
 }  // namespace ringscope
 

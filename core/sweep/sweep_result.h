@@ -18,70 +18,43 @@ struct SweepSequence {
   PacketCount written;
   PacketCount read;
   PacketCount overwritten;
-  /// How far back it reaches, see SweepRow::history_ns.
-  uint64_t history_ns = 0;
+  uint64_t history_ns = 0;  // see SweepRow
 };
 
 /// The outcome of a configuration for one buffer. Each number is what a replay of the configuration
 /// gives.
 struct SweepRow : BufferOutcome {
-  PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
-  // Why packets are missing. (Their bytes can lack fragments committed after newer chunks of the
-  // sequence were lost.) What is left of `written` is what no size could have given: waiting,
-  // unfinished, aborted, refused by the service, broken, cleared for a clone or moved into one.
+  PacketCount written;  // to this buffer; bytes: of payload
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
-  /// Overwritten, but a program (ProtoVM) has their content in a state that is in the trace: not
-  /// lost.
+  /// Overwritten, but a program (ProtoVM) has their content in a state that is in the trace.
   PacketCount folded;
   std::optional<uint64_t> state_bytes;  // of the programs' states at the end; absent: none run
   PacketCount taken;  // of a clone: read by the session itself before the clone was made
 
-  /// How far back the last read that returned anything reaches, see HistoryOf and ReadCount; 0:
-  /// none did. Of a buffer that lost nothing, the log's duration: it reaches back to the beginning.
-  /// So it is never less than the shortest history.
+  /// How far back the last read that returned anything reaches; 0: none did. Of a buffer that lost
+  /// nothing, the log's duration.
   uint64_t history_ns = 0;
-  /// The shortest history of any of its sequences that wrote packets: what the whole buffer can be
-  /// relied on for. A sequence that lost nothing to overwriting or discarding has the log's
-  /// duration.
+  /// The shortest one of any of its sequences that wrote packets.
   uint64_t shortest_history_ns = 0;
   std::optional<SequenceKey> shortest_sequence;
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
   uint64_t lost = 0;                     // packets, to whatever
 
-  /// Takes a sequence's history into account.
-  void NoteHistory(const SweepSequence& of) {
-    if (shortest_sequence && of.history_ns >= shortest_history_ns) return;
-    shortest_history_ns = of.history_ns;
-    shortest_sequence = of.sequence;
-  }
-  /// Once all is counted.
-  void FinishHistory(uint64_t duration_ns) {
-    if (written.packets > 0 && full_packets() + folded.packets == 0) history_ns = duration_ns;
-  }
-  /// Packets that the buffer lost because it was full, of those written to it: overwritten and
-  /// discarded. A size can change that.
+  /// Packets that were lost because the buffer was full. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
   /// Packets that are lost, to whatever.
   uint64_t lost_packets() const { return lost; }
-  /// Of lost_packets, those that were lost otherwise than by a full buffer: a larger one helps
-  /// nothing.
-  uint64_t lost_otherwise() const {
-    return lost_packets() - std::min(lost_packets(), full_packets());
-  }
-  /// Packets that it kept: read, or still there to be read.
+  /// Of these, those that a larger buffer would lose, too.
+  uint64_t lost_otherwise() const { return lost - std::min(lost, full_packets()); }
+  /// Packets that were read, or are still there to be read.
   uint64_t kept_packets() const {
     return read.packets - std::min(read.packets, invalid) + unread.packets;
   }
-  /// Packets that are missing, but not because the buffer was full.
-  uint64_t other_packets() const { return Without(full_packets()); }
   /// Packets that are neither kept nor lost: unfinished, or waiting in the buffer.
-  uint64_t waiting_packets() const { return Without(lost_packets()); }
-
- private:
-  uint64_t Without(uint64_t missing) const {
-    const uint64_t known = kept_packets() + folded.packets + missing + taken.packets;
+  uint64_t waiting_packets() const {
+    const uint64_t known = kept_packets() + folded.packets + lost + taken.packets;
     return written.packets > known ? written.packets - known : 0;
   }
 };

@@ -1,5 +1,6 @@
 #include "core/trace/ftrace_counters.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/base/wire.h"
@@ -8,35 +9,21 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kPhaseStart = 1;
-constexpr uint64_t kPhaseEnd = 2;
-constexpr double kNsPerSecond = 1e9;
-constexpr double kMaxSeconds = 9e9;  // what fits into 63 bits of ns
-
-struct CounterField {
-  uint32_t number;
-  FtraceCounter counter;
-  bool is_seconds = false;  // a double, in seconds
-};
-constexpr std::array<CounterField, kFtraceCounters> kCounterFields = {{
-    {2, FtraceCounter::kEntries},
-    {proto::FtraceCpuStats::kOverrun, FtraceCounter::kOverrun},
-    {proto::FtraceCpuStats::kCommitOverrun, FtraceCounter::kCommitOverrun},
-    {5, FtraceCounter::kBytes},
-    {6, FtraceCounter::kOldestEventTs, true},
-    {7, FtraceCounter::kNowTs, true},
-    {proto::FtraceCpuStats::kDroppedEvents, FtraceCounter::kDroppedEvents},
-    {9, FtraceCounter::kReadEvents},
-}};
+/// Numbers in FtraceCpuStats, by FtraceCounter. Times are doubles, in seconds.
+constexpr std::array<uint32_t, kFtraceCounters> kCounterFields = {
+    2,
+    proto::FtraceCpuStats::kOverrun,
+    proto::FtraceCpuStats::kCommitOverrun,
+    5,
+    proto::FtraceCpuStats::kDroppedEvents,
+    9,
+    7,
+    6};
 
 uint64_t NsOf(uint64_t double_bits) {
+  constexpr double kNsPerSecond = 1e9, kMaxSeconds = 9e9;  // what fits into 63 bits of ns
   const auto seconds = std::bit_cast<double>(double_bits);
-  if (!(seconds > 0)) return 0;
-  return static_cast<uint64_t>((seconds < kMaxSeconds ? seconds : kMaxSeconds) * kNsPerSecond);
-}
-
-void Set(FtracePhases& phases, bool at_start, uint64_t value) {
-  (at_start ? phases.begin : phases.end) = value;
+  return seconds > 0 ? static_cast<uint64_t>(std::min(seconds, kMaxSeconds) * kNsPerSecond) : 0;
 }
 
 }  // namespace
@@ -49,13 +36,10 @@ bool FtraceCounters::Wants(uint32_t content) {
 void FtraceCounters::AddPacket(Bytes packet) {
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    if (field->number == proto::TracePacket::kFtraceEvents) AddBundle(field->bytes);
-    if (field->number == proto::TracePacket::kFtraceStats) AddStats(field->bytes);
+    if (field->IsBytes(proto::TracePacket::kFtraceEvents)) AddBundle(field->bytes);
+    if (field->IsBytes(proto::TracePacket::kFtraceStats)) AddStats(field->bytes);
   }
 }
-
-auto FtraceCounters::At(uint64_t cpu) -> Cpu* { return cpu < kMaxCpus ? &cpus_[cpu] : nullptr; }
 
 void FtraceCounters::AddBundle(Bytes bundle) {
   uint64_t number = 0;
@@ -65,49 +49,43 @@ void FtraceCounters::AddBundle(Bytes bundle) {
     if (field->number == proto::FtraceEventBundle::kCpu) number = field->value;
     if (field->number == proto::FtraceEventBundle::kLostEvents) lost = field->value != 0;
   }
-  Cpu* const cpu = At(number);
-  if (cpu == nullptr) return;
-  ++cpu->bundles;
-  if (lost) ++cpu->bundles_after_loss;
+  if (number >= kMaxCpus) return;
+  Cpu& cpu = cpus_[number];
+  ++cpu.bundles;
+  if (lost) ++cpu.bundles_after_loss;
 }
 
 void FtraceCounters::AddStats(Bytes stats) {
   constexpr uint32_t kKprobeStats = 10, kHits = 1, kMisses = 2;
+  constexpr uint64_t kPhaseStart = 1, kPhaseEnd = 2;
   uint64_t phase = 0;
-  wire::FieldReader fields(stats);
-  while (const auto field = fields.Next())
+  wire::FieldReader phases(stats);
+  while (const auto field = phases.Next())
     if (field->number == proto::FtraceStats::kPhase) phase = field->value;
   if (phase != kPhaseStart && phase != kPhaseEnd) return;
-  const bool at_start = phase == kPhaseStart;
-  wire::FieldReader again(stats);
-  while (const auto field = again.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    if (field->number == proto::FtraceStats::kCpuStats) AddCpuStats(field->bytes, at_start);
-    if (field->number != kKprobeStats) continue;
+  const auto set = [phase](FtracePhases& counter, std::optional<uint64_t> value) {
+    if (value) (phase == kPhaseStart ? counter.begin : counter.end) = value;
+  };
+  wire::FieldReader fields(stats);
+  while (const auto field = fields.Next()) {
+    uint64_t number = 0;
+    std::array<std::optional<uint64_t>, kFtraceCounters> found;
     wire::FieldReader values(field->bytes);
     while (const auto value = values.Next()) {
-      if (value->number == kHits) Set(kprobe_hits_, at_start, value->value);
-      if (value->number == kMisses) Set(kprobe_misses_, at_start, value->value);
+      if (field->IsBytes(kKprobeStats)) {
+        if (value->number == kHits) set(kprobe_hits_, value->value);
+        if (value->number == kMisses) set(kprobe_misses_, value->value);
+      }
+      if (value->number == proto::FtraceCpuStats::kCpu) number = value->value;
+      const auto known = std::ranges::find(kCounterFields, value->number) - kCounterFields.begin();
+      if (known == std::ssize(kCounterFields)) continue;
+      const bool is_time = known >= static_cast<int>(FtraceCounter::kNowTs);
+      found[static_cast<size_t>(known)] = is_time ? NsOf(value->value) : value->value;
     }
+    if (!field->IsBytes(proto::FtraceStats::kCpuStats) || number >= kMaxCpus) continue;
+    Cpu& cpu = cpus_[number];
+    for (size_t i = 0; i < kFtraceCounters; ++i) set(cpu.counters[i], found[i]);
   }
-}
-
-void FtraceCounters::AddCpuStats(Bytes stats, bool at_start) {
-  uint64_t number = 0;
-  std::array<std::optional<uint64_t>, kFtraceCounters> found;
-  wire::FieldReader values(stats);
-  while (const auto value = values.Next()) {
-    if (value->number == proto::FtraceCpuStats::kCpu) number = value->value;
-    for (const CounterField& field : kCounterFields) {
-      if (field.number != value->number) continue;
-      found[static_cast<size_t>(field.counter)] =
-          field.is_seconds ? NsOf(value->value) : value->value;
-    }
-  }
-  Cpu* const cpu = At(number);
-  if (cpu == nullptr) return;
-  for (size_t i = 0; i < kFtraceCounters; ++i)
-    if (found[i]) Set(cpu->counters[i], at_start, *found[i]);
 }
 
 }  // namespace ringscope

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace ringscope {
 
-/// What ftrace_stats packets have of a CPU. Times in ns of the trace's clock.
+/// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock.
 enum class FtraceCounter : uint8_t {
   kEntries,
   kOverrun,
@@ -25,8 +26,7 @@ inline constexpr size_t kFtraceCounters = 8;
 
 /// A counter at the start and at the end of the session, as far as it was read.
 struct FtracePhases {
-  std::optional<uint64_t> begin;
-  std::optional<uint64_t> end;
+  std::optional<uint64_t> begin, end;
   /// Trace processor's: nullopt without both.
   std::optional<uint64_t> delta() const {
     if (!begin || !end) return std::nullopt;
@@ -39,20 +39,17 @@ struct FtracePhases {
 class FtraceCounters {
  public:
   static constexpr uint64_t kMaxCpus = 1024;  // more are no trace's
-
   struct Cpu {
-    uint64_t bundles = 0;  // FtraceEventBundles read
-    uint64_t bundles_after_loss =
-        0;  // of these, those that report that events before them were lost
+    uint64_t bundles = 0;             // FtraceEventBundles read
+    uint64_t bundles_after_loss = 0;  // of these, with lost_events
     std::array<FtracePhases, kFtraceCounters> counters;
 
-    bool has_data_loss() const { return bundles_after_loss > 0; }
     const FtracePhases& operator[](FtraceCounter counter) const {
       return counters[static_cast<size_t>(counter)];
     }
   };
 
-  /// Whether AddPacket is of use for a packet with this content (of proto::TracePacket).
+  /// Returns true if AddPacket is of use for a packet with this content (of proto::TracePacket).
   static bool Wants(uint32_t content);
   /// Reads all bundles and statistics in the packet.
   void AddPacket(Bytes packet);
@@ -66,12 +63,8 @@ class FtraceCounters {
   const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
 
  private:
-  void AddCpuStats(Bytes stats, bool at_start);
-  Cpu* At(uint64_t cpu);
-
   std::map<uint64_t, Cpu> cpus_;
-  FtracePhases kprobe_hits_;
-  FtracePhases kprobe_misses_;
+  FtracePhases kprobe_hits_, kprobe_misses_;
 };
 
 }  // namespace ringscope

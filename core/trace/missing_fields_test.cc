@@ -7,6 +7,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/trace/stat_rows.h"
 #include "core/trace/trace_scan.h"
 
 namespace ringscope {

@@ -4,6 +4,10 @@
 
 #include <string>
 
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
+
 namespace ringscope {
 namespace {
 
@@ -11,17 +15,25 @@ using proto::TracePacket;
 
 /// Letters for packets: c config, u uuid, k clock snapshot, e service event, s statistics, i system
 /// info, p a producer's, k of a producer: K.
-class SplitLetters {
+class SplitLetters : public SessionPackets {
  public:
   SplitLetters& Packets(std::string_view letters) {
     for (const char letter : letters) Add(letter);
     return *this;
   }
   std::string End() {
-    EXPECT_TRUE(split_.Finish([this](uint64_t, Bytes bytes) { return Take(bytes); }));
+    EXPECT_TRUE(split_.Finish());
     return text_;
   }
-  SessionSplit split_;
+  Status OnPacket(const RawPacket& packet, const TracePacketView&) override {
+    text_ += wire::AsText(packet.bytes);
+    return {};
+  }
+  Status OnNextSession(uint64_t) override {
+    text_ += '|';
+    return {};
+  }
+  SessionSplit split_{*this};
 
  private:
   void Add(char letter) {
@@ -37,18 +49,7 @@ class SplitLetters {
                    : letter == 'i'                  ? kSystemInfo
                                                     : TracePacket::kTrackEvent;
     const std::string bytes(1, letter);
-    const auto kept = split_.Add(
-        0, wire::AsBytes(bytes), view, [this](uint64_t, Bytes b) { return Take(b); },
-        [this](uint64_t) {
-          text_ += '|';
-          return Status();
-        });
-    ASSERT_TRUE(kept);
-    if (!*kept) text_ += letter;
-  }
-  Status Take(Bytes bytes) {
-    text_ += wire::AsText(bytes);
-    return {};
+    EXPECT_TRUE(split_.Add({.bytes = wire::AsBytes(bytes), .in_file = {}}, view));
   }
   std::string text_;
 };

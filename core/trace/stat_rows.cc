@@ -1,18 +1,20 @@
 #include "core/trace/stat_rows.h"
 
 #include <algorithm>
-#include <string_view>
+#include <charconv>
 #include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 namespace {
 
-struct Meaning {
-  std::string_view name;
-  const char* text;
-};
+constexpr StatSeverity kInfoRow = StatSeverity::kInfo, kLossRow = StatSeverity::kDataLoss,
+                       kErrorRow = StatSeverity::kError;
 
-constexpr std::array<Meaning, 19> kMeanings = {{
+constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {{
     {"traced_buf_patches_failed",
      "patches that were refused, or whose chunk was overwritten: packets that stay incomplete"},
     {"traced_buf_abi_violations", "chunks or fragments that break the shared-memory protocol"},
@@ -43,83 +45,104 @@ constexpr std::array<Meaning, 19> kMeanings = {{
     {"ftrace_kprobe_misses_delta", "kprobes that the kernel could not record"},
 }};
 
-constexpr StatSeverity LossIf(bool is_data_loss) {
-  return is_data_loss ? StatSeverity::kDataLoss : StatSeverity::kInfo;
+/// By FtraceCounter. Trace processor has no delta of times.
+constexpr std::array<std::pair<const char*, std::optional<StatSeverity>>, kFtraceCounters>
+    kFtraceNames = {{{"entries", kInfoRow},
+                     {"overrun", kInfoRow},
+                     {"commit_overrun", kErrorRow},
+                     {"bytes", kInfoRow},
+                     {"dropped_events", kErrorRow},
+                     {"read_events", kInfoRow},
+                     {"now_ts", {}},
+                     {"oldest_event_ts", {}}}};
+
+constexpr StatSeverity LossIf(bool is_data_loss) { return is_data_loss ? kLossRow : kInfoRow; }
+
+void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
+                StatSeverity severity, uint64_t value) {
+  StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
+  for (const auto& [known, text] : kMeanings)
+    if (known == row.name) row.meaning = text;
 }
 
-struct FtraceName {
-  FtraceCounter counter;
-  const char* name;
-  StatSeverity delta = StatSeverity::kInfo;
-  bool has_delta = true;
-};
-constexpr std::array<FtraceName, kFtraceCounters> kFtraceNames = {{
-    {FtraceCounter::kEntries, "entries"},
-    {FtraceCounter::kOverrun, "overrun"},
-    {FtraceCounter::kCommitOverrun, "commit_overrun", StatSeverity::kError},
-    {FtraceCounter::kBytes, "bytes"},
-    {FtraceCounter::kDroppedEvents, "dropped_events", StatSeverity::kError},
-    {FtraceCounter::kReadEvents, "read_events"},
-    {FtraceCounter::kNowTs, "now_ts", StatSeverity::kInfo, false},
-    {FtraceCounter::kOldestEventTs, "oldest_event_ts", StatSeverity::kInfo, false},
-}};
+void AddPhaseRows(StatRows& rows, const std::string& name, std::optional<uint32_t> cpu,
+                  const FtracePhases& phases, std::optional<StatSeverity> delta) {
+  if (phases.begin) AddStatRow(rows, name + "_begin", cpu, kInfoRow, *phases.begin);
+  if (phases.end) AddStatRow(rows, name + "_end", cpu, kInfoRow, *phases.end);
+  if (delta && phases.delta()) AddStatRow(rows, name + "_delta", cpu, *delta, *phases.delta());
+}
 
-void AddPhaseRows(const std::string& name, std::optional<uint32_t> cpu, const FtracePhases& phases,
-                  std::optional<StatSeverity> delta, StatRows& rows) {
-  const auto add = [&](const char* suffix, StatSeverity severity, std::optional<uint64_t> value) {
-    if (value) AddRow(rows, name + suffix, cpu, severity, *value);
+/// Adds the counters that trace processor has by machine.
+void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
+  std::array<uint64_t, 3> failed{};
+  for (const ClockProblem& problem : facts.clock_problems)
+    failed[static_cast<size_t>(problem.failure)] += problem.packets;
+  AddFtraceRows(rows, facts.ftrace);
+  const auto add = [&](const char* name, uint64_t value, StatSeverity severity = kErrorRow) {
+    AddStatRow(rows, name, {}, severity, value);
   };
-  add("_begin", StatSeverity::kInfo, phases.begin);
-  add("_end", StatSeverity::kInfo, phases.end);
-  if (delta) add("_delta", *delta, phases.delta());
+  add("ftrace_bundle_tokenizer_errors", facts.bundles_without_cpu + facts.events_without_time);
+  add("compact_sched_has_parse_errors", facts.bad_compact_sched > 0 ? 1 : 0);
+  add("clock_sync_failure_unknown_source_clock", failed[0]);
+  add("clock_sync_failure_unknown_target_clock", failed[1]);
+  add("clock_sync_failure_no_path", failed[2]);
+  add("clock_sync_failure_undeferrable_packet_loss", facts.undeferrable, kLossRow);
+  add("incremental_state_cleared_missing_sequence_id", facts.clears_without_sequence);
+  add("previous_packet_dropped_missing_sequence_id", facts.drops_without_sequence);
+  add("trace_packet_defaults_missing_sequence_id", facts.defaults_without_sequence);
+  add("interned_data_missing_sequence_id", facts.interned_without_sequence);
+  add("track_event_missing_timestamp", facts.track_events_without_time);
+  add("atom_timestamp_missing", facts.atoms_without_time);
+  add("gpu_counters_missing_timestamp", facts.gpu_counters_without_time);
+  add("track_descriptor_missing_uuid", facts.tracks_without_uuid);
+  add("track_descriptor_process_missing_pid", facts.process_tracks_without_pid);
+  add("track_descriptor_thread_missing_pid_tid", facts.thread_tracks_without_ids);
+  add("track_event_missing_sequence_id", facts.track_events_without_sequence);
+  add("thread_descriptor_missing_sequence_id", facts.threads_without_sequence);
+}
+
+/// Returns true if nothing ever flushed the producers of a session that was written into a file.
+/// Since v54 the service does that by itself.
+bool LacksFlushes(const TraceConfigFacts& config, const TraceFacts& facts) {
+  constexpr uint64_t kFlushesByItself = 54;
+  return config.write_into_file && config.flush_period_ms.value_or(0) == 0 &&
+         ServiceRelease(facts.service_version).value_or(0) < kFlushesByItself;
 }
 
 }  // namespace
 
-void AddRow(StatRows& rows, std::string name, std::optional<uint32_t> index, StatSeverity severity,
-            uint64_t value) {
-  StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
-  const auto meaning =
-      std::ranges::find_if(kMeanings, [&](const Meaning& entry) { return entry.name == row.name; });
-  if (meaning != kMeanings.end()) row.meaning = meaning->text;
-}
-
 void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats) {
   for (const StatField& field : kStatFields)
-    AddRow(rows, std::string("traced_buf_") + field.name, index, LossIf(field.is_data_loss),
-           stats.*field.value);
+    AddStatRow(rows, std::string("traced_buf_") + field.name, index, LossIf(field.is_data_loss),
+               stats.*field.value);
 }
 
 void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
                  uint64_t dropped_sequences) {
-  const auto add = [&](const std::string& name, uint64_t value) {
-    AddRow(rows, "traced_buf_" + name, index, StatSeverity::kDataLoss, value);
-  };
-  add("sequence_packet_loss", losses.sequence_packet_loss);
-  add("incremental_sequences_dropped", dropped_sequences);
+  AddStatRow(rows, "traced_buf_sequence_packet_loss", index, kLossRow, losses.sequence_packet_loss);
+  AddStatRow(rows, "traced_buf_incremental_sequences_dropped", index, kLossRow, dropped_sequences);
   for (size_t bit = 0; bit < kLossBitNames.size(); ++bit)
-    add(std::string("data_loss_") + kLossBitNames[bit].name, losses.by_bit[bit]);
+    AddStatRow(rows, std::string("traced_buf_data_loss_") + kLossBitNames[bit].name, index,
+               kLossRow, losses.by_bit[bit]);
 }
 
 void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats) {
-  AddRow(rows, "long_trace_mode_bytes_overwritten", index, StatSeverity::kDataLoss,
-         stats.bytes_overwritten);
+  AddStatRow(rows, "long_trace_mode_bytes_overwritten", index, kLossRow, stats.bytes_overwritten);
 }
 
 void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs) {
-  AddRow(rows, "config_write_into_file_discard", index, StatSeverity::kDataLoss, configs);
+  AddStatRow(rows, "config_write_into_file_discard", index, kLossRow, configs);
 }
 
 void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,
                     uint64_t final_flushes_failed) {
   for (const ServiceField& field : kServiceFields) {
     if (field.value == &ServiceStats::final_flush_outcome) {
-      AddRow(rows, "traced_final_flush_succeeded", {}, StatSeverity::kInfo,
-             final_flushes_succeeded);
-      AddRow(rows, "traced_final_flush_failed", {}, StatSeverity::kDataLoss, final_flushes_failed);
+      AddStatRow(rows, "traced_final_flush_succeeded", {}, kInfoRow, final_flushes_succeeded);
+      AddStatRow(rows, "traced_final_flush_failed", {}, kLossRow, final_flushes_failed);
     } else if (field.proto_field != 0) {
-      AddRow(rows, std::string("traced_") + field.name, {}, LossIf(field.is_data_loss),
-             service.*field.value);
+      AddStatRow(rows, std::string("traced_") + field.name, {}, LossIf(field.is_data_loss),
+                 service.*field.value);
     }
   }
 }
@@ -127,16 +150,54 @@ void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_
 void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace) {
   for (const auto& [number, cpu] : ftrace.cpus()) {
     const auto index = static_cast<uint32_t>(number);
-    for (const FtraceName& entry : kFtraceNames) {
-      AddPhaseRows(std::string("ftrace_cpu_") + entry.name, index,
-                   cpu.counters[static_cast<size_t>(entry.counter)],
-                   entry.has_delta ? std::optional(entry.delta) : std::nullopt, rows);
-    }
-    if (cpu.has_data_loss())
-      AddRow(rows, "ftrace_cpu_has_data_loss", index, StatSeverity::kDataLoss, 1);
+    for (size_t i = 0; i < kFtraceCounters; ++i)
+      AddPhaseRows(rows, std::string("ftrace_cpu_") + kFtraceNames[i].first, index, cpu.counters[i],
+                   kFtraceNames[i].second);
+    if (cpu.bundles_after_loss > 0)
+      AddStatRow(rows, "ftrace_cpu_has_data_loss", index, kLossRow, 1);
   }
-  AddPhaseRows("ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), StatSeverity::kInfo, rows);
-  AddPhaseRows("ftrace_kprobe_misses", {}, ftrace.kprobe_misses(), StatSeverity::kDataLoss, rows);
+  AddPhaseRows(rows, "ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), kInfoRow);
+  AddPhaseRows(rows, "ftrace_kprobe_misses", {}, ftrace.kprobe_misses(), kLossRow);
+}
+
+StatRows StatRowsOf(const TraceFacts& facts) {
+  StatRows rows;
+  const TraceConfigFacts config =
+      ReadTraceConfigFacts(facts.config ? wire::AsBytes(*facts.config) : Bytes());
+  for (uint32_t i = 0; i < facts.buffers.size(); ++i) {
+    const TraceBuffer& buffer = facts.buffers[i];
+    if (buffer.has_stats) AddBufferRows(rows, i, buffer.stats);
+    if (buffer.has_losses) AddLossRows(rows, i, buffer.losses, buffer.dropped_sequences);
+    if (buffer.has_stats && config.write_into_file) AddFileRow(rows, i, buffer.stats);
+  }
+  for (const auto& [index, times] : facts.discards_into_file) AddDiscardRow(rows, index, times);
+  if (facts.stats_packets > 0)
+    AddServiceRows(rows, facts.service, facts.final_flushes_succeeded, facts.final_flushes_failed);
+  const auto add = [&rows](const char* name, uint64_t value) {
+    AddStatRow(rows, name, {}, kErrorRow, value);
+  };
+  if (facts.has_filter) add("filter_errors", facts.filter_errors);
+  add("config_write_into_file_no_flush", LacksFlushes(config, facts) ? 1 : 0);
+  add("invalid_clock_snapshots", facts.invalid_snapshots);
+  add("trace_sorter_negative_timestamp_dropped", facts.negative_times);
+  add("sorter_push_event_out_of_order", facts.late_events);
+  AddMachineRows(rows, facts);
+  for (const auto& [machine, remote] : facts.remotes) {
+    const size_t first = rows.size();
+    AddMachineRows(rows, remote);
+    for (size_t i = first; i < rows.size(); ++i) rows[i].machine = machine;
+  }
+  return rows;
+}
+
+std::optional<uint64_t> ServiceRelease(std::string_view version) {
+  for (size_t at = version.find('v'); at != std::string_view::npos;
+       at = version.find('v', at + 1)) {
+    uint64_t release = 0;
+    const char* const end = version.data() + version.size();
+    if (std::from_chars(version.data() + at + 1, end, release).ec == std::errc()) return release;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringscope

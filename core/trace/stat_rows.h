@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -14,7 +15,9 @@
 
 namespace ringscope {
 
-/// How trace processor judges a row.
+struct TraceFacts;
+
+/// Trace processor's severity of a row.
 enum class StatSeverity : uint8_t { kInfo, kDataLoss, kError };
 template <>
 inline constexpr std::array kEnumNames<StatSeverity> = {"info", "data_loss", "error"};
@@ -30,26 +33,29 @@ struct StatRow {
 
   bool is_data_loss() const { return severity == StatSeverity::kDataLoss; }
 };
-
 using StatRows = std::vector<StatRow>;
 
-/// Adds a row.
-void AddRow(StatRows& rows, std::string name, std::optional<uint32_t> index, StatSeverity severity,
-            uint64_t value);
+/// Trace processor's rows of a trace, as far as its service, buffers, clocks, order and ftrace
+/// determine them; zeros too. Rows of what did not happen in the file are absent.
+StatRows StatRowsOf(const TraceFacts& facts);
+
 /// The counters of a buffer, by its index.
 void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats);
 /// The losses that the packets of a buffer's sequences show.
 void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
                  uint64_t dropped_sequences);
-/// Of a buffer of a session that the service wrote into a file: what it lost unread.
+/// Unread losses of a buffer of a session that the service wrote into a file.
 void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats);
-/// Of such a buffer that discards: in how many configs.
+/// The number of configs in which such a buffer discards.
 void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs);
 /// The counters of the service.
 /// @param final_flushes_succeeded, final_flushes_failed as all statistics of the trace count them
 void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,
                     uint64_t final_flushes_failed);
 void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace);
+
+/// "Perfetto v58.2-5f4e1d2 (5f4e1d2)" -> 58; nullopt: not in the text.
+std::optional<uint64_t> ServiceRelease(std::string_view version);
 
 }  // namespace ringscope
 

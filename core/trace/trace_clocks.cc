@@ -13,9 +13,9 @@ namespace {
 
 /// Sums and products of what a file has: modulo 2^64, as nothing is promised of them.
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
-int64_t Between(int64_t ns, int64_t from, int64_t to) {
-  return Wrapped(static_cast<uint64_t>(ns) - static_cast<uint64_t>(from) +
-                 static_cast<uint64_t>(to));
+
+int64_t Less(int64_t a, int64_t b) {
+  return Wrapped(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
 /// ns of each clock of a ClockSnapshot message.
@@ -23,12 +23,8 @@ std::map<uint32_t, int64_t> TimesOf(Bytes snapshot) {
   std::map<uint32_t, int64_t> times;
   constexpr size_t kMostClocks = 64;
   for (const ClockReading& reading : ReadClockSnapshot(snapshot).clocks)
-    if (times.size() < kMostClocks) times[reading.id] = static_cast<int64_t>(reading.ns());
+    if (times.size() < kMostClocks) times[reading.id] = Wrapped(reading.ns());
   return times;
-}
-
-int64_t Less(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
 }  // namespace
@@ -41,38 +37,34 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
   static_assert(kMaxClocksOfSnapshot < ClockReadings::kMaxClocks);
   const ClockReadings found = ReadClockSnapshot(snapshot);
   std::vector<Reading> readings;
-  bool is_valid = true;
-  bool has_boot_time = false;
+  bool is_valid = true, has_boot_time = false;
   for (const ClockReading& clock : found.clocks) {
     is_valid &= readings.size() < kMaxClocksOfSnapshot;
     if (!is_valid) break;
     const ClockKey key = ClockKey::Of(sequence_id, clock.id);
-    const Clock read{
-        .unit_ns = clock.unit_ns, .is_incremental = clock.is_incremental, .last = clock.time};
     has_boot_time |= key == ClockKey{0, kBootTime};
     if (clocks_.size() == kMaxClocks && !clocks_.contains(key)) {
       ++left_out_;
       return;
     }
-    const auto [known, is_new] = clocks_.try_emplace(key, read);
-    const bool is_twice =
-        std::ranges::any_of(readings, [&](const Reading& other) { return other.clock == key; });
-    is_valid = !is_twice && known->second.unit_ns == read.unit_ns &&
-               known->second.is_incremental == read.is_incremental;
+    Clock& known = clocks_
+                       .try_emplace(key, Clock{.unit_ns = clock.unit_ns,
+                                               .is_incremental = clock.is_incremental})
+                       .first->second;
+    is_valid = known.unit_ns == clock.unit_ns && known.is_incremental == clock.is_incremental &&
+               std::ranges::find(readings, key, &Reading::clock) == readings.end();
     if (!is_valid) continue;
-    known->second.last = read.last;
+    known.last = clock.time;
     readings.push_back({key, Wrapped(clock.ns())});
   }
   if (!is_valid || SetsTraceClockBack(readings)) {
     ++invalid_snapshots_;
     return;
   }
-  std::optional<ClockKey> primary;
-  if (found.primary || has_boot_time) primary = ClockKey{0, found.primary.value_or(kBootTime)};
-  if (primary) {
-    default_clock_ = primary;
-    if (!has_converted_ && *primary != trace_clock_) {
-      trace_clock_ = *primary;
+  if (found.primary || has_boot_time) {
+    default_clock_ = ClockKey{0, found.primary.value_or(kBootTime)};
+    if (!has_converted_ && *default_clock_ != trace_clock_) {
+      trace_clock_ = *default_clock_;
       ForgetPaths();
     }
   }
@@ -86,23 +78,21 @@ void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
   Add({{a, a_ns}, {b, b_ns}});
 }
 
-/// Whether the trace's clock shows less than in the snapshot of the same clocks before.
-bool TraceClocks::SetsTraceClockBack(const std::vector<Reading>& readings) const {
-  const auto reading = std::ranges::find(readings, trace_clock_, &Reading::clock);
-  if (reading == readings.end()) return false;
-  const auto series = series_.find(ClocksOf(readings));
-  if (series == series_.end()) return false;
-  const auto column = std::ranges::lower_bound(series->second.clocks, trace_clock_);
-  const auto place = static_cast<size_t>(column - series->second.clocks.begin());
-  return series->second.times[place].back() > reading->ns;
-}
-
 /// Sorted.
 std::vector<ClockKey> TraceClocks::ClocksOf(const std::vector<Reading>& readings) {
   std::vector<ClockKey> clocks;
   for (const Reading& reading : readings) clocks.push_back(reading.clock);
   std::ranges::sort(clocks);
   return clocks;
+}
+
+/// Returns true if the trace's clock shows less than in the snapshot of the same clocks before.
+bool TraceClocks::SetsTraceClockBack(const std::vector<Reading>& readings) const {
+  const auto reading = std::ranges::find(readings, trace_clock_, &Reading::clock);
+  if (reading == readings.end()) return false;
+  const auto series = series_.find(ClocksOf(readings));
+  return series != series_.end() &&
+         series->second.times[series->second.ColumnOf(trace_clock_)].back() > reading->ns;
 }
 
 void TraceClocks::Add(std::vector<Reading> readings) {
@@ -133,52 +123,51 @@ void TraceClocks::Add(std::vector<Reading> readings) {
   }
 }
 
-bool TraceClocks::FindAndConvert(ClockKey key, uint64_t time, int64_t& ns) {
-  has_converted_ = true;
-  const auto known = clocks_.find(key);
-  if (known == clocks_.end()) {
-    ns = Wrapped(time);
-    return key == trace_clock_;
-  }
-  last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
-  return ConvertLast(time, ns);
+size_t TraceClocks::Series::ColumnOf(ClockKey clock) const {
+  const auto found = std::ranges::lower_bound(clocks, clock);
+  return found != clocks.end() && *found == clock ? static_cast<size_t>(found - clocks.begin())
+                                                  : clocks.size();
 }
 
-bool TraceClocks::ConvertLast(uint64_t time, int64_t& ns) {
+int64_t TraceClocks::Series::Convert(size_t from, size_t to, int64_t ns) {
+  const std::vector<int64_t>& known = times[from];
+  if (known[last_used] > ns || (last_used + 1 < known.size() && ns >= known[last_used + 1])) {
+    const auto after = std::ranges::upper_bound(known, ns);
+    last_used = after == known.begin() ? 0 : static_cast<size_t>(after - known.begin()) - 1;
+  }
+  return Less(ns, Less(known[last_used], times[to][last_used]));
+}
+
+std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
+  if (last_.clock == nullptr || last_.key != key) {
+    has_converted_ = true;
+    const auto known = clocks_.find(key);
+    if (known == clocks_.end())
+      return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
+    last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
+  }
   Clock& clock = *last_.clock;
   if (clock.is_incremental) time = clock.last += time;
-  ns = Wrapped(time * clock.unit_ns);
-  if (last_.path == nullptr) return true;
-  for (const Step& step : *last_.path) ns = Moved(step, ns);
-  return !last_.path->empty();
-}
-
-int64_t TraceClocks::Moved(const Step& step, int64_t ns) {
-  Series& series = *step.series;
-  const std::vector<int64_t>& from = series.times[step.from];
-  size_t at = series.last_used;
-  const bool fits = from[at] <= ns && (at + 1 == from.size() || ns < from[at + 1]);
-  if (!fits) {
-    const auto after = std::ranges::upper_bound(from, ns);
-    at = after == from.begin() ? 0 : static_cast<size_t>(after - from.begin()) - 1;
-    series.last_used = at;
-  }
-  return Between(ns, from[at], series.times[step.to][at]);
+  int64_t ns = Wrapped(time * clock.unit_ns);
+  if (last_.path == nullptr) return ns;
+  if (last_.path->empty()) return std::nullopt;
+  for (const Step& step : *last_.path) ns = step.series->Convert(step.from, step.to, ns);
+  return ns;
 }
 
 std::optional<ClockFailure> TraceClocks::FailureOf(ClockKey clock) {
   if (clock == trace_clock_) return std::nullopt;
   if (!clocks_.contains(clock)) return ClockFailure::kUnknownSource;
   if (!clocks_.contains(trace_clock_)) return ClockFailure::kUnknownTarget;
-  const std::vector<Step>* const path = PathFrom(clock);
-  return path == nullptr || path->empty() ? std::optional(ClockFailure::kNoPath) : std::nullopt;
+  return PathFrom(clock)->empty() ? std::optional(ClockFailure::kNoPath) : std::nullopt;
 }
 
-/// The shortest chain of series to the trace's clock; nullptr: the clock is in no snapshot.
-auto TraceClocks::PathFrom(ClockKey clock) -> const std::vector<Step>* {
-  if (!clocks_.contains(clock)) return nullptr;
-  const auto known = paths_.find(clock);
-  if (known != paths_.end()) return &known->second;
+/// The shortest chain of series to the trace's clock.
+/// @param clock of a snapshot
+auto TraceClocks::PathFrom(ClockKey clock) -> const Path* {
+  const auto [entry, is_new] = paths_.try_emplace(clock);
+  Path& path = entry->second;
+  if (!is_new) return &path;
   std::map<ClockKey, std::pair<ClockKey, Step>> reached;  // from where, and how
   std::deque<ClockKey> next = {clock};
   while (!next.empty() && !reached.contains(trace_clock_)) {
@@ -186,24 +175,21 @@ auto TraceClocks::PathFrom(ClockKey clock) -> const std::vector<Step>* {
     next.pop_front();
     if (clocks_[at].runs_back) continue;
     for (auto& [key, series] : series_) {
-      const auto column = std::ranges::lower_bound(series.clocks, at);
-      if (column == series.clocks.end() || *column != at) continue;
-      const auto from = static_cast<size_t>(column - series.clocks.begin());
+      const size_t from = series.ColumnOf(at);
+      if (from == series.clocks.size()) continue;
       for (size_t to = 0; to < series.clocks.size(); ++to) {
         const ClockKey other = series.clocks[to];
-        if (other == clock || reached.contains(other)) continue;
-        reached.emplace(other, std::pair(at, Step{&series, from, to}));
-        next.push_back(other);
+        if (other != clock && reached.try_emplace(other, at, Step{&series, from, to}).second)
+          next.push_back(other);
       }
     }
   }
-  std::vector<Step> path;
   if (reached.contains(trace_clock_)) {
     for (ClockKey at = trace_clock_; at != clock; at = reached.at(at).first)
       path.push_back(reached.at(at).second);
     std::ranges::reverse(path);
   }
-  return &paths_.emplace(clock, std::move(path)).first->second;
+  return &path;
 }
 
 TraceClocks& MachineClocks::Of(uint32_t machine) {
@@ -215,21 +201,17 @@ TraceClocks& MachineClocks::Of(uint32_t machine) {
 
 void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
   constexpr uint32_t kSynced = 1, kClient = 2, kHost = 3;
+  constexpr size_t kMaxClocks = 256;
   if (machine == 0 || &Of(machine) == &others_) return;
   // The mean of all moments: each has the delay of a message, which is small beside it.
   std::map<uint32_t, std::pair<double, uint64_t>> sums;
   wire::FieldReader fields(sync);
   while (const auto field = fields.Next()) {
     if (field->number != kSynced) continue;
-    std::map<uint32_t, int64_t> client, host;
-    wire::FieldReader sides(field->bytes);
-    while (const auto side = sides.Next()) {
-      if (side->number == kClient) client = TimesOf(side->bytes);
-      if (side->number == kHost) host = TimesOf(side->bytes);
-    }
-    for (const auto& [id, ns] : client) {
+    const std::map<uint32_t, int64_t> host =
+        TimesOf(wire::LastBytes(field->bytes, kHost).value_or(Bytes()));
+    for (const auto& [id, ns] : TimesOf(wire::LastBytes(field->bytes, kClient).value_or(Bytes()))) {
       const auto other = host.find(id);
-      constexpr size_t kMaxClocks = 256;
       if (other == host.end() || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
       auto& [sum, count] = sums[id];
       sum += static_cast<double>(Less(ns, other->second));
@@ -245,12 +227,12 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
 
 std::optional<int64_t> MachineClocks::ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,
                                                   uint64_t time) {
-  TraceClocks& clocks = machine == 0 ? host_ : Of(machine);
+  TraceClocks& clocks = Of(machine);
   const std::optional<int64_t> ns =
-      clock ? clocks.ToTraceTime(*clock, time) : static_cast<int64_t>(time);
-  if (machine == 0) return ns;
+      clock ? clocks.ToTraceTime(*clock, time) : std::optional(Wrapped(time));
+  if (machine == 0 || !ns) return ns;
   const auto remote = remotes_.find(machine);
-  if (!ns || remote == remotes_.end()) return ns;
+  if (remote == remotes_.end()) return ns;
   const auto ahead = remote->second.ahead_ns.find(clocks.trace_clock().id);
   return ahead == remote->second.ahead_ns.end() ? ns : Less(*ns, ahead->second);
 }

@@ -1,10 +1,11 @@
 #ifndef RINGSCOPE_CORE_TRACE_TRACE_CLOCKS_H_
 #define RINGSCOPE_CORE_TRACE_TRACE_CLOCKS_H_
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -18,9 +19,8 @@ struct ClockKey {
 
   /// The clock that a packet of the sequence means by a number.
   static ClockKey Of(uint32_t sequence_id, uint32_t id) {
-    return {IsOfSequence(id) ? sequence_id : 0, id};
+    return {id >= 64 && id <= 127 ? sequence_id : 0, id};
   }
-  static bool IsOfSequence(uint32_t id) { return id >= 64 && id <= 127; }
   friend auto operator<=>(const ClockKey&, const ClockKey&) = default;
 };
 
@@ -40,6 +40,7 @@ class TraceClocks {
 
   /// @param max_readings beyond which snapshots are left out
   explicit TraceClocks(size_t max_readings = kMaxReadings);
+
   /// Takes in a ClockSnapshot message of a packet of the sequence.
   void AddSnapshot(Bytes snapshot, uint32_t sequence_id);
   /// Relates two clocks at an instant.
@@ -47,23 +48,11 @@ class TraceClocks {
 
   /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt: see FailureOf. The
   /// times of an incremental clock are steps, and this is the next one.
-  std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time) {
-    int64_t ns = 0;
-    return Convert(clock.sequence_id, clock.id, time, ns) ? std::optional(ns) : std::nullopt;
-  }
-  /// The same for where each nanosecond counts: the parts of a ClockKey, and whether the time can
-  /// be converted. (Compilers pass structs and optionals through memory, which waits for the
-  /// writes.)
-  bool Convert(uint32_t sequence_id, uint32_t id, uint64_t time, int64_t& ns) {
-    if (last_.clock == nullptr || last_.key.id != id || last_.key.sequence_id != sequence_id)
-        [[unlikely]]
-      return FindAndConvert({sequence_id, id}, time, ns);
-    return ConvertLast(time, ns);
-  }
+  std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time);
   /// Why this clock's times cannot be converted; nullopt: they can.
   std::optional<ClockFailure> FailureOf(ClockKey clock);
 
-  /// What packets without a clock are meant in; nullopt: there was no snapshot yet.
+  /// The clock of packets that name none; nullopt: there was no snapshot yet.
   const std::optional<ClockKey>& default_clock() const { return default_clock_; }
   ClockKey trace_clock() const { return trace_clock_; }
   uint64_t snapshots() const { return snapshots_; }
@@ -86,44 +75,43 @@ class TraceClocks {
     std::vector<ClockKey> clocks;  // sorted
     std::vector<std::vector<int64_t>> times;
     size_t last_used = 0;
+
+    /// The clock's place; clocks.size(): it has none.
+    size_t ColumnOf(ClockKey clock) const;
+    /// @param from, to columns
+    int64_t Convert(size_t from, size_t to, int64_t ns);
   };
   struct Step {
     Series* series;
-    size_t from, to;  // clocks of the series
+    size_t from, to;  // columns
   };
+  using Path = std::vector<Step>;
 
   void Add(std::vector<Reading> readings);
   bool SetsTraceClockBack(const std::vector<Reading>& readings) const;
   static std::vector<ClockKey> ClocksOf(const std::vector<Reading>& readings);
-  const std::vector<Step>* PathFrom(ClockKey clock);
-  bool FindAndConvert(ClockKey clock, uint64_t time, int64_t& ns);
-  /// By the clock that was converted last.
-  bool ConvertLast(uint64_t time, int64_t& ns);
-  static int64_t Moved(const Step& step, int64_t ns);
-
-  std::map<std::vector<ClockKey>, Series> series_;
-  std::map<ClockKey, Clock> clocks_;
-  /// The clock that was converted last, as most times are of the same.
-  struct Last {
-    ClockKey key;
-    Clock* clock = nullptr;                   // nullptr: there is none
-    const std::vector<Step>* path = nullptr;  // nullptr: it is the trace's own
-  };
+  const Path* PathFrom(ClockKey clock);
   void ForgetPaths() {
     paths_.clear();
     last_ = {};
   }
 
-  std::map<ClockKey, std::vector<Step>> paths_;  // to the trace's clock; empty: there is none
+  std::map<std::vector<ClockKey>, Series> series_;
+  std::map<ClockKey, Clock> clocks_;
+  std::map<ClockKey, Path> paths_;  // to the trace's clock; empty: there is none
+  /// The clock that was converted last, as most times are of the same.
+  struct Last {
+    ClockKey key;
+    Clock* clock = nullptr;      // nullptr: there is none
+    const Path* path = nullptr;  // nullptr: it is the trace's own
+  };
+  Last last_;
   size_t max_readings_;
   ClockKey trace_clock_;
   std::optional<ClockKey> default_clock_;
-  Last last_;
   bool has_converted_ = false;
   size_t readings_ = 0;
-  uint64_t snapshots_ = 0;
-  uint64_t invalid_snapshots_ = 0;
-  uint64_t left_out_ = 0;
+  uint64_t snapshots_ = 0, invalid_snapshots_ = 0, left_out_ = 0;
 };
 
 /// The clocks of all machines of a trace: the service's own, and of each remote machine those of
@@ -134,7 +122,6 @@ class MachineClocks {
   static constexpr size_t kMaxMachines = 16;
   static constexpr size_t kMaxReadings = 50'000;  // of a remote machine's clocks
 
-  TraceClocks& host() { return host_; }
   const TraceClocks& host() const { return host_; }
   /// @param machine 0: the service's own
   TraceClocks& Of(uint32_t machine);
@@ -142,8 +129,7 @@ class MachineClocks {
   /// and on the service's.
   void AddSync(uint32_t machine, Bytes sync);
   /// A time of a packet of this machine as ns of the service's trace clock; nullopt: its clock
-  /// cannot be converted. Where no RemoteClockSync was read, the machine's clock is taken as the
-  /// service's.
+  /// cannot be converted. Without a RemoteClockSync, the machine's clock is taken as the service's.
   /// @param clock absent: the time is in the machine's trace clock
   std::optional<int64_t> ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,
                                      uint64_t time);

@@ -1,12 +1,13 @@
 #ifndef RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 #define RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/perfetto/data_loss.h"
@@ -27,20 +28,13 @@ struct TimeSpan {
   }
   int64_t length_ns() const { return last_ns - first_ns; }
 };
+
 inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
   if (span)
     span->Add(ns);
   else
     span = TimeSpan{ns, ns};
 }
-
-/// Where a packet says that something of its sequence is missing before it.
-struct LossSign {
-  uint64_t offset = 0;               // of the packet in the file
-  uint32_t bits = 0;                 // of LossBit
-  std::optional<int64_t> before_ns;  // time of the sequence's packet before
-  std::optional<int64_t> after_ns;   // time of this packet
-};
 
 /// Packets and bytes of a kind.
 struct Amount {
@@ -51,27 +45,23 @@ struct Amount {
 
 /// A sequence of a trace: what one writer wrote.
 struct TraceSequence {
-  static constexpr size_t kMaxSigns = 16;
-
   uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
   uint32_t machine = 0;  // 0: the service's own
   std::optional<int32_t> pid;
   std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
   Amount all;
   std::string thread_name;  // as its track descriptor has it
-
   // Losses as trace processor counts them.
   LossCounts losses;
-  std::vector<LossSign> signs;   // the first kMaxSigns of them
+  std::optional<TimeSpan> first_loss;  // from the packet before it to that after it
   uint32_t first_loss_bits = 0;  // of the sequence's first packet, which trace processor leaves out
-
   // Incremental state.
   uint64_t clears = 0;   // packets that clear it
   uint64_t needing = 0;  // packets that need it
   uint64_t skipped = 0;  // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
 
-  /// Whether its first packet reports a loss before it: one with a cause, as V1 buffers and
+  /// Returns true if its first packet reports a loss before it: one with a cause, as V1 buffers and
   /// services before v57 flag every first packet.
   bool lost_beginning() const { return (first_loss_bits & ~kLossPresent) != 0; }
   bool is_dropped() const { return skipped > 0 && skipped == needing; }
@@ -85,12 +75,12 @@ struct TraceBuffer {
   bool has_losses = false;
   LossCounts losses;
   uint64_t dropped_sequences = 0;
-  uint64_t sequences = 0;        // in the file
-  std::optional<TimeSpan> span;  // of their packets
+  std::optional<TimeSpan> span;  // of all packets of its sequences
 };
 
-/// What one sequence committed to a buffer, lost or not, as the service counts it (writer_stats).
-/// A V2 buffer counts every commit; V1 only chunks that were read to their end; a clone of V2 none.
+/// All that one sequence committed to a buffer, lost or not, as the service counts it
+/// (writer_stats). A V2 buffer counts every commit; V1 only chunks that were read to their end; a
+/// clone of V2 none.
 struct WriterAccount {
   uint32_t sequence = 0;  // trusted_packet_sequence_id
   uint32_t buffer = 0;    // index
@@ -98,12 +88,6 @@ struct WriterAccount {
   uint64_t bytes = 0;     // of their fragments
 };
 
-/// Something that the service noted in the trace about its session.
-struct ServiceMoment {
-  uint32_t event = 0;  // field of proto::ServiceEvent
-  int64_t ns = 0;
-  uint64_t value = 0;  // of buffer_cloned: its index
-};
 /// Packets whose time trace processor cannot convert.
 struct ClockProblem {
   ClockKey clock;
@@ -111,49 +95,46 @@ struct ClockProblem {
   uint64_t packets = 0;
 };
 
-/// Where trace processor would give up the import.
+/// A place where trace processor would abort the import.
 struct ImportError {
   uint64_t offset = 0;
   std::string what;
 };
 
-/// What trace processor counts by machine.
+/// Counters that trace processor has by machine.
 struct MachineFacts {
   // Fields that need a sequence, in packets without one.
   uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
   uint64_t defaults_without_sequence = 0, interned_without_sequence = 0;
-
   std::vector<ClockProblem> clock_problems;
   uint64_t undeferrable = 0;  // of these packets, those lost as the sorter had given out events
-
   // The kernel's ftrace.
   FtraceCounters ftrace;
   uint64_t bundles_without_cpu = 0, events_without_time = 0;
   uint64_t bad_compact_sched = 0;
-
   // Packets that lack a field.
   uint64_t track_events_without_time = 0, atoms_without_time = 0, gpu_counters_without_time = 0;
   uint64_t track_events_without_sequence = 0, threads_without_sequence = 0;
   uint64_t tracks_without_uuid = 0, process_tracks_without_pid = 0, thread_tracks_without_ids = 0;
 };
 
-/// What a trace file has, by trace processor's rules. The machine that it is itself is the
-/// service's own.
+/// Facts of a session of a trace file, by trace processor's rules. As MachineFacts it is the
+/// service's own machine.
 struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
-  static constexpr size_t kMaxMoments = 4096;
   static constexpr size_t kMaxWriters = 50'000;
   static constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+  static constexpr size_t kMaxMachines = 16;
 
-  // The file. One that has several sessions has facts of each.
-  uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
+  // The file.
+  uint64_t session = 1, sessions = 1;  // number of this session, from 1, and of all
   bool has_others = false;  // sessions of the file that were not distinguished from this one
   Amount all;               // packets, those inside compressed ones too
   bool is_cut_off = false;  // it ends within a packet
-  std::vector<ImportError> errors;
+  std::vector<ImportError> errors;  // the first kMaxErrors
   uint64_t error_count = 0;
 
-  // The session as its own packets tell.
+  // The session as its own packets report it.
   std::optional<std::string> config;                // TraceConfig of the last one
   std::map<uint32_t, uint64_t> discards_into_file;  // buffers of configs that cannot work
   uint64_t stats_packets = 0;
@@ -162,9 +143,8 @@ struct TraceFacts : MachineFacts {
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
-  std::string service_version;         // of system_info
-  std::vector<ServiceMoment> moments;  // the first kMaxMoments
-
+  std::string service_version;       // of system_info
+  std::optional<TimeSpan> lifetime;  // from tracing_started to tracing_disabled
   std::vector<TraceBuffer> buffers;
   std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
@@ -172,33 +152,36 @@ struct TraceFacts : MachineFacts {
   std::map<int32_t, std::string> process_names;
 
   // Clocks and order.
-  uint64_t snapshots = 0, invalid_snapshots = 0;  // of all machines, the invalid ones
-  uint64_t snapshots_left_out = 0;                // of these, beyond what is kept
-  uint64_t negative_times = 0;                    // events
-  uint64_t late_events = 0;                       // that the sorter drops
+  uint64_t snapshots = 0;           // of the service's machine
+  uint64_t invalid_snapshots = 0;   // of all machines
+  uint64_t snapshots_left_out = 0;  // beyond what is kept
+  uint64_t negative_times = 0;      // events
+  uint64_t late_events = 0;         // that the sorter drops
   uint64_t sort_windows = 0;
 
-  // Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.
-  static constexpr size_t kMaxMachines = 16;
+  /// Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.
   std::map<uint32_t, MachineFacts> remotes;
 
-  // What is not kept or looked at, as the file has too much of it.
+  // Counts of the data that is not kept or not read, as the file has too much of it.
   uint64_t config_bytes_left_out = 0;  // of the last config, if it is too large
   uint64_t times_left_out = 0;         // of packets with very many events
   uint64_t too_large = 0;              // packets
 
   uint64_t data_packets = 0;  // of producers
+
+  void AddError(uint64_t offset, std::string what) {
+    ++error_count;
+    if (errors.size() < kMaxErrors) errors.push_back({offset, std::move(what)});
+  }
 };
 
-// How a file that ringscope wrote is known by its SystemInfo, where that of a service has the
-// service's version: "ringscope 0.1.0 (lost packets)".
+// The SystemInfo of a file that ringscope wrote has "ringscope 0.1.0 (lost packets)" in place of
+// the service's version.
 
-/// What begins the version.
 inline constexpr std::string_view kOwnVersionStart = "ringscope ";
-/// What ends it where the file has the packets that a session lost, in place of those in its trace.
+/// Ends the version where the file has the packets that a session lost, in place of those in its
+/// trace.
 inline constexpr std::string_view kLostPacketsMark = " (lost packets)";
-
-/// Whether this is the version in a file of lost packets.
 inline bool IsLostTrace(std::string_view version) {
   return version.starts_with(kOwnVersionStart) && version.ends_with(kLostPacketsMark);
 }

@@ -1,105 +1,127 @@
 #include "core/trace/trace_scan.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/perfetto/track_names.h"
+#include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {
 namespace {
 
 using proto::TracePacket;
 
+/// A name; longer ones are cut.
+std::string NameIn(Bytes bytes, size_t longest = 256) {
+  return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
+}
+
+/// Sum of a repeated field of numbers, packed or not.
+uint64_t SumOf(const wire::Field& field) {
+  if (field.type != wire::Type::kBytes) return field.value;
+  uint64_t sum = 0;
+  Bytes rest = field.bytes;
+  while (true) {
+    const wire::Varint number = wire::ReadVarint(rest);
+    if (number.size == 0) return sum;
+    sum += number.value;
+    rest = rest.subspan(number.size);
+  }
+}
+
+WriterAccount ReadWriter(Bytes message) {
+  using Stats = proto::WriterStats;
+  WriterAccount writer;
+  wire::FieldReader values(message);
+  while (const auto value = values.Next()) {
+    if (value->number == Stats::kSequenceId) writer.sequence = static_cast<uint32_t>(value->value);
+    if (value->number == Stats::kBuffer) writer.buffer = static_cast<uint32_t>(value->value);
+    if (value->number == Stats::kChunkPayloadHistogramCounts) writer.chunks += SumOf(*value);
+    if (value->number == Stats::kChunkPayloadHistogramSum) writer.bytes += SumOf(*value);
+  }
+  return writer;
+}
+
 }  // namespace
 
-TraceScan::TraceScan() { sequences_.reserve(1024); }
-
-void TraceScan::AddError(uint64_t offset, std::string what) {
-  ++facts_.error_count;
-  if (facts_.errors.size() < TraceFacts::kMaxErrors)
-    facts_.errors.push_back({offset, std::move(what)});
-}
-
-auto TraceScan::SequenceOf(const TracePacketView& packet) -> Sequence* {
-  const uint64_t key = KeyOf(packet.machine, packet.sequence_id);
+auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
+  const uint64_t key = KeyOf(machine, id);
   if (last_sequence_ != nullptr && key == last_key_) return last_sequence_;
-  last_key_ = key;
-  return last_sequence_ = FindSequence(packet, key);
-}
-
-auto TraceScan::FindSequence(const TracePacketView& packet, uint64_t key) -> Sequence* {
-  const auto known = sequences_.find(key);
-  if (known != sequences_.end()) return &known->second;
-  if (sequences_.size() == kMaxSequences) {
+  if (sequences_.size() == kMaxSequences && !sequences_.contains(key)) {
     ++facts_.sequences_left_out;
     return nullptr;
   }
   Sequence& sequence = sequences_[key];
-  sequence.facts.id = packet.sequence_id;
-  sequence.facts.machine = packet.machine;
-  return &sequence;
+  sequence.facts.id = id;
+  sequence.facts.machine = machine;
+  last_key_ = key;
+  return last_sequence_ = &sequence;
 }
 
-void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet) {
+std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
+                                             const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
-  if (bytes.empty()) return;
+  if (bytes.empty()) return std::nullopt;
   if (!packet.is_well_formed) {
-    AddError(offset, "a packet whose fields cannot be read to its end");
-    return;
+    facts_.AddError(offset, "a packet whose fields cannot be read to its end");
+    return std::nullopt;
   }
   ++packets_since_stats_;
-  Sequence* const sequence = SequenceOf(packet);
-  if (sequence == nullptr) return;
+  Sequence* const sequence = SequenceOf(packet.machine, packet.sequence_id);
+  if (sequence == nullptr) return std::nullopt;
   TraceSequence& facts = sequence->facts;
-  const bool is_known = facts.all.packets > 0;
+  bool is_first_loss = false;
+  if (packet.dropped != 0 && packet.has_sequence_id) {
+    if (facts.all.packets == 0) {  // the first packet of a sequence never counts
+      facts.first_loss_bits = packet.dropped;
+    } else {
+      facts.losses.Add(packet.dropped);
+      is_first_loss = facts.losses.sequence_packet_loss == 1;
+    }
+  }
   ++facts.all.packets;
   facts.all.bytes += bytes.size();
   if (packet.pid) facts.pid = packet.pid;
-
-  if (packet.dropped != 0 && packet.has_sequence_id) CountLoss(packet, offset, *sequence, is_known);
   UpdateState(packet, *sequence);
-  int64_t ns = kNoTime;
+
+  std::optional<TimeSpan> times;      // of the events
+  std::optional<int64_t> skipped_ns;  // of a packet that is not used
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
-  } else if (packet.content == proto::TracePacket::kRemoteClockSync) {
+  } else if (packet.content == TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
-    ns = AddTimes(packet, *sequence);
+    times = AddTimes(packet, *sequence);
     CountMissingFields(packet);
+  } else if (packet.sequence_id != 0 && packet.timestamp && packet.timestamp_clock) {
+    // Without its clock, its time would be known only by a default that may be lost.
+    skipped_ns = clocks_.ToTraceTime(packet.machine,
+                                     ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
+                                     *packet.timestamp);
+    if (skipped_ns) AddTo(facts.skipped_span, *skipped_ns);
   }
-  if (ns != kNoTime) {
-    ringscope::AddTo(facts.all.span, ns);
-    if (!facts.signs.empty() && facts.signs.back().offset == offset && packet.dropped != 0)
-      facts.signs.back().after_ns = ns;
-    sequence->last_ns = ns;
+  const bool is_data = packet.sequence_id != kServiceSequenceId;
+  if (is_data) ++facts_.data_packets;
+  if (times) {
+    AddTo(facts.all.span, times->first_ns);
+    if (is_data) AddTo(facts_.all.span, times->first_ns);
+    if (is_first_loss && sequence->last_ns)
+      facts.first_loss = TimeSpan{*sequence->last_ns, times->first_ns};
+    sequence->last_ns = times->first_ns;
+    skipped_ns = times->last_ns;
   }
-  AddOwnFacts(packet, ns);
+  AddOwnFacts(packet);
   AddProcessNames(packet, facts);
+  return skipped_ns >= 0 ? std::optional(static_cast<uint64_t>(*skipped_ns)) : std::nullopt;
 }
 
+/// Returns where what the packets of a machine lack or report is counted.
 MachineFacts& TraceScan::FactsOf(uint32_t machine) {
   if (machine == 0) return facts_;
-  if (last_facts_ != nullptr && machine == last_machine_) return *last_facts_;
   const bool is_kept =
       facts_.remotes.size() < TraceFacts::kMaxMachines || facts_.remotes.contains(machine);
-  last_machine_ = machine;
-  last_facts_ = is_kept ? &facts_.remotes[machine] : &ignored_;
-  return *last_facts_;
-}
-
-void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence,
-                          bool is_known) {
-  TraceSequence& facts = sequence.facts;
-  if (!is_known) {  // the first packet of a sequence never counts
-    facts.first_loss_bits = packet.dropped;
-    return;
-  }
-  facts.losses.Add(packet.dropped);
-  if (facts.signs.size() == TraceSequence::kMaxSigns || signs_ == kMaxSigns) return;
-  ++signs_;
-  facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
+  return is_kept ? facts_.remotes[machine] : ignored_;
 }
 
 void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
@@ -116,25 +138,18 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   if (packet.has_interned_data) ++machine.interned_without_sequence;
 }
 
+/// Returns true if trace processor uses the packet: it needs no incremental state, or has it.
 bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence) {
   if (!packet.needs_state || packet.content == TracePacket::kTraceStats ||
       packet.content == TracePacket::kServiceEvent)
     return true;
   if (packet.sequence_id == 0) {
-    AddError(offset, "a packet that needs incremental state, without a sequence id");
+    facts_.AddError(offset, "a packet that needs incremental state, without a sequence id");
     return false;
   }
   ++sequence.facts.needing;
-  if (sequence.state.valid()) return true;
-  ++sequence.facts.skipped;
-  // Its time is known only if no default of the lost state gives it its clock.
-  if (packet.timestamp && packet.timestamp_clock) {
-    const auto ns = clocks_.ToTraceTime(packet.machine,
-                                        ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
-                                        *packet.timestamp);
-    if (ns) ringscope::AddTo(sequence.facts.skipped_span, *ns);
-  }
-  return false;
+  if (!sequence.state.valid()) ++sequence.facts.skipped;
+  return sequence.state.valid();
 }
 
 /// Counts what a packet that trace processor uses lacks.
@@ -158,57 +173,37 @@ void TraceScan::CountMissingFields(const TracePacketView& packet) {
   }
 }
 
-int64_t TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
-  if (packet.content == TracePacket::kServiceEvent) return kNoTime;
-  TraceClocks& clocks = clocks_.Of(packet.machine);
-  if (packet.machine == 0 && packet.has_sequence_id && IsTrackEventAtOwnTime(packet)) {
-    uint32_t sequence_id = 0, id = 0;
-    auto ns = static_cast<int64_t>(*packet.timestamp);
-    if (OwnClock(packet, sequence.time, clocks, sequence_id, id) &&
-        !clocks.Convert(sequence_id, id, *packet.timestamp, ns)) {
-      AddFailure(packet.machine, {sequence_id, id});
-      return kNoTime;
-    }
-    return AddTime(ns);
-  }
+/// Counts the events of a packet, up to the first whose time cannot be converted.
+/// @return their times; nullopt: none is known, or trace processor drops them all
+std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
+  if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
     ++machine.track_events_without_sequence;
-    return kNoTime;
+    return std::nullopt;
   }
-  ReadEventTimes(packet, sequence.time, clocks, times_);
-  NoteProblems(machine);
-  int64_t first = kNoTime;
-  for (const EventTimes::Time& time : times_.times) {
-    const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
-    if (!ns) {
-      if (time.clock) AddFailure(packet.machine, *time.clock);
-      break;
-    }
-    const int64_t added = AddTime(*ns);
-    if (first == kNoTime || (added != kNoTime && added < first)) first = added;
-  }
-  return first;
-}
-
-/// An event. @return its time, or kNoTime if trace processor drops it
-int64_t TraceScan::AddTime(int64_t ns) {
-  if (ns < 0) {
-    ++facts_.negative_times;
-    return kNoTime;
-  }
-  order_.AddEvent(ns);
-  return ns;
-}
-
-/// Of the packet whose times were read last.
-void TraceScan::NoteProblems(MachineFacts& machine) {
+  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
   machine.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
   machine.events_without_time += times_.events_without_time;
   machine.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
   machine.track_events_without_time += times_.track_event_without_time ? 1 : 0;
   machine.atoms_without_time += times_.atom_without_time ? 1 : 0;
   facts_.times_left_out += times_.left_out;
+  std::optional<TimeSpan> all;
+  for (const EventTimes::Time& time : times_.times) {
+    const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
+    if (!ns) {
+      if (time.clock) AddFailure(packet.machine, *time.clock);
+      break;
+    }
+    if (*ns < 0) {
+      ++facts_.negative_times;
+      continue;
+    }
+    order_.AddEvent(*ns);
+    AddTo(all, *ns);
+  }
+  return all;
 }
 
 void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
@@ -240,19 +235,156 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
-    if (facts.buffer && *facts.buffer < facts_.buffers.size()) {
-      TraceBuffer& buffer = facts_.buffers[*facts.buffer];
-      ++buffer.sequences;
-      if (facts.all.span) {
-        ringscope::AddTo(buffer.span, facts.all.span->first_ns);
-        ringscope::AddTo(buffer.span, facts.all.span->last_ns);
-      }
+    if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
+      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
+      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->last_ns);
     }
     facts_.sequences.push_back(std::move(facts));
   }
   std::ranges::sort(facts_.sequences, {},
                     [](const TraceSequence& one) { return KeyOf(one.machine, one.id); });
   return std::move(facts_);
+}
+
+// Facts that the service reports of its session, and producers of themselves.
+
+void TraceScan::AddOwnFacts(const TracePacketView& packet) {
+  const Bytes content = packet.content_bytes;
+  switch (packet.content) {
+    case TracePacket::kTraceConfig:
+      return AddConfig(content);
+    case TracePacket::kTraceStats:
+      if (packet.machine == 0) AddStats(content);
+      return;
+    case TracePacket::kTraceProvenance:
+      return AddListing(content);
+    case TracePacket::kServiceEvent:
+      return AddServiceEvent(packet);
+    case TracePacket::kFtraceEvents:
+      return FactsOf(packet.machine).ftrace.AddBundle(content);
+    case TracePacket::kFtraceStats:
+      return FactsOf(packet.machine).ftrace.AddStats(content);
+    case TracePacket::kSystemInfo:
+      if (const auto version = wire::LastBytes(content, proto::SystemInfo::kTracingServiceVersion);
+          version && packet.machine == 0)
+        facts_.service_version = NameIn(*version, 1024);
+      return;
+    default:
+      return;
+  }
+}
+
+void TraceScan::AddConfig(Bytes message) {
+  const bool is_kept = message.size() <= TraceFacts::kMaxConfigBytes;
+  facts_.config_bytes_left_out = is_kept ? 0 : message.size();
+  facts_.config = is_kept ? std::optional<std::string>(wire::AsText(message)) : std::nullopt;
+  const TraceConfigFacts config = ReadTraceConfigFacts(message);
+  if (!config.write_into_file) return;
+  for (uint32_t i = 0; i < config.buffers.size(); ++i)
+    if (config.buffers[i].policy == FillPolicy::kDiscard) ++facts_.discards_into_file[i];
+}
+
+void TraceScan::AddServiceEvent(const TracePacketView& packet) {
+  using Event = proto::ServiceEvent;
+  wire::FieldReader fields(packet.content_bytes);
+  while (const auto field = fields.Next()) {
+    if (field->number == Event::kTracingStarted || field->number == Event::kTracingDisabled)
+      AddTo(facts_.lifetime, static_cast<int64_t>(packet.timestamp.value_or(0)));
+    if (packet.machine != 0) continue;
+    if (field->number == Event::kAllDataSourcesFlushed) order_.AddFlush();
+    if (field->number == Event::kReadTracingBuffersCompleted) order_.AddRead();
+  }
+}
+
+void TraceScan::AddStats(Bytes stats) {
+  constexpr uint64_t kSucceeded = 1, kFailed = 2;
+  constexpr uint32_t kFilterStats = 11, kErrors = 4;
+  ++facts_.stats_packets;
+  packets_since_stats_ = 0;
+  facts_.service = ReadServiceStats(stats);
+  facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
+  facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
+  const std::vector<BufferStats> counters = ReadTraceStats(stats);
+  facts_.buffers.resize(std::max(facts_.buffers.size(), counters.size()));
+  for (size_t i = 0; i < counters.size(); ++i) {
+    facts_.buffers[i].stats = counters[i];
+    facts_.buffers[i].has_stats = true;
+  }
+  if (const auto filter = wire::LastBytes(stats, kFilterStats)) {
+    facts_.has_filter = true;
+    facts_.filter_errors = wire::LastVarint(*filter, kErrors).value_or(0);
+  }
+  AddWriterStats(stats);
+}
+
+/// Assigns sequences to buffers, and what they lost so far.
+void TraceScan::AddWriterStats(Bytes stats) {
+  facts_.writers.clear();
+  std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
+  wire::FieldReader fields(stats);
+  while (const auto field = fields.Next()) {
+    if (field->number != proto::TraceStats::kWriterStats) continue;
+    const WriterAccount writer = ReadWriter(field->bytes);
+    if (facts_.writers.size() < TraceFacts::kMaxWriters) facts_.writers.push_back(writer);
+    const auto known = sequences_.find(KeyOf(0, writer.sequence));
+    if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
+        writer.buffer >= kMaxStatsBuffers)
+      continue;
+    TraceSequence& sequence = known->second.facts;
+    sequence.buffer = writer.buffer;
+    losses[writer.buffer].losses += sequence.losses;
+    losses[writer.buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
+  }
+  if (!losses.empty())
+    facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));
+  for (const auto& [index, sum] : losses) {
+    facts_.buffers[index].has_losses = true;
+    facts_.buffers[index].losses = sum.losses;
+    facts_.buffers[index].dropped_sequences = sum.dropped_sequences;
+  }
+}
+
+/// The sequences of each buffer that the service has seen so far.
+void TraceScan::AddListing(Bytes listing) {
+  uint32_t index = 0;
+  wire::FieldReader buffers(listing);
+  while (const auto buffer = buffers.Next()) {
+    if (buffer->number != proto::TraceProvenance::kBuffers) continue;
+    wire::FieldReader listed(buffer->bytes);
+    while (const auto entry = listed.Next()) {
+      if (entry->number != proto::ProvenanceBuffer::kSequences) continue;
+      const auto id = wire::LastVarint(entry->bytes, proto::ProvenanceSequence::kId);
+      Sequence* const sequence = id ? SequenceOf(0, static_cast<uint32_t>(*id)) : nullptr;
+      if (sequence != nullptr) sequence->facts.buffer = index;
+    }
+    if (++index == kMaxStatsBuffers) return;
+  }
+}
+
+void TraceScan::NameProcess(int32_t pid, Bytes name) {
+  constexpr size_t kMaxNames = 20'000;
+  if (!name.empty() && facts_.process_names.size() < kMaxNames)
+    facts_.process_names.try_emplace(pid, NameIn(name));
+}
+
+void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& sequence) {
+  using Process = proto::ProcessTreeProcess;
+  if (packet.content == TracePacket::kProcessTree) {
+    wire::FieldReader fields(packet.content_bytes);
+    while (const auto field = fields.Next()) {
+      if (field->number != proto::ProcessTree::kProcesses) continue;
+      Bytes name;  // the first word of its command line
+      wire::FieldReader values(field->bytes);
+      while (const auto value = values.Next())
+        if (value->number == Process::kCmdline && name.empty()) name = value->bytes;
+      NameProcess(static_cast<int32_t>(wire::LastVarint(field->bytes, Process::kPid).value_or(0)),
+                  name);
+    }
+  }
+  if (packet.content != TracePacket::kTrackDescriptor) return;
+  const TrackNames names = ReadTrackNames(packet.content_bytes);
+  if (names.pid) NameProcess(*names.pid, names.process);
+  if (sequence.thread_name.empty()) sequence.thread_name = NameIn(names.thread, 64);
 }
 
 }  // namespace ringscope

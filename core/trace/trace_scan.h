@@ -7,24 +7,21 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/perfetto/incremental_state.h"
 #include "core/trace/event_times.h"
 #include "core/trace/packet_view.h"
-#include "core/trace/stat_rows.h"
 #include "core/trace/trace_clocks.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {
 
-/// How many events trace processor drops because they come too late. It sorts a trace in windows:
-/// when the service has read its buffers after at least two flushes, everything that came before
-/// the previous such point leaves the sorter, in order; an event that is older than one that has
-/// left is dropped. So a trace without the service's events is sorted as a whole, and drops none.
+/// Counts events that trace processor drops because they come too late. It sorts a trace in
+/// windows: when the service has read its buffers after at least two flushes, everything that came
+/// before the previous such point leaves the sorter, in order; an event that is older than one that
+/// has left is dropped. A trace without the service's events is one window, and drops none.
 class EventOrder {
  public:
   void AddEvent(int64_t time_ns) {
@@ -70,21 +67,17 @@ class EventOrder {
 class TraceScan {
  public:
   static constexpr size_t kMaxSequences = 50'000;
-  /// Signs of losses that are kept, of all sequences together.
-  static constexpr size_t kMaxSigns = 50'000;
 
-  TraceScan();
+  TraceScan() { sequences_.reserve(1024); }
 
-  /// The next packet of the file: a TracePacket message. Empty ones count, and are skipped.
+  /// The next packet of the file. Empty ones count, and are skipped.
   /// @param offset in the file, of its field or of that of the packet that holds it compressed
+  /// @return ns of its last event, on the trace's clock; nullopt: none is known
+  std::optional<uint64_t> AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
   void AddPacket(uint64_t offset, Bytes packet) {
     AddPacket(offset, packet, ViewTracePacket(packet));
   }
-  /// The same with what ViewTracePacket makes of it.
-  void AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
-  /// Trace processor would give up here.
-  void AddError(uint64_t offset, std::string what);
-  /// What is known now. Call it last.
+  /// Returns all facts. Call it last.
   TraceFacts Finish();
 
  private:
@@ -96,31 +89,22 @@ class TraceScan {
   };
 
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
-  Sequence* SequenceOf(const TracePacketView& packet);
-  Sequence* FindSequence(const TracePacketView& packet, uint64_t key);
-  void CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence, bool is_known);
-  void UpdateState(const TracePacketView& packet, Sequence& sequence);
-  /// Whether trace processor uses a packet that needs incremental state.
-  bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
-  /// No time: those that are known are 0 at least.
-  static constexpr int64_t kNoTime = -1;
-  static std::optional<int64_t> Known(int64_t ns) {
-    return ns == kNoTime ? std::nullopt : std::optional(ns);
-  }
-  /// @return the packet's place in time, by its first event, or kNoTime
-  int64_t AddTimes(const TracePacketView& packet, Sequence& sequence);
-  void CountMissingFields(const TracePacketView& packet);
-  int64_t AddTime(int64_t ns);
-  void NoteProblems(MachineFacts& machine);
-  void AddFailure(uint32_t machine, ClockKey clock);
-  /// Where what the packets of a machine lack or report is counted.
+  Sequence* SequenceOf(uint32_t machine, uint32_t id);
   MachineFacts& FactsOf(uint32_t machine);
-  void AddOwnFacts(const TracePacketView& packet, int64_t ns);
-  void NoteDiscards(Bytes config);
+  void UpdateState(const TracePacketView& packet, Sequence& sequence);
+  bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
+  std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
+  void CountMissingFields(const TracePacketView& packet);
+  void AddFailure(uint32_t machine, ClockKey clock);
+  // Facts that the service reports of its session, and producers of themselves.
+  void AddOwnFacts(const TracePacketView& packet);
+  void AddConfig(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);
+  void AddWriterStats(Bytes stats);
   void AddListing(Bytes listing);
   void AddProcessNames(const TracePacketView& packet, TraceSequence& sequence);
+  void NameProcess(int32_t pid, Bytes name);
 
   TraceFacts facts_;
   MachineClocks clocks_;
@@ -130,21 +114,10 @@ class TraceScan {
   // The last one asked for, as most packets are of the same; nodes of the map stay in their places.
   uint64_t last_key_ = 0;
   Sequence* last_sequence_ = nullptr;
-  std::map<std::pair<uint32_t, ClockKey>, uint64_t>
-      failures_;               // packets put off, by machine and clock
-  MachineFacts ignored_;       // of machines beyond those that are kept
-  uint32_t last_machine_ = 0;  // asked for last
-  MachineFacts* last_facts_ = nullptr;
-  size_t signs_ = 0;             // kept
-  std::optional<TimeSpan> all_;  // of all events so far
+  std::map<std::pair<uint32_t, ClockKey>, uint64_t> failures_;  // packets, by machine and clock
+  MachineFacts ignored_;  // of machines beyond those that are kept
   uint64_t packets_since_stats_ = 0;
 };
-
-/// Trace processor's rows of a trace, as far as its service, buffers, clocks, order and ftrace
-/// determine them; zeros too. Rows of what did not happen in the file are absent.
-StatRows StatRowsOf(const TraceFacts& facts);
-/// "Perfetto v58.2-5f4e1d2 (5f4e1d2)" -> 58; nullopt: not in the text.
-std::optional<uint64_t> ServiceRelease(std::string_view version);
 
 }  // namespace ringscope
 

@@ -8,6 +8,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/protovm_dsl.h"
+#include "core/trace/stat_rows.h"
 
 namespace ringscope {
 namespace {

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 
-#include "core/engine/catalogue.h"
-#include "core/perfetto/page.h"
-#include "core/sweep/size_search.h"
 #include "core/sweep/sweep.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
@@ -60,15 +57,12 @@ std::string Difference(const SweepRow& row, const SweepRow& exact) {
   return text;
 }
 
-/// Sweeps some sizes, and replays each of them alone, which gives it a ledger.
-void ExpectExact(const SweepInput& input, const ReplayOptions& options) {
+/// Sweeps sizes, and replays each of them alone, which gives it a ledger.
+void ExpectExact(const SweepInput& input, const ReplayOptions& options,
+                 const std::vector<uint64_t>& sizes) {
   std::vector<SweepConfig> configs;
-  for (const uint64_t size : {16u << 10, 512u << 10, 16u << 20}) {
-    // Known difference: a V1 ring that refuses chunks counts packets as overwritten that a replay
-    // with a ledger counts as discarded.
-    if (size == 16u << 10 && options.session.all.engine == "v1") continue;
+  for (const uint64_t size : sizes)
     configs.emplace_back(SweepConfig{0, options}).options.session.all.size = size;
-  }
   Sweep sweep(input);
   const auto rows = sweep.Run(configs);
   ASSERT_TRUE(rows) << rows.error().ToString();
@@ -79,16 +73,13 @@ void ExpectExact(const SweepInput& input, const ReplayOptions& options) {
     ASSERT_EQ((*rows)[i].size(), exact->front().size());
     for (size_t j = 0; j < exact->front().size(); ++j)
       EXPECT_EQ(Difference((*rows)[i][j], exact->front()[j]), "")
-          << *configs[i].options.session.all.size << " buffer " << j;
+          << sizes[i] << " buffer " << j << ", " << Name(options.reads.mode);
   }
 }
 
 class SweepCaptureTest : public ::testing::TestWithParam<std::string> {
  protected:
-  SweepInput Input() const {
-    return InputOf(
-        testing::TestdataPath("captures/" + GetParam() + "/session.ops.jsonl.zst").string());
-  }
+  SweepInput Input() const { return InputOf(testing::CapturePath(GetParam())); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Captures, SweepCaptureTest, testing::AllCaptures(),
@@ -101,32 +92,36 @@ TEST_P(SweepCaptureTest, RowsAreThoseOfReplaysWithALedger) {
       ReplayOptions options;
       options.session.all.engine = engine;
       options.session.all.policy = policy;
-      ExpectExact(Input(), options);
+      ExpectExact(Input(), options, {16 << 10, 512 << 10, 16 << 20});
     }
   }
 }
 
-TEST_P(SweepCaptureTest, TheSmallestSizeIsTheSmallest) {
-  Sweep sweep(Input());
+TEST_P(SweepCaptureTest, RowsOfPeriodicReadsAreExact) {
   ReplayOptions options;
-  options.reads.mode = ReadsMode::kEnd;
-  const auto own = sweep.Run({{0, options}});
-  ASSERT_TRUE(own);
-  SizeSearch search;
-  search.config = {1, options};
-  for (const SweepRow& row : own->front()) search.first[row.id] = {row.size};
-  search.meets = [](const SweepRow& row) { return row.full_packets() == 0; };
-  const auto found = FindSmallestSizes(sweep, search);
-  ASSERT_TRUE(found);
-  for (const auto& [id, size] : *found) {
-    ASSERT_TRUE(size.size);
-    for (const uint64_t less : {uint64_t{0}, kPageBytes}) {
-      SweepConfig config{2, options};
-      config.options.session.buffers[id].size = *size.size - less;
-      Sweep alone(Input());
-      const auto rows = alone.Run({config});
-      ASSERT_TRUE(rows);
-      EXPECT_EQ(FindRow(rows->front(), id)->full_packets() == 0, less == 0) << Raw(id);
+  options.reads = {ReadsMode::kEvery, 100'000'000, {}};
+  ExpectExact(Input(), options, {16 << 10, 512 << 10});
+}
+
+// Streams that make engines do whatever they can.
+TEST(SweepConformance, RowsAreThoseOfReplaysWithALedger) {
+  constexpr size_t kStep = 12;  // every so manieth case
+  const std::vector<std::string> paths = testing::ListTestdata("conformance/cases", ".zst");
+  ASSERT_GT(paths.size(), 10 * kStep);
+  for (size_t i = 0; i < paths.size(); i += kStep) {
+    SCOPED_TRACE(paths[i]);
+    const SweepInput input = InputOf(testing::TestdataPath(paths[i]).string());
+    for (const std::string engine : {"v1", "v2@54", "v2@58"}) {
+      SCOPED_TRACE(engine);
+      ReplayOptions options;
+      options.session.all.engine = engine;
+      for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard}) {
+        options.session.all.policy = policy;
+        for (const ReadsMode mode : {ReadsMode::kRecorded, ReadsMode::kEnd}) {
+          options.reads.mode = mode;
+          ExpectExact(input, options, {4096, 16384, 65536});
+        }
+      }
     }
   }
 }

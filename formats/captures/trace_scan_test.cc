@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/doctor/finding.h"
+#include "core/trace/stat_rows.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/trace_file_scan.h"
 
@@ -23,9 +24,7 @@ using StatTable = std::map<std::tuple<std::string, int64_t, std::string>, uint64
 TraceFacts ScanCapture(const std::string& capture) {
   auto source =
       OpenByteSource(testing::TestdataPath("captures/" + capture + "/trace.pftrace.zst").string());
-  return ScanTraceFile(std::move(*source), [](uint64_t, std::optional<uint64_t>) {})
-      .value()
-      .sessions.at(0);
+  return ScanTraceFile(std::move(*source)).value().sessions.at(0);
 }
 
 /// Trace processor's rows, without those with 0, which it leaves out here.

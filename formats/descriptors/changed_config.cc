@@ -30,38 +30,18 @@ std::vector<TextStep> StepsOf(std::string_view path) {
   return steps;
 }
 
-/// A text that is changed at places of it.
-class EditedText {
- public:
-  explicit EditedText(std::string text) : text_(std::move(text)) {}
-
-  const std::string& text() const { return text_; }
-
-  /// Where the line of a place begins.
-  size_t LineStart(size_t at) const {
-    return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  }
-  /// What is before the first word of the line.
-  std::string IndentOf(size_t line_start) const {
-    const size_t end = std::min(text_.find_first_not_of(" \t", line_start), text_.size());
-    return text_.substr(line_start, end - line_start);
-  }
-  /// Whether nothing but space is before the place in its line.
-  bool IsFirstInLine(size_t at) const {
-    const size_t start = LineStart(at);
-    return start + IndentOf(start).size() >= at;
-  }
-  void Replace(size_t begin, size_t end, const std::string& by) {
-    text_.replace(begin, end - begin, by);
-  }
-  void Insert(size_t at, const std::string& added) { text_.insert(at, added); }
-  void EndLastLine() {
-    if (!text_.empty() && text_.back() != '\n') text_ += '\n';
-  }
-
- private:
-  std::string text_;
-};
+/// Returns the beginning of the line of a place.
+size_t LineStart(const std::string& text, size_t at) {
+  return at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+}
+std::string IndentOf(const std::string& text, size_t line_start) {
+  const size_t end = std::min(text.find_first_not_of(" \t", line_start), text.size());
+  return text.substr(line_start, end - line_start);
+}
+void AppendLines(std::string& text, const std::string& lines) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += lines;
+}
 
 std::string CommentLines(const std::string& text, const std::string& indent) {
   std::string lines;
@@ -88,49 +68,41 @@ std::string AddedLines(const std::vector<TextStep>& steps, size_t from, const st
   return open + own + steps.back().name + ": " + value + "\n" + close;
 }
 
-void Apply(const ConfigChange& change, EditedText& config) {
+void Apply(const ConfigChange& change, std::string& config) {
   const std::vector<TextStep> steps = StepsOf(change.path);
-  const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config.text(), steps);
-  if (!place) {  // of a trace: its config is not that of the known fields
-    config.EndLastLine();
-    config.Insert(config.text().size(),
-                  CommentLines(fmt::format("to be changed: {}: {}; {}", change.path, change.value,
-                                           ReasonOf(change)),
-                               ""));
-    return;
-  }
+  const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, steps);
+  if (!place)  // of a trace: its config is not that of the known fields
+    return AppendLines(config, CommentLines(fmt::format("to be changed: {}: {}; {}", change.path,
+                                                        change.value, ReasonOf(change)),
+                                            ""));
   if (place->steps == steps.size()) {
-    const std::string was = config.text().substr(place->begin, place->end - place->begin);
+    const std::string was = config.substr(place->begin, place->end - place->begin);
     const size_t value = std::min(was.find_first_not_of(" \t\n", was.find(':') + 1), was.size());
     if (was.substr(value) == change.value) return;
-    config.Replace(place->begin, place->end, steps.back().name + ": " + change.value);
-    const size_t line = config.LineStart(place->begin);
-    config.Insert(
+    config.replace(place->begin, was.size(), steps.back().name + ": " + change.value);
+    const size_t line = LineStart(config, place->begin);
+    config.insert(
         line, CommentLines(fmt::format("changed, was {}: {}", was.substr(value), ReasonOf(change)),
-                           config.IndentOf(line)));
+                           IndentOf(config, line)));
     return;
   }
   const std::string comment = "added: " + ReasonOf(change);
-  if (place->steps == 0) {
-    config.EndLastLine();
-    config.Insert(config.text().size(),
-                  CommentLines(comment, "") + AddedLines(steps, 0, change.value, ""));
-    return;
-  }
+  if (place->steps == 0)
+    return AppendLines(config, CommentLines(comment, "") + AddedLines(steps, 0, change.value, ""));
   const size_t brace = place->end - 1;  // that ends the message
-  const size_t line = config.LineStart(brace);
-  const std::string indent = config.IndentOf(line);
-  if (config.IsFirstInLine(brace)) {
+  const size_t line = LineStart(config, brace);
+  const std::string indent = IndentOf(config, line);
+  if (line + indent.size() >= brace) {  // it is the first in its line
     const std::string own = indent + std::string(kIndent, ' ');
-    config.Insert(line,
+    config.insert(line,
                   CommentLines(comment, own) + AddedLines(steps, place->steps, change.value, own));
     return;
   }
   // A message that ends in the line of its last field.
   std::string added = AddedLines(steps, place->steps, change.value, "");
   std::ranges::replace(added, '\n', ' ');
-  config.Insert(brace, (config.text()[brace - 1] == ' ' ? "" : " ") + added);
-  config.Insert(line, CommentLines(comment, indent));
+  config.insert(brace, (config[brace - 1] == ' ' ? "" : " ") + added);
+  config.insert(line, CommentLines(comment, indent));
 }
 
 }  // namespace
@@ -145,9 +117,9 @@ std::string ReusableConfig(Bytes config) {
 }
 
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes) {
-  EditedText text{std::string(config)};
+  std::string text(config);
   for (const ConfigChange& change : changes) Apply(change, text);
-  return text.text();
+  return text;
 }
 
 }  // namespace ringscope

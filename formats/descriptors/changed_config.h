@@ -13,10 +13,8 @@ namespace ringscope {
 /// A trace's config as text, without the uuid of its session: a new session must not have it.
 std::string ReusableConfig(Bytes config);
 
-/// A trace config with changes, ready to use: each line that was changed or added has its reason in
-/// a comment before it, all else stays as it is written. Of two changes of one line, the last
-/// counts.
-/// @param config in protobuf's text format
+/// Returns a config with changes: each changed or added line has its reason in a comment before it.
+/// Of two changes of a line the last counts. @param config in protobuf's text format
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
 
 }  // namespace ringscope

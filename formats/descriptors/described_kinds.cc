@@ -23,7 +23,7 @@ enum TrackEventField : uint32_t {
 };
 enum TrackEventType : uint64_t { kEndOfSlice = 2, kCounter = 4 };
 enum FtraceField : uint32_t { kEvent = 2, kCompactSched = 4 };
-/// What every FtraceEvent has beside its kind: timestamp, pid, common_flags.
+/// Returns true for fields of every FtraceEvent: timestamp, pid, common_flags.
 bool IsOfEveryEvent(uint32_t field) { return field == 1 || field == 2 || field == 5; }
 
 /// The first number of a list, which may be packed.
@@ -31,7 +31,7 @@ uint64_t FirstOf(const wire::Field& field) {
   return field.type == wire::Type::kVarint ? field.value : wire::ReadVarint(field.bytes).value;
 }
 
-/// What the kind of a track event is made of.
+/// The parts of a track event's kind.
 struct EventNames {
   uint64_t category_iid = 0;
   uint64_t name_iid = 0;

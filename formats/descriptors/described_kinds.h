@@ -15,10 +15,9 @@
 
 namespace ringscope {
 
-/// The kinds of track events ("CATEGORY/NAME", or what they do where they have no name) and of
-/// bundles of ftrace ("sched_switch", "sched_switch and others"). Names of track events that are
-/// interned are looked up in what their sequence has interned since its last reset; after a missing
-/// chunk, only in what follows. Memory: O(names), with limits.
+/// The kinds of track events ("CATEGORY/NAME") and of bundles of ftrace ("sched_switch and
+/// others"). Interned names are those since the last reset or missing chunk. Memory: O(names),
+/// limited.
 class DescribedKinds : public PacketKinds {
  public:
   /// Beyond these, packets have no kind.

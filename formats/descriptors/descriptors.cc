@@ -89,8 +89,7 @@ std::string HintOf(const std::string& error, const MessageType& root) {
   return fmt::format("this must be a {} in protobuf's text format", std::string(root.name()));
 }
 
-/// The offset of a place in a text; lines and columns from 0. The library's columns take tabs as
-/// up to 8 characters.
+/// Returns the offset of a line and column, from 0. The library's columns take tabs as up to 8.
 size_t OffsetOf(std::string_view text, int line, int column) {
   size_t at = 0;
   for (; line > 0 && at < text.size(); --line)
@@ -100,8 +99,7 @@ size_t OffsetOf(std::string_view text, int line, int column) {
   return at;
 }
 
-/// Where an error is. The library has read a name when it finds that it is unknown, and reports
-/// the place after it; people look for the name.
+/// Returns the place of an error. The library reports the place after an unknown name.
 size_t PlaceOf(const TextErrors& error, std::string_view text) {
   const size_t at = OffsetOf(text, error.line, error.column);
   int nth = -1;
@@ -122,8 +120,7 @@ std::pair<uint64_t, size_t> LineAndColumn(std::string_view text, size_t at) {
   return {static_cast<uint64_t>(lines) + 1, at - line_start + 1};
 }
 
-/// Takes strings as bytes: these are the same on the wire and as text, but of strings that are not
-/// UTF-8 the library complains on standard error. (The keys of maps cannot be bytes.)
+/// Takes strings as bytes, but for keys of maps: the library complains about invalid UTF-8.
 template <typename Fields>
 void TakeStringsAsBytes(Fields& fields) {
   for (FieldDescriptorProto& field : fields) {

@@ -31,39 +31,34 @@ struct TextPlace {
   size_t steps = 0;           // how many of the path's steps there are
 };
 
-/// The names and types of the fields of Perfetto's messages, and messages as text. Of the protobuf
-/// library, whose headers are large, users of this one see nothing. Safe to use by several threads.
+/// Names and types of the fields of Perfetto's messages, and messages as text. Safe from all
+/// threads.
 class Descriptors {
  public:
-  /// Those of the .proto files of this folder, parsed when something is looked up.
+  /// Returns those of this folder's .proto files, parsed at the first look-up.
   static const Descriptors& BuiltIn();
-  /// The built-in ones, and those of a FileDescriptorSet as `protoc --descriptor_set_out
-  /// --include_imports` writes it: extensions, further messages, and fields that the built-in
-  /// messages do not have. kCorrupt: it is none, or what it refers to is missing.
-  /// @param path for messages
+  /// Returns the built-in ones with those of a FileDescriptorSet of protoc --include_imports.
+  /// kCorrupt: it is none, or incomplete. @param path for messages
   static Result<std::unique_ptr<Descriptors>> Extended(Bytes descriptor_set,
                                                        const std::string& path);
   ~Descriptors();
 
   /// Messages are named without their package: "TraceConfig"; one of another package with it.
 
-  /// Empty: not known.
+  /// Returns the name of a field, or an empty text.
   std::string FieldName(std::string_view message, uint32_t number) const;
-  /// nullopt: not known.
+  /// Returns a field, if it is known.
   std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
 
-  /// The bytes of a message that is given in protobuf's text format. A field may have its number
-  /// for a name; fields of unknown numbers are left out. kCorrupt names path, line, column and what
-  /// was expected.
+  /// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt
+  /// names path, line, column and what was expected.
   Result<std::string> Encode(std::string_view message, std::string_view text,
                              const std::string& path) const;
-  /// A message in protobuf's text format, a field per line. Fields that are not known have their
-  /// number for a name. Of bytes that are malformed, what precedes the malformed part, and a
-  /// comment.
+  /// Returns a message in text format, a field per line, with a comment where it is malformed.
   std::string Text(std::string_view message, Bytes bytes) const;
 
-  /// Where a field is in a message's text, or as much of the way to it as there is. Fields that are
-  /// not known are skipped. nullopt: the text cannot be parsed.
+  /// Finds a field in a message's text, or as much of the way as there is; nullopt: it cannot be
+  /// parsed.
   std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
                                       const std::vector<TextStep>& path) const;
 

@@ -28,7 +28,8 @@ void RemoveIf(List& list, const Drop& drop) {
   list.erase(std::remove_if(list.begin(), list.end(), drop), list.end());
 }
 
-/// Whether two values of an enum, fields of a message, or extensions cannot be there both.
+// Two values of an enum, fields of a message, extensions or ranges clash if they cannot be there
+// both.
 bool Clash(const google::protobuf::EnumValueDescriptorProto& a,
            const google::protobuf::EnumValueDescriptorProto& b) {
   return a.number() == b.number() || a.name() == b.name();
@@ -36,8 +37,11 @@ bool Clash(const google::protobuf::EnumValueDescriptorProto& a,
 bool Clash(const FieldDescriptorProto& a, const FieldDescriptorProto& b) {
   return (a.number() == b.number() && a.extendee() == b.extendee()) || a.name() == b.name();
 }
+bool Clash(const DescriptorProto::ExtensionRange& a, const DescriptorProto::ExtensionRange& b) {
+  return a.start() < b.end() && b.start() < a.end();
+}
 
-/// A list gets another's items, and loses those of its own that clash with them.
+/// Adds another list's items, and removes those that clash with them.
 template <typename List>
 void ReplaceItems(List& into, const List& from) {
   for (const auto& item : from) {
@@ -46,40 +50,38 @@ void ReplaceItems(List& into, const List& from) {
   }
 }
 
-void MergeEnums(google::protobuf::RepeatedPtrField<EnumDescriptorProto>& into,
-                const google::protobuf::RepeatedPtrField<EnumDescriptorProto>& from) {
-  for (const EnumDescriptorProto& item : from) {
-    EnumDescriptorProto* const known = FindNamed(into, item.name());
-    if (known == nullptr) {
+void Merge(DescriptorProto& into, DescriptorProto from);
+void Merge(EnumDescriptorProto& into, const EnumDescriptorProto& from);
+
+/// Adds another list's items, and merges those of one name.
+template <typename List>
+void MergeNamed(List& into, const List& from) {
+  for (const auto& item : from) {
+    if (auto* const known = FindNamed(into, item.name()))
+      Merge(*known, item);
+    else
       *into.Add() = item;
-    } else if (item.options().allow_alias()) {
-      *known = item;
-    } else {
-      ReplaceItems(*known->mutable_value(), item.value());
-    }
   }
 }
 
-void MergeMessages(google::protobuf::RepeatedPtrField<DescriptorProto>& into,
-                   const google::protobuf::RepeatedPtrField<DescriptorProto>& from);
+void Merge(EnumDescriptorProto& into, const EnumDescriptorProto& from) {
+  if (from.options().allow_alias())
+    into = from;
+  else
+    ReplaceItems(*into.mutable_value(), from.value());
+}
 
-void MergeMessage(DescriptorProto& into, const DescriptorProto& from) {
-  for (FieldDescriptorProto field : from.field()) {
+void Merge(DescriptorProto& into, DescriptorProto from) {
+  for (FieldDescriptorProto& field : *from.mutable_field()) {
     field.clear_oneof_index();
     field.clear_proto3_optional();
-    RemoveIf(*into.mutable_field(), [&](const auto& known) { return Clash(known, field); });
-    *into.add_field() = std::move(field);
   }
-  MergeMessages(*into.mutable_nested_type(), from.nested_type());
-  MergeEnums(*into.mutable_enum_type(), from.enum_type());
+  ReplaceItems(*into.mutable_field(), from.field());
+  MergeNamed(*into.mutable_nested_type(), from.nested_type());
+  MergeNamed(*into.mutable_enum_type(), from.enum_type());
   ReplaceItems(*into.mutable_extension(), from.extension());
-  // What remains for extensions: the user's ranges, or else what is beyond all fields.
-  for (const auto& range : from.extension_range()) {
-    RemoveIf(*into.mutable_extension_range(), [&](const auto& known) {
-      return known.start() < range.end() && range.start() < known.end();
-    });
-    *into.add_extension_range() = range;
-  }
+  // Leaves for extensions the user's ranges, or else all that is beyond the fields.
+  ReplaceItems(*into.mutable_extension_range(), from.extension_range());
   RemoveIf(*into.mutable_extension_range(), [&](const auto& range) {
     return std::any_of(into.field().begin(), into.field().end(), [&](const auto& field) {
       return range.start() <= field.number() && field.number() < range.end();
@@ -87,20 +89,9 @@ void MergeMessage(DescriptorProto& into, const DescriptorProto& from) {
   });
 }
 
-void MergeMessages(google::protobuf::RepeatedPtrField<DescriptorProto>& into,
-                   const google::protobuf::RepeatedPtrField<DescriptorProto>& from) {
-  for (const DescriptorProto& item : from) {
-    if (DescriptorProto* const known = FindNamed(into, item.name())) {
-      MergeMessage(*known, item);
-    } else {
-      *into.Add() = item;
-    }
-  }
-}
-
-void MergeFile(FileDescriptorProto& into, const FileDescriptorProto& from) {
-  MergeMessages(*into.mutable_message_type(), from.message_type());
-  MergeEnums(*into.mutable_enum_type(), from.enum_type());
+void Merge(FileDescriptorProto& into, const FileDescriptorProto& from) {
+  MergeNamed(*into.mutable_message_type(), from.message_type());
+  MergeNamed(*into.mutable_enum_type(), from.enum_type());
   ReplaceItems(*into.mutable_extension(), from.extension());
 }
 
@@ -134,7 +125,7 @@ FileDescriptorSet MergedFiles(const FileDescriptorSet& built_in, const FileDescr
   FileDescriptorProto& perfetto = *merged.add_file();
   perfetto.set_name(kMergedFile);
   perfetto.set_package(kPerfettoPackage);
-  for (const FileDescriptorProto& file : built_in.file()) MergeFile(perfetto, file);
+  for (const FileDescriptorProto& file : built_in.file()) Merge(perfetto, file);
   VisitExtensionLists(perfetto, [&](auto& list) {
     RemoveIf(list, [&](const FieldDescriptorProto& field) {
       return numbers.contains({field.extendee(), field.number()});
@@ -147,7 +138,7 @@ FileDescriptorSet MergedFiles(const FileDescriptorSet& built_in, const FileDescr
     if (file.package() != kPerfettoPackage) continue;
     replaced.insert(file.name());
     for (const std::string& name : file.dependency()) imports.insert(name);
-    MergeFile(perfetto, file);
+    Merge(perfetto, file);
   }
   for (const std::string& name : imports)
     if (!replaced.contains(name)) perfetto.add_dependency(name);

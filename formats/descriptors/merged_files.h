@@ -8,9 +8,8 @@ namespace ringscope {
 /// The package of Perfetto's messages.
 inline constexpr const char* kPerfettoPackage = "perfetto.protos";
 
-/// One set from the built-in one and a user's. Both may define the same messages, in files of other
-/// names; so all of Perfetto's package become one file, in which a message has the fields of both
-/// (where they disagree, the user's). The user's other files follow as they are.
+/// Merges a user's set into the built-in one. All of Perfetto's package becomes one file, in which
+/// a message has the fields of both; where they disagree, the user's.
 google::protobuf::FileDescriptorSet MergedFiles(const google::protobuf::FileDescriptorSet& built_in,
                                                 const google::protobuf::FileDescriptorSet& users);
 

@@ -9,25 +9,33 @@
 namespace ringscope {
 
 // The protobuf library reports errors to an object. Its functions were renamed in version 22.
+#if GOOGLE_PROTOBUF_VERSION >= 4022000
+using ProtobufText = absl::string_view;
+#define RS_ON_ERROR RecordError
+#define RS_ON_WARNING RecordWarning
+#else
+using ProtobufText = const std::string&;
+#define RS_ON_ERROR AddError
+#define RS_ON_WARNING AddWarning
+#endif
 
 /// Keeps the first error in a text.
 class TextErrors : public google::protobuf::io::ErrorCollector {
  public:
-#if GOOGLE_PROTOBUF_VERSION >= 4022000
-  void RecordError(int at_line, int at_column, absl::string_view text) override {
-    Keep(at_line, at_column, std::string(text));
+  void RS_ON_ERROR(int at_line, int at_column, ProtobufText text) override {
+    if (!message.empty()) return;
+    line = at_line;
+    column = at_column;
+    message = std::string(text);
   }
-  void RecordWarning(int at_line, int at_column, absl::string_view text) override {
-    KeepWarning(at_line, at_column, std::string(text));
+  void RS_ON_WARNING(int at_line, int at_column, ProtobufText text) override {
+    const std::string warning(text);
+    const size_t quote = warning.size() - 3;
+    const bool is_number =
+        warning.ends_with("\".") &&
+        warning.find_last_not_of("0123456789", quote) == warning.rfind('"', quote);
+    if (names_must_be_known && !is_number) RS_ON_ERROR(at_line, at_column, text);
   }
-#else
-  void AddError(int at_line, int at_column, const std::string& text) override {
-    Keep(at_line, at_column, text);
-  }
-  void AddWarning(int at_line, int at_column, const std::string& text) override {
-    KeepWarning(at_line, at_column, text);
-  }
-#endif
 
   /// Takes a field whose name is not known for an error, unless the name is a number.
   bool names_must_be_known = false;
@@ -35,45 +43,22 @@ class TextErrors : public google::protobuf::io::ErrorCollector {
   int line = -1;  // from 0; -1: nowhere in particular
   int column = -1;
   std::string message;
-
- private:
-  void KeepWarning(int at_line, int at_column, const std::string& text) {
-    const bool is_number =
-        text.ends_with("\".") &&
-        text.find_last_not_of("0123456789", text.size() - 3) == text.rfind('"', text.size() - 3);
-    if (names_must_be_known && !is_number) Keep(at_line, at_column, text);
-  }
-  void Keep(int at_line, int at_column, std::string text) {
-    if (!message.empty()) return;
-    line = at_line;
-    column = at_column;
-    message = std::move(text);
-  }
 };
 
 /// Keeps the first error in descriptors.
 class DescriptorErrors : public google::protobuf::DescriptorPool::ErrorCollector {
  public:
-#if GOOGLE_PROTOBUF_VERSION >= 4022000
-  void RecordError(absl::string_view file, absl::string_view element,
-                   const google::protobuf::Message*, ErrorLocation,
-                   absl::string_view text) override {
-    Keep(std::string(file), std::string(element), std::string(text));
+  void RS_ON_ERROR(ProtobufText file, ProtobufText element, const google::protobuf::Message*,
+                   ErrorLocation, ProtobufText text) override {
+    if (message.empty())
+      message = std::string(file) + ": " + std::string(element) + ": " + std::string(text);
   }
-#else
-  void AddError(const std::string& file, const std::string& element,
-                const google::protobuf::Message*, ErrorLocation, const std::string& text) override {
-    Keep(file, element, text);
-  }
-#endif
 
   std::string message;
-
- private:
-  void Keep(const std::string& file, const std::string& element, const std::string& text) {
-    if (message.empty()) message = file + ": " + element + ": " + text;
-  }
 };
+
+#undef RS_ON_ERROR
+#undef RS_ON_WARNING
 
 }  // namespace ringscope
 

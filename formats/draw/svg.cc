@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -52,21 +51,6 @@ std::string XmlEscaped(std::string_view text) {
   return escaped;
 }
 
-std::string InlineSvg(std::string_view picture, std::string_view name) {
-  const size_t begin = std::min(picture.find("<svg"), picture.size());
-  const size_t style = std::min(picture.find("<title>", begin), picture.size());
-  const size_t content = std::min(picture.find("</style>", style), picture.size());
-  constexpr std::string_view kEnd = "</style>";
-  std::string part(picture.substr(begin, style - begin));
-  // HTML knows the namespace.
-  constexpr std::string_view kNamespace = R"( xmlns="http://www.w3.org/2000/svg")";
-  if (const size_t at = part.find(kNamespace); at != std::string::npos)
-    part.erase(at, kNamespace.size());
-  part += fmt::format("<title>{}</title>", XmlEscaped(name));
-  if (content < picture.size()) part += picture.substr(content + kEnd.size());
-  return part;
-}
-
 std::string SvgNumber(double value) {
   const double rounded = std::round(value * 10) / 10;
   if (rounded == std::trunc(rounded)) return fmt::format("{:.0f}", rounded + 0.0);
@@ -94,12 +78,6 @@ void SvgWriter::Path(std::string_view path, std::string_view classes) {
   body_ += fmt::format(R"(<path d="{}" class="{}"/>)"
                        "\n",
                        XmlEscaped(path), XmlEscaped(classes));
-}
-
-void SvgWriter::Polygon(std::string_view corners, std::string_view classes) {
-  body_ += fmt::format(R"(<polygon points="{}" class="{}"/>)"
-                       "\n",
-                       XmlEscaped(corners), XmlEscaped(classes));
 }
 
 void SvgWriter::Text(double x, double y, std::string_view text, std::string_view classes) {

@@ -8,14 +8,8 @@
 
 namespace ringscope {
 
-/// `text` fit for XML character data and attribute values: markup escaped, characters that XML does
-/// not allow and bytes that are no UTF-8 replaced.
+/// Returns `text` fit for XML: markup escaped, invalid characters and bytes replaced.
 std::string XmlEscaped(std::string_view text);
-
-/// A picture of SvgWriter as a part of a web page that has its style: without the XML declaration
-/// and the style sheet.
-/// @param name for those who do not see it
-std::string InlineSvg(std::string_view picture, std::string_view name);
 
 /// A position or size in pixels. Written with at most one decimal.
 std::string SvgNumber(double value);
@@ -32,8 +26,7 @@ inline constexpr std::string_view kDrawnMark = "drawn by ringscope";
 bool HasDrawnMark(Bytes start);
 inline constexpr OutputKind kPictureOutput = {"a picture", true, HasDrawnMark};
 
-/// Draws an SVG document that needs nothing from elsewhere. The looks are defined by classes and
-/// a style sheet inside of it, which has a light and a dark form.
+/// Draws an SVG document. Its style sheet inside has a light and a dark form.
 class SvgWriter {
  public:
   /// @param classes space-separated, of the style sheet
@@ -41,16 +34,13 @@ class SvgWriter {
   void Line(double x1, double y1, double x2, double y2, std::string_view classes);
   /// A line through these points: "M 0 0 L 10 10" in SVG's path language.
   void Path(std::string_view path, std::string_view classes);
-  /// A filled shape with these corners: "0,0 10,0 5,10".
-  void Polygon(std::string_view corners, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
-  /// What is drawn up to EndGroup belongs together; `title` shows when it is pointed at.
+  /// Begins a group up to EndGroup; `title` shows when it is pointed at.
   void BeginGroup(std::string_view title);
   void EndGroup();
 
-  /// The whole document.
-  /// @param style CSS; without "<" and "&"
+  /// Returns the whole document. @param style CSS; without "<" and "&"
   std::string Finish(double width, double height, std::string_view title, std::string_view style);
 
  private:

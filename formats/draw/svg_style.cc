@@ -68,9 +68,6 @@ line, path { stroke: var(--line); stroke-width: 1; fill: none; }
 .edge { stroke: var(--page); stroke-width: 1; }
 )";
 
-/// All rules of pictures.
-std::string AllRules(std::string_view more) { return SvgTextRules().append(kRules).append(more); }
-
 constexpr std::string_view kVariable = "var(--";
 
 /// The rules with the tones' colours.
@@ -108,26 +105,10 @@ std::string ColoursOf(std::string_view rules) {
   }
 }
 
-/// "--page: #ffffff; --ink: ..."
-std::string Variables(std::string_view ToneColours::*ground) {
-  std::string text;
-  for (const ToneColours& tone : kToneColours)
-    text.append("--").append(tone.name).append(": ").append(tone.*ground).append("; ");
-  return text;
-}
-
 }  // namespace
 
-std::string PageToneStyle(std::string_view more) {
-  const std::string light = "{ color-scheme: light; " + Variables(&ToneColours::light) + "}\n";
-  const std::string dark = "{ color-scheme: dark; " + Variables(&ToneColours::dark) + "}\n";
-  return ":root " + light + "@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) " +
-         dark + "}\n:root[data-theme=dark] " + dark + "@media print { :root:root:root " + light +
-         "}\n" + AllRules(more);
-}
-
 std::string SvgStyle(std::string_view more) {
-  const std::string rules = AllRules(more);
+  const std::string rules = SvgTextRules().append(kRules).append(more);
   return WithColours(rules, &ToneColours::light) + "@media (prefers-color-scheme: dark) {" +
          WithColours(ColoursOf(rules), &ToneColours::dark) + "\n}\n";
 }

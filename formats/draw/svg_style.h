@@ -6,16 +6,9 @@
 
 namespace ringscope {
 
-/// The style sheet of all pictures: colours that can be distinguished, also by those who do not
-/// see red and green, on light and dark backgrounds. Tones are classes: "good", "lost", ...
-/// @param more further rules; a colour is the name of a tone, like `var(--good)`, of which only the
-///     colour itself goes into the style sheet: many viewers of SVG know no variables
+/// Returns the style sheet of all pictures, light and dark. Tones are classes: "good", "lost", ...
+/// @param more further rules, with tones like `var(--good)`, which it replaces by colours
 std::string SvgStyle(std::string_view more = {});
-
-/// The same for pictures that are part of a web page, where the tones are variables that the page
-/// can use, too. Light or dark as the reader's system is, unless the page's root element has the
-/// attribute data-theme="light" or "dark"; light on paper.
-std::string PageToneStyle(std::string_view more = {});
 
 }  // namespace ringscope
 

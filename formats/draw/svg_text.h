@@ -10,13 +10,12 @@ namespace ringscope {
 /// The rules of the style sheet for texts: fonts and sizes, by class.
 std::string SvgTextRules();
 
-/// How wide a text is, pixels: in DejaVu Sans, which is the widest of the fonts that the style
-/// sheet names but for Verdana, its equal. In others it takes less.
+/// Returns the width of a text in pixels, in DejaVu Sans, the widest font of the style sheet.
 /// @param classes space-separated, as SvgWriter::Text has them
 double SvgTextWidth(std::string_view text, std::string_view classes);
 
-/// A text in lines that are no wider, pixels; none for an empty text. Broken at spaces, but for
-/// U+00A0; a word that is wider than a line is divided.
+/// Breaks a text into lines of a width in pixels, at spaces but not at U+00A0, or within long
+/// words.
 std::vector<std::string> SvgTextLines(std::string_view text, double width,
                                       std::string_view classes);
 

@@ -1,9 +1,8 @@
-#include "formats/inputs/input_kind.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
@@ -40,7 +39,7 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords("%PDF-1.7"), "a PDF document");
   EXPECT_EQ(ContentWords("hello\nworld\n"), "a text file");
   EXPECT_EQ(ContentWords("<!DOCTYPE html>\n<html>"), "an HTML page");
-  EXPECT_EQ(ContentWords("<?xml version=\"1.0\"?>\n<svg/>"), "an SVG picture");
+  EXPECT_EQ(ContentWords("<?xml version=\"1.0\"?>\n<svg/>"), "an XML document");
   EXPECT_EQ(ContentWords("{\"sessions\":[]}"), "a JSON text");
   EXPECT_EQ(ContentWords("{\"event\":\"packet\"}\n"), "a file of events of a replay");
   EXPECT_EQ(ContentWords("{\"op\":\"read\"}\n"), "a log");

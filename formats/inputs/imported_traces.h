@@ -11,19 +11,18 @@
 
 namespace ringscope {
 
-/// Whether an input was a trace, and whether all of it could be read.
+/// The state of an input: no trace, or a trace that was read wholly or partly.
 enum class ImportedTrace { kNone, kWhole, kDamaged };
 
-/// The logs that were made of traces in a run, in temporary files: each trace is imported once,
-/// however often it is read. Safe to use from several threads.
+/// The logs that were made of traces in a run: each trace is imported once. Safe from all threads.
 class ImportedTraces {
  public:
-  /// A trace as a log.
-  /// @param import writes the log; called if the trace of this path is new. It returns whether all
-  ///   of the trace could be read
+  /// Opens a trace as a log.
+  /// @param import writes the log if the trace is new. @return whether all of the trace could be
+  /// read
   Result<std::unique_ptr<ByteSource>> Open(const std::string& path,
                                            const std::function<Result<bool>(ByteSink&)>& import);
-  /// What is known of the input of this path.
+  /// Returns the state of the input of this path.
   ImportedTrace Find(const std::string& path);
 
  private:

@@ -18,7 +18,7 @@
 namespace ringscope {
 namespace {
 
-/// What is looked at: comments and blank lines may precede the first operation.
+/// Bytes that are read: comments and blank lines may precede the first operation.
 constexpr size_t kLookedAt = size_t{64} << 10;
 
 /// Of a line of JSON, which may be cut off: its kind is at its start.
@@ -52,7 +52,7 @@ InputKind KindOfText(std::string_view text) {
   return InputKind::kOther;
 }
 
-/// Whether the bytes begin with a Trace message's packet whose own first field is well-formed.
+/// Returns true if the bytes begin with a Trace message's well-formed packet.
 bool IsTrace(Bytes bytes) {
   constexpr uint8_t kPacketTag = 0x0A;
   if (bytes.empty() || bytes[0] != kPacketTag) return false;
@@ -78,49 +78,33 @@ struct Magic {
 constexpr std::array kMagics = {
     Magic{"\x89PNG\r\n"sv, "a PNG image"},
     Magic{"\xFF\xD8\xFF"sv, "a JPEG image"},
-    Magic{"GIF8"sv, "a GIF image"},
-    Magic{"WEBP"sv, "a WebP image", 8},
     Magic{"%PDF-"sv, "a PDF document"},
-    Magic{"\x7F"
-          "ELF"sv,
-          "an ELF program"},
-    Magic{"MZ"sv, "a Windows program"},
+    Magic{"\x7F\x45LF"sv, "an ELF program"},
     Magic{"PK\x03\x04"sv, "a zip archive"},
     Magic{"PK\x05\x06"sv, "a zip archive"},
     Magic{"ustar"sv, "a tar archive", 257},
-    Magic{"\xFD"
-          "7zXZ\0"sv,
-          "a file compressed by xz"},
+    Magic{"\xFD\x37zXZ\0"sv, "a file compressed by xz"},
     Magic{"BZh"sv, "a file compressed by bzip2"},
     Magic{"\x04\x22\x4D\x18"sv, "a file compressed by lz4"},
     Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7-Zip archive"},
     Magic{"SQLite format 3\0"sv, "a SQLite database"},
     Magic{"PERFILE2"sv, "a recording of perf"},
-    Magic{"!<arch>\n"sv, "an archive of object files"},
+};
+
+constexpr std::array kTextStarts = {
+    Magic{"<!DOCTYPE html"sv, "an HTML page"},
+    Magic{"<!doctype html"sv, "an HTML page"},
+    Magic{"<html"sv, "an HTML page"},
+    Magic{"<svg"sv, "an SVG picture"},
+    Magic{"<?xml"sv, "an XML document"},
+    Magic{"{"sv, "a JSON text"},
+    Magic{"["sv, "a JSON text"},
+    Magic{""sv, "a text file"},
 };
 
 bool IsTextByte(char c) {
   return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' ||
          c == '\x1B';
-}
-
-/// Of a text: what it is, by how it begins.
-std::string TextWords(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const std::string_view head = text.substr(0, 1024);
-  if (head.starts_with("<!DOCTYPE html") || head.starts_with("<!doctype html") ||
-      head.starts_with("<html"))
-    return "an HTML page";
-  if (head.starts_with("<svg") ||
-      (head.starts_with("<?xml") && head.find("<svg") != std::string_view::npos))
-    return "an SVG picture";
-  if (head.starts_with("<?xml")) return "an XML document";
-  if (head.starts_with("digraph ") || head.starts_with("// drawn by")) return "a Graphviz graph";
-  if (head.starts_with("#!")) return "a script";
-  if (head.starts_with('{') || head.starts_with('[')) return "a JSON text";
-  return "a text file";
 }
 
 bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
@@ -142,26 +126,19 @@ std::string ReadableStart(ByteSource& source, size_t size) {
 }
 
 InputStart LookAtStart(std::string start) {
-  InputStart known;
-  known.content = std::move(start);
-  if (commit_log::LooksLikeCommitLog(wire::AsBytes(known.content))) {
+  InputStart known{.content = std::move(start)};
+  const auto is_log = [&] { return commit_log::LooksLikeCommitLog(wire::AsBytes(known.content)); };
+  std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
+  const auto unpacked = is_log() ? nullptr : MakeSourceFor(wire::AsBytes(known.content), source);
+  known.is_compressed = unpacked != nullptr;
+  if (unpacked) known.content = ReadableStart(*unpacked, kLookedAt);
+  if (is_log()) {
     known.kind = InputKind::kLog;
     return known;
   }
-  if (IsZstd(wire::AsBytes(known.content)) || IsGzip(wire::AsBytes(known.content))) {
-    std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
-    source = MakeSourceFor(wire::AsBytes(known.content), source);
-    known.is_compressed = true;
-    known.content = ReadableStart(*source, kLookedAt);
-  }
   known.content.resize(std::min(known.content.size(), kLookedAt));
-  const Bytes bytes = wire::AsBytes(known.content);
-  if (commit_log::LooksLikeCommitLog(bytes))
-    known.kind = InputKind::kLog;
-  else if (IsTrace(bytes))
-    known.kind = InputKind::kTrace;
-  else
-    known.kind = KindOfText(known.content);
+  known.kind =
+      IsTrace(wire::AsBytes(known.content)) ? InputKind::kTrace : KindOfText(known.content);
   return known;
 }
 
@@ -178,25 +155,22 @@ std::string ContentWords(std::string_view start) {
   if (start.empty()) return "an empty file";
   const InputStart known = LookAtStart(std::string(start));
   const std::string_view content = known.content;
-  const auto with_compression = [&](std::string words) {
-    return known.is_compressed ? words + ", compressed" : words;
-  };
-  switch (known.kind) {
-    case InputKind::kLog:
-      return with_compression("a log");
-    case InputKind::kEvents:
-      return with_compression("a file of events of a replay");
-    case InputKind::kTrace:
-      return with_compression("a Perfetto trace");
-    case InputKind::kOther:
-      break;
-  }
-  for (const Magic& magic : kMagics)
-    if (content.size() >= magic.offset && content.substr(magic.offset).starts_with(magic.bytes))
-      return with_compression(magic.words);
+  std::string words;
+  if (known.kind == InputKind::kLog) words = "a log";
+  if (known.kind == InputKind::kEvents) words = "a file of events of a replay";
+  if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
   if (content.empty()) return "a compressed file without content";
-  if (std::ranges::all_of(content, IsTextByte)) return with_compression(TextWords(content));
-  return known.is_compressed ? "a compressed file of an unknown format" : "";
+  for (const Magic& magic : kMagics)
+    if (words.empty() && content.size() >= magic.offset &&
+        content.substr(magic.offset).starts_with(magic.bytes))
+      words = magic.words;
+  const bool is_text = std::ranges::all_of(content, IsTextByte);
+  const size_t start_of_text = std::min(content.find_first_not_of(" \t\r\n"), content.size());
+  for (const Magic& text : kTextStarts)
+    if (words.empty() && is_text && content.substr(start_of_text).starts_with(text.bytes))
+      words = text.words;
+  if (!known.is_compressed) return words;
+  return words.empty() ? "a compressed file of an unknown format" : words + ", compressed";
 }
 
 Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_view needed,

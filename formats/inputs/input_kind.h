@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-/// What a file holds, by its first bytes.
+/// The content of a file, by its first bytes.
 enum class InputKind : uint8_t {
   kLog,     // a commit log or operations: what went into the buffers
   kEvents,  // `.events.jsonl`: the results of a replay
@@ -23,7 +23,7 @@ enum class InputKind : uint8_t {
 /// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
-/// What the first bytes of an input show.
+/// The kind of an input, and its start.
 struct InputStart {
   InputKind kind = InputKind::kOther;
   bool is_compressed = false;
@@ -33,8 +33,7 @@ struct InputStart {
 InputStart LookAtStart(std::string start);
 InputKind KindOfStart(std::string start);
 
-/// Up to `size` bytes from a source's start, fewer where it ends or is damaged before: whoever
-/// reads it will report where.
+/// Returns up to `size` bytes from a source's start, fewer where it ends or is damaged before.
 std::string ReadableStart(ByteSource& source, size_t size);
 
 /// An input whose kind is known.
@@ -46,15 +45,12 @@ struct KnownInput {
 /// Looks at an input's first bytes.
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source);
 
-/// What a file of a well-known format is: "a PNG image", "a text file". Compressed ones are what
-/// they are once decompressed. Empty: the format is not known.
+/// Returns "a PNG image", "a text file, compressed"; empty if the format is not known.
 /// @param start of the file; up to kKindBytes
 std::string ContentWords(std::string_view start);
 
-/// The error for a file that is not what a command needs: names what it is, as far as that is
-/// known.
-/// @param needed "a log"
-/// @param expected which formats that has, for the hint
+/// Returns the error for a file of another format, which it names if it is known.
+/// @param needed "a log"; @param expected which formats that has, for the hint
 Error WrongContent(std::string_view start, const std::string& path, std::string_view needed,
                    std::string expected);
 
@@ -62,13 +58,11 @@ Error WrongContent(std::string_view start, const std::string& path, std::string_
 Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_view needed,
                              std::string expected);
 
-/// Whether a file has a name that traces have: .pftrace, .perfetto-trace or .perfetto, perhaps
-/// followed by .gz or .zst.
+/// Returns true for .pftrace, .perfetto-trace and .perfetto, perhaps with .gz or .zst.
 bool IsTraceName(std::string_view name);
 
-/// The traces in a zip archive, such as a bug report: members that have a trace's name, or begin
-/// with a trace's packet, plain or compressed. Archives inside the archive are not searched.
-/// Members that cannot be read are traces if they have a name of one.
+/// Returns a zip archive's members that have a trace's name, or begin with a trace's packet. Does
+/// not search archives in it.
 std::vector<ZipMember> FindTraces(ZipArchive& archive);
 
 }  // namespace ringscope

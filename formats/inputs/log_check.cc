@@ -21,168 +21,121 @@ using commit_log::SeekEntry;
 /// Input bytes between two reports of progress.
 constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
 
-/// Whether a seek table's frames lead from the start of its file to the table itself.
-bool AddsUp(const ZstdFrame& table, uint64_t file_offset) {
-  const auto entries = commit_log::DecodeSeekTable(table.content);
-  if (!entries) return false;
-  uint64_t end = file_offset;
-  for (const commit_log::SeekEntry& entry : *entries) end += entry.compressed_size;
-  return end == table.offset;
+/// Returns true if a service would have understood a commit: request and chunk sizes are valid.
+bool IsSound(const Commit& commit, CommitRequestParser& parser) {
+  if (!commit_log::IsWellFormedRequest(commit.request)) return false;
+  parser.Parse(commit.request);
+  return std::ranges::all_of(parser.chunks(), [](const ChunkToMove& chunk) {
+    return !chunk.data ||
+           (chunk.data->size() >= kChunkHeaderSize && chunk.data->size() <= kMaxChunkData);
+  });
 }
-
-/// Whether the session has records that a summary keeps as its life.
-bool HasLife(const SessionSummary& session) {
-  uint64_t others = 0;
-  for (const size_t kind : {OpKindOf<LogHeader>(), OpKindOf<Commit>(), OpKindOf<ReadPass>(),
-                            OpKindOf<ClockSnapshotRecord>(), OpKindOf<Note>()})
-    others += session.counts[kind];
-  return session.records > others;
-}
-
-/// Damaged places that a check finds, besides those that reading finds.
-class Findings {
- public:
-  void Add(Damage damage) {
-    ++count_;
-    if (list_.size() < LogSource::kMaxDamage) list_.push_back(std::move(damage));
-  }
-  uint64_t count() const { return count_; }
-  const std::vector<Damage>& list() const { return list_; }
-
- private:
-  std::vector<Damage> list_;
-  uint64_t count_ = 0;
-};
-
-/// Whether a service would have understood a commit: its request is well-formed, and its chunks are
-/// of a size that chunks have.
-class RequestChecker {
- public:
-  bool IsSound(const Commit& commit) {
-    if (!commit_log::IsWellFormedRequest(commit.request)) return false;
-    parser_.Parse(commit.request);
-    return std::ranges::all_of(parser_.chunks(), [](const ChunkToMove& chunk) {
-      return !chunk.data ||
-             (chunk.data->size() >= kChunkHeaderSize && chunk.data->size() <= kMaxChunkData);
-    });
-  }
-
- private:
-  CommitRequestParser parser_;
-};
 
 /// Compares the end of each file, its index and seek table, with the frames and records before it.
 /// Memory: about 100 bytes per data frame.
-class FileChecker : public CommitLogObserver {
+class FileChecker : public FrameCounter {
  public:
-  explicit FileChecker(Findings& findings) : findings_(findings) {}
-
-  /// The reader whose damage explains what would otherwise be findings of their own.
+  /// Sets the reader whose damage explains what would otherwise be findings of their own.
   void Watch(const LogSource& log) { log_ = &log; }
-  const FrameCounter& counter() const { return counter_; }
 
   void OnDataFrame(const ZstdFrame& frame) override {
-    counter_.OnDataFrame(frame);
-    if (has_seek_table_ || has_index_) {
-      Find(frame.offset, "records after the file's index");
-    }
-    DataFrame data;
-    data.offset = frame.offset;
-    data.entry.compressed_size = frame.whole.size();
-    data.entry.content_size = frame.content.size();
-    data.entry.frame_hash = commit_log::Hash(frame.whole);
-    data_.push_back(data);
+    FrameCounter::OnDataFrame(frame);
+    if (has_seek_table_ || has_index_) Find(frame.offset, "records after the file's index");
+    offsets_.push_back(frame.offset);
+    frames_.push_back({.compressed_size = frame.whole.size(),
+                       .content_size = frame.content.size(),
+                       .frame_hash = commit_log::Hash(frame.whole)});
     // The content's checksum, which decompression has checked, is the frame's last four bytes.
-    const auto checksum = wire::LoadLittleEndian<uint32_t>(frame.whole.last(4).data());
-    seek_.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
-                     .content_size = static_cast<uint32_t>(frame.content.size()),
-                     .content_checksum = checksum});
-    end_ = frame.offset + frame.whole.size();
+    AddToSeekTable(frame, frame.content.size(),
+                   wire::LoadLittleEndian<uint32_t>(frame.whole.last(4).data()));
   }
 
   void OnSkippableFrame(const ZstdFrame& frame) override {
-    counter_.OnSkippableFrame(frame);
+    FrameCounter::OnSkippableFrame(frame);
     if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0) EndFile();
     if (frame.magic == commit_log::kIndexFrameMagic) CheckIndex(frame);
     if (frame.magic == commit_log::kSeekTableFrameMagic) CheckSeekTable(frame);
-    seek_.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
-                     .content_size = 0,
-                     .content_checksum = commit_log::ContentChecksum({})});
-    end_ = frame.offset + frame.whole.size();
+    AddToSeekTable(frame, 0, commit_log::ContentChecksum({}));
   }
 
   void OnRecord(const Op* op, Bytes encoded) override {
-    counter_.OnRecord(op, encoded);
-    DataFrame& frame = data_.back();
+    FrameCounter::OnRecord(op, encoded);
+    IndexEntry& entry = frames_.back();
     const std::optional<uint64_t> number = commit_log::RecordNumber(encoded);
-    if (frame.entry.records == 0) {
-      if (!number) Find(frame.offset, "the frame's first record has no number");
+    if (entry.records == 0) {
+      if (!number) Find(offsets_.back(), "the frame's first record has no number");
       next_number_ = number.value_or(next_number_);
-      frame.entry.first_record = next_number_;
+      entry.first_record = next_number_;
     } else if (number && *number != next_number_) {
-      Find(frame.offset,
+      Find(offsets_.back(),
            fmt::format("a record has the number {}, expected {}", *number, next_number_));
     }
-    ++frame.entry.records;
-    if (op != nullptr) {
-      if (op->time_ns) {
-        IndexEntry& entry = frame.entry;
-        entry.first_time_ns = std::min(entry.first_time_ns.value_or(*op->time_ns), *op->time_ns);
-        entry.last_time_ns = std::max(entry.last_time_ns.value_or(*op->time_ns), *op->time_ns);
-      }
-      sessions_.Add(*op, next_number_);
-    }
+    entry.AddRecord(op == nullptr ? std::nullopt : op->time_ns);
+    if (op != nullptr) sessions_.Add(*op, next_number_);
     ++next_number_;
   }
 
   /// Call at a file's end.
   void EndFile() {
-    if (!has_index_ && !IsDamaged()) {
+    if (!has_index_ && !IsDamaged())
       Find(end_, "no index here: the log was not closed, or is cut off; records may be missing");
-    } else if (!has_seek_table_ && !IsDamaged()) {
+    else if (!has_seek_table_ && !IsDamaged())
       Find(end_, "no seek table here: the log is cut off");
-    }
-    data_.clear();
+    frames_.clear();
+    offsets_.clear();
     seek_.clear();
     next_number_ = 0;
     has_index_ = has_seek_table_ = false;
     sessions_ = {};
-    unknown_before_ = counter_.unknown_records();
+    unknown_before_ = unknown_records();
     damage_before_ = log_->damage_count();
-    findings_before_ = findings_.count();
+    found_before_ = found_count_;
+  }
+
+  /// Adds the damaged places that were found.
+  void AddTo(LogInfo& info) const {
+    info.damage.insert(info.damage.end(), found_.begin(), found_.end());
+    info.damage_count += found_count_;
+    std::ranges::stable_sort(info.damage, {}, &Damage::offset);
+    if (info.damage.size() > LogSource::kMaxDamage) info.damage.resize(LogSource::kMaxDamage);
   }
 
  private:
-  struct DataFrame {
-    uint64_t offset = 0;
-    IndexEntry entry;
-  };
-
   void Find(uint64_t offset, std::string what, uint64_t bytes = 0) {
-    findings_.Add({offset, bytes, {}, 0, std::move(what)});
+    ++found_count_;
+    if (found_.size() < LogSource::kMaxDamage)
+      found_.push_back({offset, bytes, {}, 0, std::move(what)});
   }
-  /// Whether something was wrong with this file before.
+  /// Returns true if something was wrong with this file before.
   bool IsDamaged() const {
-    return log_->damage_count() > damage_before_ || findings_.count() > findings_before_;
+    return log_->damage_count() > damage_before_ || found_count_ > found_before_;
+  }
+
+  void AddToSeekTable(const ZstdFrame& frame, size_t content_size, uint32_t checksum) {
+    seek_.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
+                     .content_size = static_cast<uint32_t>(content_size),
+                     .content_checksum = checksum});
+    end_ = frame.offset + frame.whole.size();
   }
 
   void CheckIndex(const ZstdFrame& frame) {
     if (std::exchange(has_index_, true)) Find(frame.offset, "a second index");
     const Result<commit_log::Index> index = commit_log::DecodeIndex(frame.content);
-    if (!index) {
-      // A wrong checksum is damage that the reader reports.
-      if (commit_log::IsOwnFrame(frame)) {
-        Find(frame.offset, "the index is malformed: " + index.error().message);
-      }
-      return;
-    }
-    if (IsDamaged()) return;
-    CheckEntries(*index, frame.offset);
-    if (index->records != next_number_) {
+    // A wrong checksum is damage that the reader reports.
+    if (!index && commit_log::IsOwnFrame(frame))
+      Find(frame.offset, "the index is malformed: " + index.error().message);
+    if (!index || IsDamaged()) return;
+    const auto [listed, own] = std::ranges::mismatch(index->frames, frames_);
+    if (listed != index->frames.end() && own != frames_.end())
+      Find(offsets_[static_cast<size_t>(own - frames_.begin())],
+           "the index's entry does not match the frame", listed->compressed_size);
+    else if (index->frames.size() != frames_.size())
+      Find(frame.offset, fmt::format("the index lists {} frames, there are {}",
+                                     index->frames.size(), frames_.size()));
+    if (index->records != next_number_)
       Find(frame.offset,
            fmt::format("the index has {} records, the file has {}", index->records, next_number_));
-    }
-    if (counter_.unknown_records() > unknown_before_) return;  // they count, unknown how
+    if (unknown_records() > unknown_before_) return;  // they count, unknown how
     std::vector<SessionSummary> sessions = sessions_.Sessions();
     for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
       if (index->sessions[i].has_life) continue;  // by an older version
@@ -190,44 +143,30 @@ class FileChecker : public CommitLogObserver {
       sessions[i].has_life = false;
     }
     const bool left_out = index->sessions.empty() && !commit_log::SummariesFit(sessions);
-    if (index->sessions != sessions && !left_out) {
+    if (index->sessions != sessions && !left_out)
       Find(frame.offset, "the index's summary does not match the records");
-    }
-  }
-
-  /// Compares the index's entries with the frames.
-  void CheckEntries(const commit_log::Index& index, uint64_t index_offset) {
-    for (size_t i = 0; i < std::min(index.frames.size(), data_.size()); ++i)
-      if (index.frames[i] != data_[i].entry)
-        return Find(data_[i].offset, "the index's entry does not match the frame",
-                    index.frames[i].compressed_size);
-    if (index.frames.size() != data_.size())
-      Find(index_offset, fmt::format("the index lists {} frames, there are {}", index.frames.size(),
-                                     data_.size()));
   }
 
   void CheckSeekTable(const ZstdFrame& frame) {
     if (std::exchange(has_seek_table_, true)) Find(frame.offset, "a second seek table");
     const auto table = commit_log::DecodeSeekTable(frame.content);
     if (!table || IsDamaged()) return;  // a malformed table is damage that the reader reports
-    if (table->size() != seek_.size()) {
-      Find(frame.offset, fmt::format("the seek table has {} entries, there are {} frames",
-                                     table->size(), seek_.size()));
-      return;
-    }
-    for (size_t i = 0; i < seek_.size(); ++i) {
-      if ((*table)[i] == seek_[i]) continue;
-      Find(frame.offset, fmt::format("entry {} of the seek table does not match its frame", i));
-    }
+    if (table->size() != seek_.size())
+      return Find(frame.offset, fmt::format("the seek table has {} entries, there are {} frames",
+                                            table->size(), seek_.size()));
+    for (size_t i = 0; i < seek_.size(); ++i)
+      if ((*table)[i] != seek_[i])
+        Find(frame.offset, fmt::format("entry {} of the seek table does not match its frame", i));
   }
 
-  Findings& findings_;
   const LogSource* log_ = nullptr;
-  FrameCounter counter_;
+  std::vector<Damage> found_;
+  uint64_t found_count_ = 0;
 
   // Of the current one of several concatenated files.
   uint64_t end_ = 0;  // of the last frame
-  std::vector<DataFrame> data_;
+  std::vector<IndexEntry> frames_;
+  std::vector<uint64_t> offsets_;  // of `frames_`
   std::vector<SeekEntry> seek_;
   uint64_t next_number_ = 0;
   bool has_index_ = false;
@@ -235,7 +174,7 @@ class FileChecker : public CommitLogObserver {
   LogSummaryBuilder sessions_;
   uint64_t unknown_before_ = 0;
   uint64_t damage_before_ = 0;
-  uint64_t findings_before_ = 0;
+  uint64_t found_before_ = 0;
 };
 
 }  // namespace
@@ -243,26 +182,15 @@ class FileChecker : public CommitLogObserver {
 void FrameCounter::OnDataFrame(const ZstdFrame& frame) {
   ++data_frames_;
   raw_bytes_ += frame.content.size();
-  stage_ = Stage::kRecords;
+  ended_ = false;
 }
 
 void FrameCounter::OnSkippableFrame(const ZstdFrame& frame) {
-  switch (frame.magic) {
-    case commit_log::kStartFrameMagic:
-      if (frame.offset > 0) others_closed_ = others_closed_ && stage_ == Stage::kClosed;
-      file_offset_ = frame.offset;
-      stage_ = Stage::kRecords;
-      break;
-    case commit_log::kIndexFrameMagic:
-      stage_ = commit_log::IsOwnFrame(frame) ? Stage::kIndex : Stage::kRecords;
-      break;
-    case commit_log::kSeekTableFrameMagic:
-      stage_ =
-          stage_ == Stage::kIndex && AddsUp(frame, file_offset_) ? Stage::kClosed : Stage::kRecords;
-      break;
-    default:
-      break;
-  }
+  if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0)
+    others_ended_ = others_ended_ && ended_;
+  if (frame.magic == commit_log::kStartFrameMagic || frame.magic == commit_log::kIndexFrameMagic)
+    ended_ = false;
+  if (frame.magic == commit_log::kSeekTableFrameMagic) ended_ = commit_log::IsOwnFrame(frame);
 }
 
 void FrameCounter::OnRecord(const Op* op, Bytes) {
@@ -274,26 +202,25 @@ void FrameCounter::Fill(LogInfo& info) const {
   info.raw_bytes = raw_bytes_;
   info.unknown_records = unknown_records_;
   info.cleanly_closed =
-      info.format == LogFormat::kCommitLog && others_closed_ && stage_ == Stage::kClosed;
+      info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
 }
 
-Status ScanLog(LogSource& log, const ProgressFn& progress,
-               const std::function<Status(const Op&)>& each) {
-  uint64_t reported = 0;
-  for (;;) {
+Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress,
+                        const std::function<Status(const Op&)>& each) {
+  LogSummaryBuilder summaries;
+  for (uint64_t reported = 0;;) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log.Next());
     if (progress && (!op || log.position() - reported >= kProgressBytes)) {
       reported = log.position();
       progress(reported, log.size().value_or(0));
     }
-    if (!op) return {};
-    RS_RETURN_IF_ERROR(each(*op));
+    if (!op) break;
+    summaries.Add(*op, log.record_number());
+    if (each) RS_RETURN_IF_ERROR(each(*op));
   }
-}
-
-LogInfo InfoOf(const LogSource& log, const FrameCounter& frames) {
   LogInfo info;
   info.format = log.format();
+  info.sessions = summaries.Sessions();
   info.file_bytes = log.size().value_or(log.position());
   info.damage = log.damage();
   info.damage_count = log.damage_count();
@@ -308,7 +235,7 @@ Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   LogInfo info;
   info.sessions = std::move(index->sessions);
   for (const SessionSummary& session : info.sessions)
-    if (!session.has_life && HasLife(session)) return std::nullopt;
+    if (!session.has_life) return std::nullopt;  // by an older version
 
   info.format = LogFormat::kCommitLog;
   info.file_bytes = *source.size();
@@ -326,19 +253,10 @@ Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn
 
   FrameCounter frames;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &frames));
-  LogSummaryBuilder summaries;
-  RS_RETURN_IF_ERROR(ScanLog(*log, progress, [&](const Op& op) -> Status {
-    summaries.Add(op, log->record_number());
-    return {};
-  }));
-  LogInfo info = InfoOf(*log, frames);
-  info.sessions = summaries.Sessions();
-  return info;
+  return ScanLog(*log, frames, progress);
 }
 
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
-  Findings structure;
-  FileChecker files(structure);
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, 1));
   if (start.empty()) {
     LogInfo nothing;
@@ -347,27 +265,20 @@ Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& 
     return nothing;
   }
   source = MakePrefixedSource(std::move(start), std::move(source));
+  FileChecker files;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);
 
   uint64_t unsound_requests = 0;
-  RequestChecker checker;
-  LogSummaryBuilder summaries;
-  RS_RETURN_IF_ERROR(ScanLog(*log, progress, [&](const Op& op) -> Status {
-    summaries.Add(op, log->record_number());
-    const auto* commit = std::get_if<Commit>(&op.body);
-    if (commit != nullptr && !checker.IsSound(*commit)) ++unsound_requests;
-    return {};
-  }));
+  CommitRequestParser parser;
+  RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, files, progress, [&](const Op& op) -> Status {
+                        const auto* commit = std::get_if<Commit>(&op.body);
+                        if (commit != nullptr && !IsSound(*commit, parser)) ++unsound_requests;
+                        return {};
+                      }));
   if (log->format() == LogFormat::kCommitLog) files.EndFile();
-
-  LogInfo info = InfoOf(*log, files.counter());
-  info.sessions = summaries.Sessions();
+  files.AddTo(info);
   info.unsound_requests = unsound_requests;
-  info.damage.insert(info.damage.end(), structure.list().begin(), structure.list().end());
-  info.damage_count += structure.count();
-  std::ranges::stable_sort(info.damage, {}, &Damage::offset);
-  if (info.damage.size() > LogSource::kMaxDamage) info.damage.resize(LogSource::kMaxDamage);
   return info;
 }
 

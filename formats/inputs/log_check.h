@@ -19,7 +19,7 @@ namespace ringscope {
 /// Called now and then with bytes done and the total (0: not known).
 using ProgressFn = std::function<void(uint64_t done, uint64_t total)>;
 
-/// What is known of a log as a whole.
+/// A log as a whole.
 struct LogInfo {
   LogFormat format = LogFormat::kCommitLog;
   std::vector<SessionSummary> sessions;
@@ -28,34 +28,31 @@ struct LogInfo {
   uint64_t data_frames = 0;
   uint64_t unknown_records = 0;  // of kinds that this version does not know; they are skipped
   bool from_index = false;       // answered from the index, without reading the records
-  bool cleanly_closed = false;   // has an index and a seek table that add up
+  bool cleanly_closed = false;   // each file in it ends with an index and a seek table
   bool closed = false;           // see LogSource::closed
   std::vector<Damage> damage;
   uint64_t damage_count = 0;
-  /// Requests that no service would have understood. A log keeps them as their producers sent
-  /// them: they are not damage. Counted by VerifyLog alone.
+  /// Requests that no service would have understood; not damage. Counted by VerifyLog alone.
   uint64_t unsound_requests = 0;
 };
 
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source);
 
-/// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
-/// sessions either way.
+/// Reads from the index where it can be trusted, else by a scan, with the same sessions.
 Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
 
-/// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that
-/// each record parses. Damage found is in the result, not an Error.
+/// Verifies frames, checksums, seek table, index, summary, record numbers, and that each record
+/// parses. Damage found is in the result, not an Error.
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
 
-/// Writes a clean copy of what is readable of a log to `out`; gaps that damage left are noted in
-/// the copy as recorder_gap records. @return what was read, with its damage
+/// Writes what is readable of a log to `out`, with recorder_gap records for what damage lost.
 Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
                           const ProgressFn& progress = {});
 
 // Parts of these checks.
 
-/// Follows the structure of a commit log while it is read: what LogInfo has about frames.
+/// Counts the frames of a commit log while it is read.
 class FrameCounter : public CommitLogObserver {
  public:
   void OnDataFrame(const ZstdFrame& frame) override;
@@ -67,37 +64,30 @@ class FrameCounter : public CommitLogObserver {
   void Fill(LogInfo& info) const;
 
  private:
-  enum class Stage { kRecords, kIndex, kClosed };
-
   uint64_t data_frames_ = 0;
   uint64_t raw_bytes_ = 0;
   uint64_t unknown_records_ = 0;
-  uint64_t file_offset_ = 0;       // of the current one of several concatenated files
-  Stage stage_ = Stage::kRecords;  // the part of that file that is being read
-  bool others_closed_ = true;      // the files before it
+  bool ended_ = false;        // the last frame is a seek table
+  bool others_ended_ = true;  // so are those of the files before, if several are concatenated
 };
 
-/// Reads a log to its end, with a call for each record and progress now and then.
-Status ScanLog(LogSource& log, const ProgressFn& progress,
-               const std::function<Status(const Op&)>& each);
+/// Reads a log to its end, with a call for each record. @param frames observes the log
+Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress,
+                        const std::function<Status(const Op&)>& each = {});
 
-/// What is known of a log when it has been read to its end, besides the sessions.
-LogInfo InfoOf(const LogSource& log, const FrameCounter& frames);
-
-/// Follows a log that is being read and states its damage as gaps of the recording, so that nobody
-/// takes what cannot be read for something that did not happen.
+/// States the damage of a log that is being read as gaps of the recording.
 class DamageGaps {
  public:
   /// @param where begins each gap's reason: "damage in the log"; the damage itself follows
   explicit DamageGaps(std::string where) : where_(std::move(where)) {}
 
-  /// Whether the log has met damage since Take was called last.
+  /// Returns true if the log has met damage since Take was called last.
   bool Has(const LogSource& log) const { return log.damage_count() > seen_; }
   struct Gap {
     RecorderGap gap;                       // without times
     std::optional<uint64_t> first_record;  // that is missing, where it is known
   };
-  /// The places since the last call at which records are missing, or may be.
+  /// Returns the places since the last call at which records are, or may be, missing.
   std::vector<Gap> Take(const LogSource& log);
 
  private:

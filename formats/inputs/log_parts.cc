@@ -17,33 +17,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A name of a recording's file, taken apart: folder, what all parts begin with, and extension.
+/// A name of a recording's file: folder, what all parts begin with, and extension.
 struct PartName {
+  explicit PartName(const fs::path& path)
+      : folder(path.parent_path()),
+        stem(path.stem().string()),
+        extension(path.extension().string()) {}
+
   fs::path folder;
   std::string stem;
   std::string extension;
-  bool has_number = false;
+  bool has_number = false;  // it was after the stem
 };
 
 bool IsDigits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// @param part of the file; part 0 has no number, or 0
 PartName TakeApart(const std::string& path, uint32_t part) {
-  const fs::path whole(path);
-  PartName name{whole.parent_path(), whole.stem().string(), whole.extension().string()};
+  PartName name(path);
   const size_t dot = name.stem.rfind('.');
   if (dot == std::string::npos || dot == 0) return name;
-  const std::string_view number = std::string_view(name.stem).substr(dot + 1);
-  const bool is_zero = number.find_first_not_of('0') == std::string_view::npos;
-  if (!IsDigits(number) || (part == 0 && !is_zero)) return name;
-  name.stem.resize(dot);
-  name.has_number = true;
+  const std::string number = name.stem.substr(dot + 1);
+  name.has_number =
+      IsDigits(number) && (part > 0 || number.find_first_not_of('0') == std::string::npos);
+  if (name.has_number) name.stem.resize(dot);
   return name;
 }
 
-/// The files of the folder that are named as parts of a recording with numbers. Sorted.
+/// Returns the files of the folder that are named as parts of a recording with numbers. Sorted.
 std::vector<std::string> NamedAlike(const PartName& name) {
   std::vector<std::string> found;
   const std::string start = name.stem + ".";
@@ -51,12 +54,10 @@ std::vector<std::string> NamedAlike(const PartName& name) {
   fs::directory_iterator entry(name.folder.empty() ? "." : name.folder, error);
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string file = entry->path().filename().string();
-    if (file.size() <= start.size() + name.extension.size() || !file.starts_with(start) ||
-        !file.ends_with(name.extension))
-      continue;
-    std::string_view middle = std::string_view(file).substr(start.size());
-    middle.remove_suffix(name.extension.size());
-    if (IsDigits(middle)) found.push_back((name.folder / file).string());
+    const size_t around = start.size() + name.extension.size();
+    if (file.size() > around && file.starts_with(start) && file.ends_with(name.extension) &&
+        IsDigits(std::string_view(file).substr(start.size(), file.size() - around)))
+      found.push_back((name.folder / file).string());
   }
   std::ranges::sort(found);
   return found;
@@ -72,12 +73,6 @@ struct Part {
   LogHeader header;
 };
 
-/// "part 3 is", "parts 3 to 5 are"
-std::string PartsAre(uint64_t first, uint64_t last) {
-  return first == last ? fmt::format("part {} is", first)
-                       : fmt::format("parts {} to {} are", first, last);
-}
-
 /// The parts of one recording, by number.
 class Recording {
  public:
@@ -91,51 +86,49 @@ class Recording {
     parts_.emplace(number, std::move(part));
   }
 
-  /// Adds the parts beside those that were named.
-  /// @param named by the user, also those of other recordings
+  /// Adds the parts beside those that were named. @param named by the user, also of other
+  /// recordings
   void AddOthers(const std::set<std::string>& named, LogParts& result) {
     if (uuid().empty()) return;
     for (const std::string& path : Candidates()) {
       std::optional<LogHeader> header = ReadHeaderOf(path);
+      std::string why;
       if (header && CanTake(*header)) {
         result.added.push_back(path);
         Add({path, *std::move(header)});
-      } else if (!header && LockOwnerOf(path)) {
-        continue;  // the next part is just being begun
-      } else if (!header) {
-        result.problems.push_back(
-            fmt::format("{} has the name of a part of {}, but is not a commit log: it is not read",
-                        path, first().path));
-      } else if (header->uuid == uuid()) {
-        result.problems.push_back(fmt::format("{} has part {} too, as {}: it is not read", path,
-                                              header->part, parts_.at(header->part).path));
-      } else if (header->part > 0) {
-        result.problems.push_back(fmt::format(
-            "{} has the name of a part of {}, but is part {} of {} recording (uuid {}): it is {}",
-            path, first().path, header->part, IsOlder(path) ? "an older" : "another", header->uuid,
-            named.contains(path) ? "read as a session of its own" : "not read"));
+      } else if (!header && !RecordedBy(path)) {  // else the next part is just being begun
+        why = "is not a commit log";
+      } else if (header && header->uuid == uuid()) {
+        why = fmt::format("has part {} too, as {}", header->part, parts_.at(header->part).path);
+      } else if (header && header->part > 0) {
+        why = fmt::format("is part {} of another recording (uuid {})", header->part, header->uuid);
       }
+      if (!why.empty())
+        result.problems.push_back(
+            fmt::format("{} has the name of a part of {}, but {}: it is {}", path, first().path,
+                        why, named.contains(path) ? "read as a session of its own" : "not read"));
     }
   }
 
   void FindMissing(LogParts& result) const {
+    const auto report = [&](uint64_t from, uint64_t to, const std::string& where) {
+      result.problems.push_back((from == to ? fmt::format("part {} is", from)
+                                            : fmt::format("parts {} to {} are", from, to)) +
+                                " missing, " + where);
+    };
     uint64_t next = 0;  // parts before it were removed on purpose
     for (const auto& [number, part] : parts_)
       next = std::max<uint64_t>(next, part.header.first_part);
-    const std::string* before = nullptr;
+    std::string before;
     for (const auto& [number, part] : parts_) {
-      if (number > next) {
-        result.problems.push_back(
-            before == nullptr
-                ? fmt::format("{} missing, before {}", PartsAre(next, number - 1), part.path)
-                : fmt::format("{} missing, between {} and {}", PartsAre(next, number - 1), *before,
-                              part.path));
-      }
+      if (number > next)
+        report(next, number - 1,
+               before.empty() ? fmt::format("before {}", part.path)
+                              : fmt::format("between {} and {}", before, part.path));
       next = std::max(next, uint64_t{number} + 1);
-      before = &part.path;
+      before = part.path;
     }
-    if (ContinuesAfter(*before))
-      result.problems.push_back(fmt::format("{} missing, after {}", PartsAre(next, next), *before));
+    if (ContinuesAfter(before)) report(next, next, fmt::format("after {}", before));
   }
 
   void AppendPaths(LogParts& result) const {
@@ -167,14 +160,7 @@ class Recording {
     return found;
   }
 
-  bool IsOlder(const std::string& path) const {
-    std::error_code error;
-    const auto time = fs::last_write_time(path, error);
-    const auto own = fs::last_write_time(first().path, error);
-    return !error && time < own;
-  }
-
-  /// Whether the recorder wrote that a part follows this one.
+  /// Returns true if the recorder wrote that a part follows this one.
   static bool ContinuesAfter(const std::string& path) {
     if (!IsRegular(path)) return false;
     auto source = OpenByteSource(path);
@@ -221,15 +207,12 @@ class JoinedSource : public ByteSource {
 
 std::string PartPath(const std::string& path, uint32_t part) {
   if (part == 0) return path;
-  const fs::path whole(path);
-  const std::string name =
-      fmt::format("{}.{:04}{}", whole.stem().string(), part, whole.extension().string());
-  return (whole.parent_path() / name).string();
+  const PartName name(path);
+  return (name.folder / fmt::format("{}.{:04}{}", name.stem, part, name.extension)).string();
 }
 
 std::vector<std::string> FilesNamedAsParts(const std::string& path) {
-  const fs::path whole(path);
-  return NamedAlike({whole.parent_path(), whole.stem().string(), whole.extension().string()});
+  return NamedAlike(PartName(path));
 }
 
 std::optional<LogHeader> ReadHeaderOf(const std::string& path) {
@@ -272,21 +255,20 @@ LogParts FindLogParts(const std::vector<std::string>& named) {
 }
 
 std::vector<std::string> OnePathPerRecording(const std::vector<std::string>& paths) {
-  std::map<std::string, std::pair<uint32_t, std::string>> first;  // of each recording
-  std::vector<std::pair<std::string, std::optional<LogHeader>>> all;
+  std::map<std::string, std::pair<uint32_t, size_t>> first;  // of each recording: part and place
+  std::vector<std::optional<LogHeader>> headers;
   for (const std::string& path : paths) {
-    std::optional<LogHeader> header = ReadHeaderOf(path);
-    if (header && !header->uuid.empty()) {
-      const auto entry = first.try_emplace(header->uuid, header->part, path).first;
-      if (header->part < entry->second.first) entry->second = {header->part, path};
-    }
-    all.emplace_back(path, std::move(header));
+    const auto& header = headers.emplace_back(ReadHeaderOf(path));
+    if (!header || header->uuid.empty()) continue;
+    const std::pair part(header->part, headers.size() - 1);
+    const auto entry = first.try_emplace(header->uuid, part).first;
+    entry->second = std::min(entry->second, part);
   }
   std::vector<std::string> kept;
-  for (auto& [path, header] : all) {
-    const bool follows = header && header->part > 0 && !header->uuid.empty() &&
-                         first.at(header->uuid).second != path;
-    if (!follows) kept.push_back(std::move(path));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const bool follows = headers[i] && headers[i]->part > 0 && !headers[i]->uuid.empty() &&
+                         first.at(headers[i]->uuid).second != i;
+    if (!follows) kept.push_back(paths[i]);
   }
   return kept;
 }

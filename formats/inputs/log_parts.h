@@ -12,15 +12,12 @@
 
 namespace ringscope {
 
-// A recording may have several files, its parts: each has a header with the recording's uuid and
-// its number. The parts are known by these, whatever their names; only to find those that nobody
-// named are names looked at.
+// A recording may have several files, its parts: each header has the recording's uuid and its
+// number. Names matter only to find parts that nobody named.
 
-/// The path of a recording's part: "cap.tblog", "cap.0001.tblog", "cap.0002.tblog"
-/// @param path of part 0
+/// Returns the path of a part, "cap.0001.tblog". @param path of part 0
 std::string PartPath(const std::string& path, uint32_t part);
-/// The files beside a recording's part 0, as far as there are any, that have names of its parts:
-/// "cap.0001.tblog", "cap.1.tblog". Sorted.
+/// Returns the files beside part 0 that have names of its parts: "cap.0001.tblog". Sorted.
 std::vector<std::string> FilesNamedAsParts(const std::string& path);
 
 /// The header that a commit log in a regular file begins with; nullopt: it is none, or is damaged.
@@ -30,19 +27,17 @@ std::optional<LogHeader> ReadHeaderOf(const std::string& path);
 struct LogParts {
   std::vector<std::string> paths;  // in the order in which they are read
   std::vector<std::string> added;  // those of `paths` that were not named
-  /// What is wrong with the sets of parts: parts that are missing, and files that have names of
-  /// parts but belong to other recordings. Each with the names of the files.
+  /// Parts that are missing, and files that have names of parts but are none.
   std::vector<std::string> problems;
 };
-/// Puts the parts of each recording in order, and adds those that are in the same folder under the
-/// names that a recorder gives. "-" and files that are not commit logs stay where they are.
+/// Puts the parts of each recording in order, and adds those beside them. Other inputs stay in
+/// place.
 LogParts FindLogParts(const std::vector<std::string>& named);
 
 /// Of the parts of each recording only the first one that is listed, as the others are found.
 std::vector<std::string> OnePathPerRecording(const std::vector<std::string>& paths);
 
-/// Several files, one after the other, as one input.
-/// @param name that errors have
+/// Opens several files as one input. @param name that errors have
 Result<std::unique_ptr<ByteSource>> OpenJoined(const std::vector<std::string>& paths,
                                                const std::string& name);
 

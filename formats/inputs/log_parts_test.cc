@@ -148,7 +148,7 @@ TEST_F(LogPartsFound, PartsOfOthers_AreNamedAndNotRead) {
   EXPECT_THAT(
       parts.problems,
       ElementsAre(HasSubstr("cap.0003.tblog has the name of a part of " + Path("cap.tblog") +
-                            ", but is part 3 of an older recording (uuid b)"),
+                            ", but is part 3 of another recording (uuid b)"),
                   HasSubstr("cap.0004.tblog has the name of a part"),
                   HasSubstr("is not a commit log"), HasSubstr("has part 2 too, as ")));
 }

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
@@ -21,20 +20,24 @@ class Copier {
       if (continues_) return {};
     }
     const auto* header = std::get_if<LogHeader>(&op.body);
-    if (header != nullptr) {
-      continues_ = false;
-      // The parts of a recording become one file.
-      if (place == SessionBounds::Place::kWithin) return WriteGaps(op.time_ns);
+    if (header == nullptr || started_) {
+      if (header == nullptr) RS_RETURN_IF_ERROR(Start());
+      // Losses before a header belong to the session before it.
+      RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
     }
-    // What was lost before a header belongs to the session before it, if there is one.
-    if (header != nullptr && !started_) {
-      RS_RETURN_IF_ERROR(CopyHeader(op, *header));
-      return WriteGaps(op.time_ns);
+    if (header == nullptr) {
+      if (op.time_ns) last_time_ns_ = op.time_ns;
+      return writer_.Append(op);
     }
-    RS_RETURN_IF_ERROR(Start());
-    RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
-    if (op.time_ns) last_time_ns_ = op.time_ns;
-    return header != nullptr ? CopyHeader(op, *header) : writer_.Append(op);
+    continues_ = false;
+    // The parts of a recording become one file.
+    if (place == SessionBounds::Place::kWithin) return {};
+    if (started_ && op.time_ns) last_time_ns_ = op.time_ns;
+    started_ = true;
+    LogHeader copy = *header;
+    copy.first_part = header->part;  // no parts are beside the copy
+    RS_RETURN_IF_ERROR(writer_.Append(Op{op.time_ns, std::move(copy)}));
+    return WriteGaps(op.time_ns);
   }
 
   Status Finish() {
@@ -57,14 +60,6 @@ class Copier {
     LogHeader header = ImportHeader();
     header.description = "copied from a log without a header";
     return writer_.Append(Op{std::nullopt, std::move(header)});
-  }
-
-  /// No parts are beside the copy: those before the first one are known to be missing.
-  Status CopyHeader(const Op& op, const LogHeader& header) {
-    started_ = true;
-    LogHeader copy = header;
-    copy.first_part = header.part;
-    return writer_.Append(Op{op.time_ns, std::move(copy)});
   }
 
   Status WriteGaps(std::optional<uint64_t> until_ns) {
@@ -109,14 +104,9 @@ Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
                       CommitLogWriter::Create(out, {.threads = CompressionThreads()}));
 
   Copier copier(*log, frames, *writer);
-  LogSummaryBuilder summaries;
-  RS_RETURN_IF_ERROR(ScanLog(*log, progress, [&](const Op& op) {
-    summaries.Add(op, log->record_number());
-    return copier.Copy(op);
-  }));
+  RS_ASSIGN_OR_RETURN(
+      LogInfo info, ScanLog(*log, frames, progress, [&](const Op& op) { return copier.Copy(op); }));
   RS_RETURN_IF_ERROR(copier.Finish());
-  LogInfo info = InfoOf(*log, frames);
-  info.sessions = summaries.Sessions();
   return info;
 }
 

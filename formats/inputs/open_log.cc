@@ -18,10 +18,9 @@ namespace {
 
 constexpr const char* kExpected =
     "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed "
-    "by "
-    "zstd or gzip";
+    "by zstd or gzip";
 
-/// Whether a text has nothing but blank lines and comments.
+/// Returns true if a text has nothing but blank lines and comments.
 bool HasNoLines(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -31,13 +30,15 @@ bool HasNoLines(std::string_view text) {
   return true;
 }
 
-/// The error for an input that is no log. @param start of the file
-Error NoLog(std::string_view start, const std::string& path) {
-  const bool is_trace = KindOfStart(std::string(start)) == InputKind::kTrace;
-  return WrongContent(start, path, "a log",
-                      is_trace ? "'ringscope doctor' examines traces, 'ringscope import' makes a "
-                                 "log of one"
-                               : kExpected);
+/// Checks that a text, decompressed, is of operations. @param start of the file
+Status CheckOperations(const std::string& content, const std::string& start,
+                       const std::string& path) {
+  if (KindOfStart(content) == InputKind::kLog || HasNoLines(content)) return {};
+  const bool is_trace = KindOfStart(start) == InputKind::kTrace;
+  return tl::unexpected<Error>(WrongContent(
+      start, path, "a log",
+      is_trace ? "'ringscope doctor' examines traces, 'ringscope import' makes a log of one"
+               : kExpected));
 }
 
 }  // namespace
@@ -45,10 +46,6 @@ Error NoLog(std::string_view start, const std::string& path) {
 Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
   return OpenLog(std::move(source));
-}
-
-Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source) {
-  return OpenLog(std::move(source), nullptr);
 }
 
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
@@ -66,8 +63,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   source = MakePrefixedSource(start, std::move(source));
   std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
   if (!content) {
-    if (KindOfStart(start) != InputKind::kLog && !HasNoLines(start))
-      return tl::unexpected<Error>(NoLog(start, path));
+    RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
     return MakeOpsReader(std::move(source), LogFormat::kOps);
   }
   const std::string inner = ReadableStart(*content, kKindBytes);
@@ -84,8 +80,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
     return Fail(ErrorCode::kUnsupported, "the input is compressed twice", {path, {}, {}},
                 "decompress it once");
   }
-  if (!is_commit_log && KindOfStart(inner) != InputKind::kLog && !HasNoLines(inner))
-    return tl::unexpected<Error>(NoLog(start, path));
+  if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
   const CompressedSource* const compressed = content.get();
   source = MakePrefixedSource(inner, std::move(content));
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);

@@ -10,15 +10,11 @@ namespace ringscope {
 
 class CommitLogObserver;
 
-/// Opens a log by its content, never by its name: a `.tblog`, an `.ops.jsonl`, or that
-/// compressed by zstd or gzip; "-" for standard input.
+/// Opens a .tblog or .ops.jsonl by its content, perhaps compressed; "-" for standard input.
 Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path);
-/// The same over any source of bytes.
-Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source);
-
-/// OpenLog with an observer, which sees something only if the input is a commit log.
+/// @param observer sees something only if the input is a commit log
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
-                                           CommitLogObserver* observer);
+                                           CommitLogObserver* observer = nullptr);
 
 }  // namespace ringscope
 

@@ -8,9 +8,6 @@
 
 namespace ringscope {
 
-/// Reads `.events.jsonl`, plain or zstd-compressed, whole. Errors name the line and the key.
-Result<ReplayOutput> ReadEvents(std::unique_ptr<ByteSource> source);
-
 /// Reads what a comparison needs of a `.pftrace`, plain or zstd-compressed. Packets of the service
 /// itself are left out; the counters are those of its last TraceStats, buffers numbered as there.
 Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source);

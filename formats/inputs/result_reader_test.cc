@@ -1,6 +1,5 @@
 #include "formats/inputs/result_reader.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,70 +11,7 @@
 namespace ringscope {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::TestdataPath;
-
-Result<ReplayOutput> Events(std::string text) {
-  return ReadEvents(MakeMemorySource(std::move(text), "a.events.jsonl"));
-}
-
-/// The error of a text whose second line is this.
-std::string ErrorOf(const std::string& line) {
-  const auto file = Events("{\"event\":\"patch\",\"ok\":true}\n" + line + "\n");
-  return file ? "" : file.error().ToString();
-}
-
-TEST(ResultReader, Events_GoIntoTheirSequences) {
-  const auto file = Events(
-      "# what happened\n"
-      R"({"event":"patch","ok":false})"
-      "\n"
-      R"({"event":"packet","buffer":1,"producer":2,"writer":3,"uid":7,"pid":8,"dropped":3,"size":5,"fnv1a64":"00000000000000ff"})"
-      "\n"
-      R"({"event":"packet","buffer":1,"producer":2,"writer":4,"size":5,"fnv1a64":"0000000000000001"})"
-      "\n"
-      R"({"event":"packet","buffer":1,"producer":2,"writer":3,"size":6,"fnv1a64":"0000000000000100"})"
-      "\n"
-      R"({"event":"read_done","buffer":1,"packets":3})"
-      "\n"
-      R"({"event":"clone_packet","buffer":1,"producer":2,"writer":3,"size":6,"fnv1a64":"0000000000000100"})"
-      "\n"
-      R"({"event":"clone_done","buffer":1,"packets":1,"stats":{}})"
-      "\n"
-      R"({"event":"stats","buffer":1,"stats":{"chunks_written":4,"not_known":5}})"
-      "\n");
-  ASSERT_TRUE(file) << file.error().ToString();
-  ASSERT_EQ(file->sequences.size(), 3u);
-  const OutputSequence& first = file->sequences[0];
-  EXPECT_EQ(first.name, "2:3");
-  EXPECT_EQ(first.identity, (Identity{7, 8}));
-  ASSERT_EQ(first.packets.size(), 2u);
-  EXPECT_EQ(first.packets[0].hash, 0xFFu);
-  EXPECT_EQ(first.packets[0].loss_bits, 3u);
-  EXPECT_EQ(first.packets[1].hash, 0x100u);
-  EXPECT_EQ(first.packets[1].position, 2u);
-  EXPECT_EQ(file->sequences[2].group.clone, 1u);
-  EXPECT_EQ(file->packets, 4u);
-  EXPECT_EQ(file->stats.at(1).chunks_written, 4u);
-  ASSERT_EQ(file->patches.size(), 1u);
-  EXPECT_FALSE(file->patches[0]);
-}
-
-TEST(ResultReader, BrokenEvents_AreNamedByLineAndKey) {
-  EXPECT_THAT(ErrorOf("{"), HasSubstr("a.events.jsonl:2: "));
-  EXPECT_THAT(ErrorOf("[]"), HasSubstr("expected a JSON object"));
-  EXPECT_THAT(ErrorOf("{}"), HasSubstr("event"));
-  EXPECT_THAT(ErrorOf(R"({"event":"packet","buffer":1})"), HasSubstr("producer"));
-  EXPECT_THAT(ErrorOf(R"({"event":"packet","buffer":70000})"), HasSubstr("buffer"));
-  EXPECT_THAT(
-      ErrorOf(
-          R"({"event":"packet","buffer":1,"producer":1,"writer":1,"size":1,"fnv1a64":"0102030405060708090a"})"),
-      HasSubstr("fnv1a64"));
-  EXPECT_THAT(ErrorOf(R"({"event":"stats","buffer":1})"), HasSubstr("stats"));
-  EXPECT_THAT(ErrorOf(R"({"event":"stats","buffer":1,"stats":{"chunks_read":-1}})"),
-              HasSubstr("stats.chunks_read"));
-  EXPECT_EQ(ErrorOf(R"({"event":"something new"})"), "");
-}
 
 TEST(ResultReader, Trace_LeavesTheServiceOutAndKeepsItsCounters) {
   auto source = OpenByteSource(TestdataPath("captures/ring-v2/trace.pftrace.zst").string());

@@ -11,8 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const ringscope::ZipMember& member : ringscope::FindTraces(**archive)) {
     auto source = (*archive)->OpenMember(member);
     if (!source) continue;
-    static_cast<void>(
-        ringscope::ScanTraceFile(*std::move(source), [](uint64_t, std::optional<uint64_t>) {}));
+    static_cast<void>(ringscope::ScanTraceFile(*std::move(source)));
   }
   return 0;
 }

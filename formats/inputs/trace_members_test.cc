@@ -1,10 +1,9 @@
-#include "formats/inputs/input_kind.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "formats/inputs/input_kind.h"
 #include "formats/testing/make_zip.h"
 
 namespace ringscope {

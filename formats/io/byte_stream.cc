@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/wire.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/run_files.h"
 
@@ -17,14 +18,9 @@ namespace ringscope {
 namespace {
 
 std::string OpenHint(int error) {
-  switch (error) {
-    case ENOENT:
-      return "check the name; \"-\" reads standard input";
-    case EACCES:
-      return "check the file's permissions";
-    default:
-      return {};
-  }
+  return error == ENOENT   ? "check the name; \"-\" reads standard input"
+         : error == EACCES ? "check the file's permissions"
+                           : "";
 }
 
 class FileSource : public ByteSource {
@@ -60,50 +56,28 @@ class FileSource : public ByteSource {
   std::optional<uint64_t> size_;
 };
 
-class MemorySource : public ByteSource {
+class SourceAt : public ByteSource {
  public:
-  MemorySource(std::string bytes, std::string path)
-      : bytes_(std::move(bytes)), path_(std::move(path)) {}
+  SourceAt(ReadAtFn read_at, uint64_t size, std::string path)
+      : read_at_(std::move(read_at)), size_(size), path_(std::move(path)) {}
 
   Result<size_t> Read(std::span<uint8_t> into) override {
-    const size_t count = CopyFrom(position_, into);
+    RS_ASSIGN_OR_RETURN(const size_t count, read_at_(position_, into));
     position_ += count;
     return count;
   }
   Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    return CopyFrom(offset, into);
+    return read_at_(offset, into);
   }
   const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return bytes_.size(); }
+  std::optional<uint64_t> size() const override { return size_; }
   bool CanReadAt() const override { return true; }
 
  private:
-  size_t CopyFrom(uint64_t offset, std::span<uint8_t> into) const {
-    if (offset >= bytes_.size()) return 0;
-    return bytes_.copy(reinterpret_cast<char*>(into.data()), into.size(),
-                       static_cast<size_t>(offset));
-  }
-
-  std::string bytes_;
-  std::string path_;
-  size_t position_ = 0;
-};
-
-class ViewSource : public ByteSource {
- public:
-  ViewSource(Bytes bytes, std::string path) : rest_(bytes), path_(std::move(path)) {}
-
-  Result<size_t> Read(std::span<uint8_t> into) override {
-    const size_t count = std::min(into.size(), rest_.size());
-    std::copy_n(rest_.begin(), count, into.begin());
-    rest_ = rest_.subspan(count);
-    return count;
-  }
-  const std::string& path() const override { return path_; }
-
- private:
-  Bytes rest_;
-  std::string path_;
+  const ReadAtFn read_at_;
+  const uint64_t size_;
+  const std::string path_;
+  uint64_t position_ = 0;
 };
 
 class PrefixedSource : public ByteSource {
@@ -147,29 +121,43 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
 
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open", errno, path, OpenHint(errno));
-  if (::fstat(fd, &info) != 0) {
-    const int error = errno;
-    ::close(fd);
-    return SystemError("cannot get the status of", error, path);
-  }
-  if (S_ISDIR(info.st_mode)) {
-    ::close(fd);
+  const bool is_known = ::fstat(fd, &info) == 0;
+  const int error = errno;
+  std::optional<uint64_t> size;
+  if (is_known && S_ISREG(info.st_mode)) size = static_cast<uint64_t>(info.st_size);
+  auto source = std::make_unique<FileSource>(fd, path, size);
+  if (!is_known) return SystemError("cannot get the status of", error, path);
+  if (S_ISDIR(info.st_mode))
     return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}},
                 "name one of its files; doctor, gaps, sweep and diff take all logs of a folder");
-  }
-  std::optional<uint64_t> size;
-  if (S_ISREG(info.st_mode)) size = static_cast<uint64_t>(info.st_size);
-  auto source = std::make_unique<FileSource>(fd, path, size);
   RS_RETURN_IF_ERROR(RunFiles::AddInput(info, path));
   return source;
 }
 
-std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
-  return std::make_unique<MemorySource>(std::move(bytes), std::move(path));
+std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path) {
+  return std::make_unique<SourceAt>(std::move(read_at), size, std::move(path));
 }
 
 std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
-  return std::make_unique<ViewSource>(bytes, std::move(path));
+  const auto copy = [bytes](uint64_t offset, std::span<uint8_t> into) {
+    const Bytes rest = bytes.subspan(std::min<uint64_t>(offset, bytes.size()));
+    const size_t count = std::min(into.size(), rest.size());
+    std::copy_n(rest.begin(), count, into.begin());
+    return count;
+  };
+  return MakeSourceAt(copy, bytes.size(), std::move(path));
+}
+
+std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
+  const auto owned = std::make_shared<const std::string>(std::move(bytes));
+  const uint64_t size = owned->size();
+  return MakeSourceAt(
+      [owned](uint64_t offset, std::span<uint8_t> into) {
+        return owned->size() <= offset
+                   ? size_t{0}
+                   : owned->copy(reinterpret_cast<char*>(into.data()), into.size(), offset);
+      },
+      size, std::move(path));
 }
 
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
@@ -215,12 +203,10 @@ Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
   }
 }
 
-Status ByteSink::Write(std::string_view text) {
-  return Write(Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
+Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }
 
 Status StringSink::Write(Bytes bytes) {
-  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  text += wire::AsText(bytes);
   return {};
 }
 

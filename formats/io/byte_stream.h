@@ -2,12 +2,12 @@
 #define RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -31,18 +31,22 @@ class ByteSource {
 
 /// Opens a file, or standard input for "-".
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
-/// A source over bytes in memory (copied). For tests and fuzzers.
+/// Reads up to `into.size()` bytes at an offset; short only at the end.
+using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t> into)>;
+/// A source over what can be read at any offset.
+std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path);
+/// A source over bytes in memory.
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
-/// The same over bytes that must outlive it.
+/// A source over bytes that must outlive it.
 std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path);
 
-/// Bytes that were read already, and then what follows them: undoes a look ahead.
+/// Bytes that were read already, and then what follows them.
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
                                                std::unique_ptr<ByteSource> rest);
 
 /// Bytes that a reader asks a source for at once.
 inline constexpr size_t kReadBytes = size_t{256} << 10;
-/// As kReadBytes, but not much more than all that a small source has.
+/// Returns kReadBytes, or not much more than all that a small source has.
 size_t ReadBytesFor(const ByteSource& source);
 /// Bytes that a writer collects before it gives them to a sink.
 inline constexpr size_t kWriteBytes = size_t{64} << 10;

@@ -26,9 +26,8 @@ Result<bool> ByteWindow::Fill(size_t size) {
   return end_ - begin_ >= size;
 }
 
-/// Doubles the buffer, but not beyond what is asked for: it grows with the bytes that are really
-/// read, whatever size that is. Who asks for a byte at a time, as one who looks for the end of a
-/// long line, gets an eighth more. The system moves large ones without a copy.
+/// Doubles the buffer, but not beyond what is asked for: a claimed size takes no memory. Growth by
+/// single bytes is rounded up to an eighth.
 void ByteWindow::GrowFor(size_t size) {
   const size_t needed = begin_ + std::max(size, read_bytes_);
   const size_t capacity =

@@ -17,9 +17,8 @@ class ByteWindow {
   explicit ByteWindow(std::unique_ptr<ByteSource> source)
       : source_(std::move(source)), read_bytes_(ReadBytesFor(*source_)) {}
 
-  /// Reads until the window has `size` bytes, or all that the source has. The first error of the
-  /// source stays: what it would give after that need not be what follows.
-  /// @return whether it has them
+  /// Reads until the window has `size` bytes. The source's first error stays. @return whether it
+  /// has
   Result<bool> Fill(size_t size);
   /// Drops bytes from the window's front, at most size().
   void Drop(size_t count) {
@@ -29,7 +28,7 @@ class ByteWindow {
 
   Bytes bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
   size_t size() const { return end_ - begin_; }
-  /// Where the window begins in the source.
+  /// Returns the window's offset in the source.
   uint64_t offset() const { return offset_; }
   const ByteSource& source() const { return *source_; }
 

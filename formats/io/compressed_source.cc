@@ -36,8 +36,7 @@ class BlockSource : public CompressedSource {
   /// Bytes of the block that are not consumed.
   virtual size_t Unconsumed() const = 0;
 
-  /// The next block; empty at the end of the compressed input.
-  /// @param may_end whether the input may end here
+  /// Returns the next block; empty at the end, where the input must be allowed to end.
   Result<Bytes> NextBlock(bool may_end) {
     RS_ASSIGN_OR_RETURN(const size_t got, compressed_->Read(block_));
     read_ += got;

@@ -9,30 +9,26 @@
 
 namespace ringscope {
 
-/// A compressed input being decompressed. One that ends early or is damaged gives an error after
-/// the bytes that could be read, at every further call.
+/// A compressed input. Where it is cut off or damaged, its error stays.
 class CompressedSource : public ByteSource {
  public:
-  /// Compressed bytes consumed so far, and their total where it is known: for progress, from any
-  /// thread.
+  /// Compressed bytes consumed, and their total if known: for progress, from any thread.
   virtual uint64_t compressed_position() const = 0;
   virtual std::optional<uint64_t> compressed_size() const = 0;
 };
 
-/// Whether `start`, the first bytes of an input, begin a zstd frame.
+/// Returns true if `start`, the first bytes of an input, begin a zstd frame.
 bool IsZstd(Bytes start);
-/// Whether they begin a gzip member.
+/// Returns true if they begin a gzip member.
 bool IsGzip(Bytes start);
 
-/// The largest window of a zstd frame that is taken, as the exponent of 2: what zstd itself takes
-/// unless it is asked otherwise.
+/// The largest window of a zstd frame that is taken, as the exponent of 2: zstd's own limit.
 inline constexpr int kZstdWindowLog = 27;
 /// zstd: one frame or several, skippable ones skipped. Memory: the frame's window.
 /// @param window_log a frame with a larger window is an error
 std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed,
                                                  int window_log = kZstdWindowLog);
-/// Deflate: gzip (one member or several) or zlib; the content decides which. Memory: a few tens of
-/// KiB.
+/// Deflate: gzip (one member or several) or zlib; the content decides which.
 std::unique_ptr<CompressedSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed);
 
 /// The one of these that an input needs by its first bytes; nullptr: it is not compressed.

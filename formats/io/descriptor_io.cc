@@ -35,16 +35,6 @@ std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into
   return done;
 }
 
-bool ReadWhatIsThere(int fd, const std::function<void(std::string_view)>& take) {
-  char part[16384];
-  while (true) {
-    const ssize_t got = ::read(fd, part, sizeof(part));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got == 0;
-    take({part, static_cast<size_t>(got)});
-  }
-}
-
 tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
                                   std::string hint) {
   return Fail(ErrorCode::kIo, fmt::format("{}: {}", what, std::strerror(error)), {path, {}, {}},

@@ -4,11 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -27,18 +25,13 @@ struct WriteOutcome {
 
 /// Writes all bytes, in as many calls as that takes.
 WriteOutcome WriteAll(int fd, Bytes bytes);
-/// Reads at an offset until `into` is full or the file ends.
-/// @return bytes read; nullopt: it failed, see errno
+/// Reads at an offset until `into` is full or the file ends. @return nullopt: it failed, see errno
 std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into);
-/// Passes on, in parts, what a descriptor that does not block has to read now.
-/// @return whether its end was reached
-bool ReadWhatIsThere(int fd, const std::function<void(std::string_view)>& take);
 
-/// "cannot open: No such file or directory", at a path.
-/// @param error errno
+/// "cannot open: No such file or directory", at a path, for an errno.
 tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
                                   std::string hint = {});
-/// What a user can do about a write that failed; empty: nothing is known.
+/// Returns what a user can do about a write that failed, or an empty text.
 std::string WriteHint(int error);
 
 }  // namespace ringscope

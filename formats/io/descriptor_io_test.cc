@@ -46,20 +46,5 @@ TEST(WriteAll, Interrupted_WritesOn) {
   EXPECT_EQ(found, content);
 }
 
-TEST(ReadWhatIsThere, StopsWhereItWouldWait_AndReportsTheEnd) {
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-  std::string found;
-  const auto take = [&](std::string_view part) { found += part; };
-  EXPECT_FALSE(ReadWhatIsThere(ends[0], take));
-  const std::string content(20000, 'c');
-  ASSERT_EQ(WriteAll(ends[1], wire::AsBytes(content)).error, 0);
-  EXPECT_FALSE(ReadWhatIsThere(ends[0], take));
-  EXPECT_EQ(found, content);
-  ::close(ends[1]);
-  EXPECT_TRUE(ReadWhatIsThere(ends[0], take));
-  ::close(ends[0]);
-}
-
 }  // namespace
 }  // namespace ringscope

@@ -9,9 +9,8 @@
 namespace ringscope {
 namespace {
 
-// Two bytes far beyond any file's end. The lock is of the open file description, which excludes
-// other descriptors of the same process too; as such a lock does not state who holds it, a
-// traditional lock of the next byte does.
+// The first lock is of the open file description: it excludes other descriptors of this process
+// too. As it does not state who holds it, a traditional lock of the next byte does.
 constexpr off_t kLockByte = off_t{1} << 62;
 constexpr off_t kPidByte = kLockByte + 1;
 
@@ -35,27 +34,17 @@ bool LockFile(int fd) {
   return true;
 }
 
-std::optional<LockOwner> LockOwnerOf(int fd) {
-  struct flock lock = ByteLock(F_RDLCK, kLockByte);
-  if (::fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return std::nullopt;
-  LockOwner owner;
-  struct flock named = ByteLock(F_RDLCK, kPidByte);
-  if (::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK && named.l_pid > 0)
-    owner.pid = named.l_pid;
-  return owner;
-}
-
-std::optional<LockOwner> LockOwnerOf(const std::string& path) {
+std::optional<std::string> RecordedBy(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
-  const std::optional<LockOwner> owner = LockOwnerOf(fd);
+  struct flock lock = ByteLock(F_RDLCK, kLockByte);
+  struct flock named = ByteLock(F_RDLCK, kPidByte);
+  const bool is_locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool is_named = ::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK;
   ::close(fd);
-  return owner;
-}
-
-std::string BeingRecordedBy(const LockOwner& owner) {
-  if (!owner.pid) return "being recorded by another process";
-  return fmt::format("being recorded by process {}", *owner.pid);
+  if (!is_locked) return std::nullopt;
+  return is_named && named.l_pid > 0 ? fmt::format("being recorded by process {}", named.l_pid)
+                                     : "being recorded by another process";
 }
 
 }  // namespace ringscope

@@ -14,16 +14,9 @@
 namespace ringscope {
 namespace {
 
-tl::unexpected<Error> LockedError(const LockOwner& owner, const std::string& path) {
-  return Fail(ErrorCode::kIo, "the file is " + BeingRecordedBy(owner), {path, {}, {}},
+tl::unexpected<Error> LockedError(const std::string& by, const std::string& path) {
+  return Fail(ErrorCode::kIo, "the file is " + by, {path, {}, {}},
               "choose another name, or stop that recorder first");
-}
-
-/// Locks a regular file and empties it.
-Status TakeOver(int fd, const std::string& path) {
-  if (!LockFile(fd)) return LockedError(LockOwnerOf(fd).value_or(LockOwner{}), path);
-  if (::ftruncate(fd, 0) != 0) return SystemError("cannot empty", errno, path);
-  return {};
 }
 
 }  // namespace
@@ -36,7 +29,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path
   if (exists && is_regular) RS_RETURN_IF_ERROR(RunFiles::CheckReplaced(info, path));
   const bool may_exist = existing == Existing::kReplace || !is_regular;
   if (!may_exist && exists) {
-    if (const std::optional<LockOwner> owner = LockOwnerOf(path)) return LockedError(*owner, path);
+    if (const auto by = RecordedBy(path)) return LockedError(*by, path);
     return Fail(ErrorCode::kUsage, "the file exists already", {path, {}, {}},
                 "choose another name, or replace it with --force");
   }
@@ -45,7 +38,9 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path
   if (fd < 0)
     return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
   std::unique_ptr<GrowingFile> file(new GrowingFile(fd, path));
-  if (is_regular) RS_RETURN_IF_ERROR(TakeOver(fd, path));
+  if (is_regular && !LockFile(fd))
+    return LockedError(RecordedBy(path).value_or("being recorded by another process"), path);
+  if (is_regular && ::ftruncate(fd, 0) != 0) return SystemError("cannot empty", errno, path);
   return file;
 }
 

@@ -8,13 +8,12 @@
 
 namespace ringscope {
 
-/// A file that exists under its own name from the start and grows write by write, so that what
-/// was written is kept whatever happens to this process. It is locked while it is open: no other
-/// GrowingFile can be made of it. A write that fails leaves none of its bytes in the file, if the
-/// file can be truncated.
+/// A file under its own name that grows write by write, and is kept whatever happens to the
+/// process. It is locked while it is open. A write that fails leaves none of its bytes, if
+/// possible.
 class GrowingFile : public ByteSink {
  public:
-  /// What to do if there is a regular file of that name. Pipes and devices are written to.
+  /// Choice for a regular file of that name. Pipes and devices are written to.
   enum class Existing : uint8_t { kRefuse, kReplace };
 
   static Result<std::unique_ptr<GrowingFile>> Create(const std::string& path, Existing existing);
@@ -24,7 +23,7 @@ class GrowingFile : public ByteSink {
 
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
-  /// Whether the last Write failed because the file system was full: it may succeed later.
+  /// Returns true if the last Write failed as the file system was full: it may succeed later.
   bool disk_was_full() const { return disk_was_full_; }
   /// Call once, last. Returns errors that the file system reports only now.
   Status Close();

@@ -59,9 +59,9 @@ TEST_F(GrowingFileTest, LockedWhileOpen) {
     EXPECT_THAT(second.error().ToString(), HasSubstr("being recorded by "));
   }
   EXPECT_EQ(Content(), "mine");
-  EXPECT_TRUE(LockOwnerOf(path()));
+  EXPECT_TRUE(RecordedBy(path()));
   file.reset();
-  EXPECT_FALSE(LockOwnerOf(path()));
+  EXPECT_FALSE(RecordedBy(path()));
   EXPECT_TRUE(GrowingFile::Create(path(), kReplace));
 }
 

@@ -11,8 +11,7 @@ namespace ringscope {
 /// Appends two lower-case hex digits per byte.
 void AppendHex(std::string& out, Bytes bytes);
 
-/// Appends the bytes that `hex` encodes; upper and lower case digits are read.
-/// @return false, with nothing appended, if it has an odd length or another character
+/// Appends the bytes that `hex` encodes. @return false: it is malformed, and nothing was appended
 bool DecodeHex(std::string_view hex, std::string& out);
 
 }  // namespace ringscope

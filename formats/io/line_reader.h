@@ -18,14 +18,14 @@ class LineReader {
   LineReader(std::unique_ptr<ByteSource> source, size_t max_line)
       : window_(std::move(source)), max_line_(max_line) {}
 
-  /// The next line without its line break, valid until the next call; nullopt: the end. After the
-  /// error that a line is too long (kLimit) the next call returns the line after it.
+  /// Returns the next line without its break, valid until the next call; nullopt: the end. After
+  /// the error that a line is too long (kLimit) continues with the line after it.
   Result<std::optional<std::string_view>> Next();
 
   /// Of the line returned last, or of the one that was too long.
   Where Here() const { return Where{window_.source().path(), {}, number_}; }
   const ByteSource& source() const { return window_.source(); }
-  /// Where that line begins in the source.
+  /// Returns the offset of that line in the source.
   uint64_t start() const { return start_; }
   /// Bytes of the source up to the end of that line.
   uint64_t position() const { return window_.offset() + returned_; }
@@ -41,7 +41,7 @@ class LineReader {
   bool in_long_line_ = false;
 };
 
-/// Whether a line of a text format has no content: blank, or a comment that a # starts.
+/// Returns true for a blank line or a comment, which a # starts.
 bool IsBlankOrComment(std::string_view line);
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -34,11 +35,10 @@ class LogSource : public OpSource {
  public:
   virtual LogFormat format() const = 0;
   virtual const std::string& path() const = 0;
-  /// Damage met so far (at most kMaxDamage entries are kept, damage_count() counts all).
-  virtual const std::vector<Damage>& damage() const = 0;
-  virtual uint64_t damage_count() const = 0;
-  /// After the last record: whether something ends the log that its writer puts there last. Without
-  /// it the log may lack what would have followed. Texts have no such end: they always are.
+  /// Damage met so far: at most kMaxDamage entries, and the count of all.
+  const std::vector<Damage>& damage() const { return damage_; }
+  uint64_t damage_count() const { return damage_count_; }
+  /// Returns true, after the last record, if the log's writer ended it. Texts are always closed.
   virtual bool closed() const { return true; }
   /// Number in the file of the record that Next() returned last; 0-based.
   virtual uint64_t record_number() const = 0;
@@ -47,6 +47,15 @@ class LogSource : public OpSource {
   virtual std::optional<uint64_t> size() const = 0;
 
   static constexpr size_t kMaxDamage = 1000;
+
+ protected:
+  void AddDamage(Damage damage) {
+    ++damage_count_;
+    if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
+  }
+
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
 };
 
 }  // namespace ringscope

@@ -17,10 +17,9 @@
 
 namespace ringscope {
 
-// Encodes and decodes plain structs as protobuf messages. A struct's schema is one function,
+// Encodes and decodes plain structs as protobuf messages. One function is the schema for both:
 //   void Fields(auto& field, Like<Note> auto& m) { field(1, m.text); }
-// which serves both directions. In comparison with generated classes no value is copied twice, the
-// ids keep their types, and a number that does not fit its type is an error, not cut silently.
+// A number that does not fit its type is an error.
 
 /// `T` is `Struct`, const or not.
 template <typename T, typename Struct>
@@ -57,8 +56,7 @@ constexpr int32_t UnZigZag(uint32_t value) {
 
 }  // namespace codec
 
-/// Appends a struct's fields to an encoded message. Plain fields that are 0 or empty are left out;
-/// optional ones are written if they are present.
+/// Appends a struct's fields. Leaves out plain ones that are 0 or empty, and absent optional ones.
 class MessageEncoder {
  public:
   explicit MessageEncoder(std::string& out) : out_(out) {}
@@ -73,7 +71,7 @@ class MessageEncoder {
   }
   template <codec::Message Struct>
   void operator()(uint32_t number, const Struct& value) {
-    Nested(number, value);
+    Always(number, value);
   }
   template <typename T>
   void operator()(uint32_t number, const std::vector<T>& values) {
@@ -99,10 +97,6 @@ class MessageEncoder {
   }
   template <codec::Message Struct>
   void Always(uint32_t number, const Struct& value) {
-    Nested(number, value);
-  }
-  template <typename Struct>
-  void Nested(uint32_t number, const Struct& value) {
     std::string nested;
     MessageEncoder encoder(nested);
     Fields(encoder, value);
@@ -112,8 +106,11 @@ class MessageEncoder {
   std::string& out_;
 };
 
-/// Puts one encoded field where it belongs in a struct; fields that the struct does not have, or
-/// has with another wire type, are skipped.
+/// Sets what `message` has; the rest of `into` stays.
+template <typename Struct>
+Status DecodeMessage(Bytes message, Struct& into);
+
+/// Puts one encoded field into a struct. Skips fields of unknown number or another wire type.
 class FieldDecoder {
  public:
   explicit FieldDecoder(const wire::Field& field) : field_(field) {}
@@ -123,13 +120,9 @@ class FieldDecoder {
     T value{};
     if (Take(number, value)) into = std::move(value);
   }
-  template <codec::Scalar T>
-  void operator()(uint32_t number, T& into) {
+  template <typename T>
+  requires(codec::Scalar<T> || codec::Message<T>) void operator()(uint32_t number, T& into) {
     Take(number, into);
-  }
-  template <codec::Message Struct>
-  void operator()(uint32_t number, Struct& into) {
-    TakeNested(number, into);
   }
   template <typename T>
   void operator()(uint32_t number, std::vector<T>& into) {
@@ -148,7 +141,7 @@ class FieldDecoder {
     }
   }
 
-  /// What is wrong with the field, if something is.
+  /// The error in the field, if it has one.
   Status status = {};
 
  private:
@@ -182,11 +175,11 @@ class FieldDecoder {
   }
   template <codec::Message Struct>
   bool Take(uint32_t number, Struct& into) {
-    return TakeNested(number, into);
+    if (!Is(number, wire::Type::kBytes)) return false;
+    if (Status nested = DecodeMessage(field_.bytes, into); !nested)
+      Refuse(fmt::format("holds a message whose {}", nested.error().message));
+    return true;
   }
-  /// @return whether the field is of that number, and a message
-  template <typename Struct>
-  bool TakeNested(uint32_t number, Struct& into);
 
   const wire::Field& field_;
 };
@@ -197,7 +190,6 @@ void EncodeMessage(const Struct& value, std::string& out) {
   Fields(encoder, value);
 }
 
-/// Sets what `message` has; the rest of `into` stays.
 template <typename Struct>
 Status DecodeMessage(Bytes message, Struct& into) {
   wire::FieldReader reader(message);
@@ -208,15 +200,6 @@ Status DecodeMessage(Bytes message, Struct& into) {
   }
   if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "not well-formed protobuf");
   return {};
-}
-
-template <typename Struct>
-bool FieldDecoder::TakeNested(uint32_t number, Struct& into) {
-  if (!Is(number, wire::Type::kBytes)) return false;
-  if (Status nested = DecodeMessage(field_.bytes, into); !nested) {
-    Refuse(fmt::format("holds a message whose {}", nested.error().message));
-  }
-  return true;
 }
 
 }  // namespace ringscope

@@ -20,7 +20,8 @@
 
 namespace ringscope {
 
-/// The name of a temporary file.
+/// The name of a temporary file, noted before the file is made, so that no signal finds a file
+/// without it.
 struct OutputName {
   enum State : uint32_t { kFree, kNoted, kThere };
 
@@ -30,10 +31,9 @@ struct OutputName {
 
 namespace {
 
-constexpr size_t kMostNames = 256;
-using OutputNames = std::array<OutputName, kMostNames>;
+using OutputNames = std::array<OutputName, 256>;
 
-/// All names, in memory that a child process shares: its parent removes what it leaves behind.
+/// Returns all names, in memory that a child process shares: its parent removes what it leaves.
 OutputNames& AllNames() {
   static OutputNames* const names = [] {
     void* const memory = ::mmap(nullptr, sizeof(OutputNames), PROT_READ | PROT_WRITE,
@@ -44,7 +44,6 @@ OutputNames& AllNames() {
   return *names;
 }
 
-/// Notes a name before the file is made, so that no signal finds a file without it.
 /// @return nullptr if there are too many, or the name is too long
 OutputName* NoteName(const std::string& text) {
   if (text.size() >= PATH_MAX) return nullptr;
@@ -68,8 +67,7 @@ extern "C" void RemovePendingFilesAndEnd(int signal) {
 /// Writes to a descriptor, and puts a regular file in its place at the end.
 class DescriptorFile : public OutputFile {
  public:
-  /// @param fd closed at the end, unless it is standard output
-  /// @param pending what Commit puts in its place; absent: written in place
+  /// @param fd closed, unless it is standard output; @param pending absent: written in place
   DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
       : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
   ~DescriptorFile() override { Close(); }
@@ -79,12 +77,10 @@ class DescriptorFile : public OutputFile {
     if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
     return {};
   }
-
   Status Commit() override {
     if (!Close()) return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
     return pending_ ? pending_->Commit() : Status();
   }
-
   std::string written_to() const override { return pending_ ? pending_->temporary() : ""; }
   const std::string& path() const override { return path_; }
 
@@ -96,25 +92,24 @@ class DescriptorFile : public OutputFile {
   }
 
   int fd_;
-  std::string path_;
+  const std::string path_;
   std::optional<PendingFile> pending_;
 };
 
-/// The file that a symbolic link leads to, so that a rename replaces that and not the link.
+/// Returns the file that a symbolic link leads to, so that a rename replaces that and not the link.
 std::string ResolveLink(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
   return error ? path : target.string();
 }
 
-std::string TemporaryName(const std::string& target) {
-  const std::filesystem::path path(target);
-  const std::string name =
-      fmt::format(".{}.tmp-{}", path.filename().string(), static_cast<long>(::getpid()));
-  return (path.parent_path() / name).string();
+std::string TemporaryName(const std::filesystem::path& target) {
+  return (target.parent_path() /
+          fmt::format(".{}.tmp-{}", target.filename().string(), static_cast<long>(::getpid())))
+      .string();
 }
 
-/// Whether a file shows that ringscope wrote it as this kind of output.
+/// Returns true if a file shows that ringscope wrote it as this kind of output.
 bool IsOwn(const std::string& path, const OutputKind& kind) {
   if (kind.is_own == nullptr) return false;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -181,17 +176,18 @@ Status PendingFile::Commit() {
   RS_RETURN_IF_ERROR(RunFiles::Check());
   if (::rename(temporary_->text, target_.c_str()) != 0)
     return SystemError(fmt::format("cannot rename {} to its place", temporary()), errno, path_);
-  temporary_->state = OutputName::kFree;
-  temporary_ = nullptr;
-  RunFiles::DropOutput(target_);
+  Forget();
   return {};
 }
 
 void PendingFile::Discard() {
   if (temporary_ == nullptr) return;
-  ::unlink(temporary().c_str());
-  temporary_->state = OutputName::kFree;
-  temporary_ = nullptr;
+  ::unlink(temporary_->text);
+  Forget();
+}
+
+void PendingFile::Forget() {
+  std::exchange(temporary_, nullptr)->state = OutputName::kFree;
   RunFiles::DropOutput(target_);
 }
 

@@ -8,7 +8,7 @@
 
 namespace ringscope {
 
-/// What is written to a file. Each format has one of these beside its writer.
+/// A format of a file that is written. Each has one of these beside its writer.
 struct OutputKind {
   const char* what;                       // "a trace", for messages
   bool is_text = false;                   // which a terminal can show
@@ -26,12 +26,11 @@ constexpr Replace ReplaceBy(bool force) { return force ? Replace::kAny : Replace
 
 struct OutputName;
 
-/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
-/// Dropped without, the temporary file is removed again.
+/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames
+/// and the destructor removes.
 class PendingFile {
  public:
-  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
-  /// where no regular file can be put, or where a file must stay (kUsage).
+  /// Makes an empty temporary file with the permissions of the file that will be replaced.
   static Result<PendingFile> At(const std::string& path, const OutputKind& kind, Replace replace);
   ~PendingFile() { Discard(); }
   PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
@@ -46,23 +45,23 @@ class PendingFile {
  private:
   PendingFile() = default;
   void Discard();
+  void Forget();
 
   std::string path_;                 // as the user gave it
   std::string target_;               // where a symbolic link leads
   OutputName* temporary_ = nullptr;  // absent: nothing is pending
 };
 
-/// Removes the temporary files of all that is pending, here and in processes that were forked after
+/// Removes all pending temporary files, also of processes that were forked after
 /// RemovePendingFilesOnSignals. Callable in a signal's handler.
 void RemovePendingFiles();
 
-/// Lets SIGINT, SIGTERM and SIGHUP remove the temporary files of all that is pending before they
-/// end the process as they do by default. A signal that is ignored stays ignored. For main.
+/// Lets SIGINT, SIGTERM and SIGHUP remove pending temporary files before they end the process.
+/// A signal that is ignored stays ignored. For main.
 void RemovePendingFilesOnSignals();
 
-/// A file that appears whole or not at all: written under a temporary name beside its place and
-/// renamed by Commit; removed again if it is dropped without. "-" writes to standard output;
-/// pipes and devices are written in place.
+/// A file that appears whole with Commit, or not at all. "-" writes to standard output; pipes and
+/// devices are written in place.
 class OutputFile : public ByteSink {
  public:
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, const OutputKind& kind,
@@ -70,7 +69,7 @@ class OutputFile : public ByteSink {
   using ByteSink::Write;
   /// Flushes, renames. Call once, last.
   virtual Status Commit() = 0;
-  /// Where what was written can be read before Commit; empty: it cannot.
+  /// Returns the name under which the content can be read before Commit, or an empty one.
   virtual std::string written_to() const { return {}; }
   virtual const std::string& path() const = 0;
 };

@@ -1,52 +1,33 @@
 #include "formats/io/read_ahead.h"
 
 #include <algorithm>
-#include <array>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "formats/io/made_ahead.h"
 
 namespace ringscope {
 namespace {
 
 class ReadAheadSource : public ByteSource {
  public:
-  explicit ReadAheadSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
-    try {
-      thread_ = std::thread([this] { ReadBlocks(); });
-    } catch (const std::system_error&) {
-    }
-  }
-  ~ReadAheadSource() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
+  explicit ReadAheadSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), blocks_(kBlocks, [this](Block& block) {
+          block.size = source_->Read({block.bytes.get(), kBlockBytes});
+          return Blocks::Made{.last = !block.size || *block.size == 0};
+        }) {}
 
   Result<size_t> Read(std::span<uint8_t> into) override {
-    if (!thread_.joinable()) return source_->Read(into);
     if (into.empty()) return size_t{0};
-    Block& block = blocks_[taken_ % kBlocks];
-    if (used_ == 0) {  // it may not have been read yet
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return filled_ > taken_; });
-    }
-    if (!block.size) return block.size;  // the source's error, or below its end: both stay
-    const size_t count = std::min(into.size(), *block.size - used_);
-    std::memcpy(into.data(), block.bytes.get() + used_, count);
+    if (block_ == nullptr) block_ = &blocks_.Next();
+    if (!block_->size) return block_->size;  // an error stays, and so does the end
+    const size_t count = std::min(into.size(), *block_->size - used_);
+    std::memcpy(into.data(), block_->bytes.get() + used_, count);
     used_ += count;
-    if (count > 0 && used_ == *block.size) {
+    if (used_ == *block_->size) {
       used_ = 0;
-      const std::lock_guard lock(mutex_);
-      ++taken_;
-      changed_.notify_all();
+      block_ = nullptr;
     }
     return count;
   }
@@ -64,35 +45,12 @@ class ReadAheadSource : public ByteSource {
     std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
     Result<size_t> size = size_t{0};
   };
-
-  void ReadBlocks() {
-    for (uint64_t next = 0;; ++next) {
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return stopping_ || next < taken_ + kBlocks; });
-        if (stopping_) return;
-      }
-      Block& block = blocks_[next % kBlocks];
-      block.size = source_->Read({block.bytes.get(), kBlockBytes});
-      const bool is_last = !block.size || *block.size == 0;
-      {
-        const std::lock_guard lock(mutex_);
-        filled_ = next + 1;
-      }
-      changed_.notify_all();
-      if (is_last) return;
-    }
-  }
+  using Blocks = MadeAhead<Block>;
 
   const std::unique_ptr<ByteSource> source_;
-  std::array<Block, kBlocks> blocks_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Blocks that the thread has filled, and that the reader is done with.
-  uint64_t filled_ = 0, taken_ = 0;
-  bool stopping_ = false;
-  size_t used_ = 0;  // bytes of the reader's block; its own
-  std::thread thread_;
+  Block* block_ = nullptr;  // that is being read; absent: the next one
+  size_t used_ = 0;         // bytes of it
+  Blocks blocks_;
 };
 
 }  // namespace

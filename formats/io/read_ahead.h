@@ -9,19 +9,16 @@
 
 namespace ringscope {
 
-/// Whether a reader may use another thread that reads and decompresses in advance.
+/// Allows a reader another thread that reads and decompresses in advance.
 enum class ReadAhead : uint8_t { kNo, kYes };
 
-/// Whether an input is worth a thread that reads it in advance: a file, which has a size, and not a
-/// small one. Elsewhere a read may never end.
-/// @param size of the input, in bytes, if it is known
+/// Returns true for files that are not small. Elsewhere a read may never end.
 inline bool PaysToReadAhead(std::optional<uint64_t> size) {
   constexpr uint64_t kSmall = uint64_t{512} << 10;
   return size.value_or(0) > kSmall;
 }
 
-/// The same bytes, read by a thread of its own a few blocks in advance. Where the system has no
-/// more threads, they are read when they are asked for. Memory: at most 8 MiB.
+/// Reads a source in a thread of its own, a few blocks in advance. Memory: at most 8 MiB.
 std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source);
 
 }  // namespace ringscope

@@ -12,9 +12,6 @@ std::mutex current_mutex;
 
 std::pair<dev_t, ino_t> IdentityOf(const struct stat& info) { return {info.st_dev, info.st_ino}; }
 
-/// How messages call an input.
-std::string InputName(const std::string& path) { return path == "-" ? "standard input" : path; }
-
 }  // namespace
 
 std::shared_ptr<RunFiles> RunFiles::Join() {
@@ -37,14 +34,12 @@ Status RunFiles::WithRun(Use use) {
 }
 
 Status RunFiles::Collide(const std::string& output, const std::string& input) {
-  collision_ = Fail(
-      ErrorCode::kUsage,
-      output == input
-          ? std::string("this file is an input of the same command, and would be replaced")
-          : fmt::format("this is the same file as {}, an input of the same command, and would be "
-                        "replaced",
-                        InputName(input)),
-      {output, {}, {}}, "give the output another name; nothing was written");
+  const std::string what = output == input ? std::string("this file is")
+                                           : fmt::format("this is the same file as {},",
+                                                         input == "-" ? "standard input" : input);
+  collision_ =
+      Fail(ErrorCode::kUsage, what + " an input of the same command, and would be replaced",
+           {output, {}, {}}, "give the output another name; nothing was written");
   return collision_;
 }
 

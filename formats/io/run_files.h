@@ -14,32 +14,29 @@
 
 namespace ringscope {
 
-/// The files that a run reads and those that it will replace: none may be both. Files are compared
-/// by device and inode, so that other paths, symbolic links and hard links are recognized. All
-/// that opens files reports here; without a run nothing is kept. Safe from all threads.
-///
-/// The first file that is both is kept as an error: every later call of the run returns it, also
-/// where the first one went to code that tries another file after a failure.
+/// The files that a run reads and those that it will replace: none may be both. Compares files by
+/// device and inode, so that links are recognized. All that opens files reports here; without a run
+/// nothing is kept. Safe from all threads. The first file that is both is kept as an error, which
+/// every later call of the run returns.
 class RunFiles {
  public:
-  /// The run of this process that is under way, or else a new one. It ends with its last holder.
+  /// Returns the run of this process, or begins one. It ends with its last holder.
   static std::shared_ptr<RunFiles> Join();
 
-  // Of the run under way, if there is one. Only regular files count.
-  /// A file that was opened to be read.
+  // Of the run, if there is one. Only regular files count.
+  /// Adds a file that was opened to be read.
   static Status AddInput(const struct stat& info, const std::string& path);
-  /// A file that will be read: the same, before it is opened. Nothing where there is none.
+  /// Adds a file that will be read, if it is there.
   static Status AddInput(const std::string& path);
-  /// A file that a whole new one will replace.
-  /// @param info of the file that is there; nullptr: none yet
-  /// @param target the path with links resolved
+  /// Adds a file that will be replaced, perhaps an existing one. @param target the path without
+  /// links
   static Status AddOutput(const struct stat* info, const std::string& target,
                           const std::string& path);
-  /// It is not to be replaced any more, or has been.
+  /// Removes a file that was replaced, or will not be.
   static void DropOutput(const std::string& target);
-  /// A file that is replaced at once, and may be read afterwards.
+  /// Checks a file that is replaced at once, and may be read afterwards.
   static Status CheckReplaced(const struct stat& info, const std::string& path);
-  /// The first file that is both, as an error.
+  /// Returns the first file that is both as an error.
   static Status Check();
 
  private:

@@ -17,36 +17,10 @@ namespace {
 
 tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
                                      const TemporaryFileOptions& options) {
-  const bool names_folder = options.path.empty();
-  return Fail(ErrorCode::kIo,
-              names_folder
-                  ? fmt::format("cannot {} {}: {}", verb, options.what, why)
-                  : fmt::format("cannot {} {} in {}: {}", verb, options.what, options.folder, why),
-              {names_folder ? options.folder : options.path, {}, {}}, options.hint);
+  const std::string in = options.path.empty() ? "" : " in " + options.folder;
+  return Fail(ErrorCode::kIo, fmt::format("cannot {} {}{}: {}", verb, options.what, in, why),
+              {options.path.empty() ? options.folder : options.path, {}, {}}, options.hint);
 }
-
-class TemporarySource : public ByteSource {
- public:
-  TemporarySource(std::shared_ptr<const TemporaryFile> file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
-
-  Result<size_t> Read(std::span<uint8_t> into) override {
-    RS_ASSIGN_OR_RETURN(const size_t size, file_->ReadAt(at_, into));
-    at_ += size;
-    return size;
-  }
-  const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return file_->size(); }
-  Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    return file_->ReadAt(offset, into);
-  }
-  bool CanReadAt() const override { return true; }
-
- private:
-  const std::shared_ptr<const TemporaryFile> file_;
-  const std::string path_;
-  uint64_t at_ = 0;
-};
 
 }  // namespace
 
@@ -83,7 +57,12 @@ Result<size_t> TemporaryFile::ReadAt(uint64_t offset, std::span<uint8_t> into) c
 
 std::unique_ptr<ByteSource> OpenTemporary(std::shared_ptr<const TemporaryFile> file,
                                           std::string path) {
-  return std::make_unique<TemporarySource>(std::move(file), std::move(path));
+  const uint64_t size = file->size();
+  return MakeSourceAt(
+      [file = std::move(file)](uint64_t offset, std::span<uint8_t> into) {
+        return file->ReadAt(offset, into);
+      },
+      size, std::move(path));
 }
 
 }  // namespace ringscope

@@ -11,21 +11,18 @@
 
 namespace ringscope {
 
-/// The folder that the user wants temporary files in.
-/// @param otherwise where TMPDIR names none
+/// Returns TMPDIR, or else `otherwise`.
 std::string TemporaryFolder(std::string otherwise = "/tmp");
 
 struct TemporaryFileOptions {
   std::string folder = TemporaryFolder();
-  // For messages: what the file is, the input that it is needed for (else the folder is named), and
-  // what to do where there is no space.
+  // For messages: what the file is, the input that needs it (else the folder is named), and a hint.
   std::string what = "a temporary file";
   std::string path;
   std::string hint = "set TMPDIR to a folder with space";
 };
 
-/// A file without a name, so that nothing is left over however its users end. It is there as long
-/// as this or a source of it is.
+/// A file without a name: nothing is left of it once it and its sources are gone.
 class TemporaryFile : public ByteSink {
  public:
   static Result<std::shared_ptr<TemporaryFile>> Create(TemporaryFileOptions options = {});
@@ -49,8 +46,7 @@ class TemporaryFile : public ByteSink {
   uint64_t size_ = 0;
 };
 
-/// Reads the file from its start.
-/// @param path for messages: what the file's content is known as
+/// Reads the file from its start. @param path for messages
 std::unique_ptr<ByteSource> OpenTemporary(std::shared_ptr<const TemporaryFile> file,
                                           std::string path);
 

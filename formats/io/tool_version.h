@@ -5,7 +5,7 @@
 
 namespace ringscope {
 
-// How the tool names itself in what it writes. A test compares the version with CMakeLists.txt.
+// The tool's name and version in its outputs. A test compares the version with CMakeLists.txt.
 inline constexpr std::string_view kToolName = "ringscope";
 inline constexpr std::string_view kToolVersion = "0.1.0";
 

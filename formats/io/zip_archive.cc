@@ -12,76 +12,73 @@
 namespace ringscope {
 namespace {
 
-/// What libzip reads an archive from.
-class ArchiveBytes {
- public:
-  explicit ArchiveBytes(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+/// The bytes that libzip reads an archive from.
+struct ArchiveBytes {
+  const std::unique_ptr<ByteSource> source;
+  uint64_t at = 0;
+  zip_error_t error{};
+  std::optional<Error> failure = {};  // of the last read; libzip itself keeps a number alone
 
-  /// Owned by libzip from then on.
-  zip_source_t* MakeSource(zip_error_t& error) {
-    return zip_source_function_create(&ArchiveBytes::Callback, this, &error);
-  }
-  const std::string& path() const { return source_->path(); }
-  /// Of the last read that failed; libzip itself keeps a number alone.
-  const std::optional<Error>& failure() const { return failure_; }
-
- private:
-  static zip_int64_t Callback(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
+  static zip_int64_t Answer(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
     return static_cast<ArchiveBytes*>(self)->Do(data, size, command);
   }
 
   zip_int64_t Do(void* data, zip_uint64_t size, zip_source_cmd_t command) {
+    const uint64_t file_size = source->size().value_or(0);
     switch (command) {
       case ZIP_SOURCE_SUPPORTS:
         return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
                                               ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
                                               ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, -1);
       case ZIP_SOURCE_OPEN:
-        at_ = 0;
+        at = 0;
         return 0;
-      case ZIP_SOURCE_READ: {
-        failure_.reset();
-        const auto got = source_->ReadAt(at_, {static_cast<uint8_t*>(data), size});
-        if (!got) {
-          failure_ = got.error();
-          zip_error_set(&error_, ZIP_ER_READ, 0);
-          return -1;
-        }
-        at_ += *got;
-        return static_cast<zip_int64_t>(*got);
-      }
+      case ZIP_SOURCE_READ:
+        return Read({static_cast<uint8_t*>(data), size});
       case ZIP_SOURCE_SEEK: {
-        const zip_int64_t to =
-            zip_source_seek_compute_offset(at_, source_->size().value_or(0), data, size, &error_);
-        if (to < 0) return -1;
-        at_ = static_cast<uint64_t>(to);
-        return 0;
+        const zip_int64_t to = zip_source_seek_compute_offset(at, file_size, data, size, &error);
+        if (to >= 0) at = static_cast<uint64_t>(to);
+        return to < 0 ? -1 : 0;
       }
       case ZIP_SOURCE_TELL:
-        return static_cast<zip_int64_t>(at_);
+        return static_cast<zip_int64_t>(at);
       case ZIP_SOURCE_STAT: {
         auto* const stat = static_cast<zip_stat_t*>(data);
         zip_stat_init(stat);
-        stat->size = source_->size().value_or(0);
+        stat->size = file_size;
         stat->valid |= ZIP_STAT_SIZE;
         return sizeof *stat;
       }
       case ZIP_SOURCE_ERROR:
-        return zip_error_to_data(&error_, data, size);
+        return zip_error_to_data(&error, data, size);
       case ZIP_SOURCE_CLOSE:
       case ZIP_SOURCE_FREE:
         return 0;
       default:
-        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
+        zip_error_set(&error, ZIP_ER_OPNOTSUPP, 0);
         return -1;
     }
   }
 
-  const std::unique_ptr<ByteSource> source_;
-  uint64_t at_ = 0;
-  zip_error_t error_{};
-  std::optional<Error> failure_;
+  zip_int64_t Read(std::span<uint8_t> into) {
+    failure.reset();
+    const auto got = source->ReadAt(at, into);
+    if (!got) {
+      failure = got.error();
+      zip_error_set(&error, ZIP_ER_READ, 0);
+      return -1;
+    }
+    at += *got;
+    return static_cast<zip_int64_t>(*got);
+  }
 };
+
+/// Returns libzip's words for an error, which it frees.
+std::string WordsOf(zip_error_t error) {
+  std::string words = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return words;
+}
 
 struct DiscardArchive {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -92,28 +89,25 @@ struct CloseMember {
 
 class LibzipArchive : public ZipArchive, public std::enable_shared_from_this<LibzipArchive> {
  public:
-  explicit LibzipArchive(std::unique_ptr<ByteSource> source) : bytes_(std::move(source)) {}
+  explicit LibzipArchive(std::unique_ptr<ByteSource> source) : bytes_{std::move(source)} {}
 
   Status Start() {
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t* const source = bytes_.MakeSource(error);
+    zip_source_t* const source = zip_source_function_create(&ArchiveBytes::Answer, &bytes_, &error);
     if (source != nullptr) archive_.reset(zip_open_from_source(source, ZIP_RDONLY, &error));
+    const std::string why = WordsOf(error);
     if (archive_ == nullptr) {
       if (source != nullptr) zip_source_free(source);
-      const std::string why = zip_error_strerror(&error);
-      zip_error_fini(&error);
-      if (bytes_.failure()) return tl::unexpected<Error>(*bytes_.failure());
+      if (bytes_.failure) return tl::unexpected<Error>(*bytes_.failure);
       return Fail(ErrorCode::kCorrupt, fmt::format("the zip archive cannot be read: {}", why),
-                  {bytes_.path(), {}, {}}, "the file is damaged or cut off: copy it again");
+                  {bytes_.source->path(), {}, {}}, "the file is damaged or cut off: copy it again");
     }
-    zip_error_fini(&error);
     const auto count = static_cast<uint64_t>(zip_get_num_entries(archive_.get(), 0));
     for (uint64_t index = 0; index < count; ++index) {
       const char* const name = zip_get_name(archive_.get(), index, 0);
-      if (name == nullptr) continue;
-      const std::string_view text = name;
-      if (!text.ends_with('/')) members_.push_back({std::string(text), index});
+      if (name != nullptr && !std::string_view(name).ends_with('/'))
+        members_.push_back({name, index});
     }
     return {};
   }
@@ -122,20 +116,19 @@ class LibzipArchive : public ZipArchive, public std::enable_shared_from_this<Lib
   Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member) override;
 
   Error MemberError(const std::string& path, const zip_error_t* error) const {
-    if (bytes_.failure()) return *bytes_.failure();
+    if (bytes_.failure) return *bytes_.failure;
+    const int code = zip_error_code_zip(error);
+    if (code == ZIP_ER_NOPASSWD || code == ZIP_ER_WRONGPASSWD)
+      return Error{ErrorCode::kCorrupt,
+                   "the member of the zip archive is encrypted",
+                   {path, {}, {}},
+                   "extract it with its password, and name the extracted file"};
     zip_error_t copy;
-    zip_error_init_with_code(&copy, zip_error_code_zip(error));
-    const std::string why = zip_error_strerror(&copy);
-    zip_error_fini(&copy);
-    const bool is_encrypted = zip_error_code_zip(error) == ZIP_ER_NOPASSWD ||
-                              zip_error_code_zip(error) == ZIP_ER_WRONGPASSWD;
+    zip_error_init_with_code(&copy, code);
     return Error{ErrorCode::kCorrupt,
-                 is_encrypted
-                     ? "the member of the zip archive is encrypted"
-                     : fmt::format("the member of the zip archive cannot be read: {}", why),
+                 fmt::format("the member of the zip archive cannot be read: {}", WordsOf(copy)),
                  {path, {}, {}},
-                 is_encrypted ? "extract it with its password, and name the extracted file"
-                              : "the archive is damaged, or its compression is not supported"};
+                 "the archive is damaged, or its compression is not supported"};
   }
 
  private:
@@ -166,7 +159,7 @@ class MemberSource : public ByteSource {
 };
 
 Result<std::unique_ptr<ByteSource>> LibzipArchive::OpenMember(const ZipMember& member) {
-  std::string path = fmt::format("{}:{}", bytes_.path(), member.name);
+  std::string path = fmt::format("{}:{}", bytes_.source->path(), member.name);
   zip_file_t* const file = zip_fopen_index(archive_.get(), member.index, 0);
   if (file == nullptr)
     return tl::unexpected<Error>(MemberError(path, zip_get_error(archive_.get())));

@@ -10,7 +10,7 @@
 
 namespace ringscope {
 
-/// Whether `start`, the first bytes of an input, begin a zip archive, perhaps an empty one.
+/// Returns true if `start`, the first bytes of an input, begin a zip archive.
 bool IsZip(Bytes start);
 
 /// A file in a zip archive.
@@ -28,8 +28,8 @@ class ZipArchive {
 
   /// The files, in the order of the archive's directory; folders are left out.
   virtual const std::vector<ZipMember>& members() const = 0;
-  /// Decompresses a member as a stream. Its path is "ARCHIVE:MEMBER". A member whose checksum is
-  /// wrong gives an error at its end. Members are opened and read by one thread at a time.
+  /// Decompresses "ARCHIVE:MEMBER" as a stream; a wrong checksum is an error at its end. One thread
+  /// only.
   virtual Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member) = 0;
 };
 

@@ -76,13 +76,6 @@ size_t StartFrame(std::string& out) {
   return at;
 }
 
-void AppendBody(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
-  const size_t at = StartFrame(out);
-  wire::AppendUint(out, proto::IpcFrame::kRequestId, request_id);
-  wire::AppendBytes(out, number, wire::AsBytes(body));
-  PutPrefix(out, at);
-}
-
 }  // namespace
 
 Result<Frame> ParseFrame(Bytes whole) {
@@ -138,6 +131,13 @@ Result<std::optional<Bytes>> FrameDecoder::Next() {
   return left.first(whole);
 }
 
+void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
+  const size_t at = StartFrame(out);
+  wire::AppendUint(out, proto::IpcFrame::kRequestId, request_id);
+  wire::AppendBytes(out, number, wire::AsBytes(body));
+  PutPrefix(out, at);
+}
+
 void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke) {
   std::string body;
   body.reserve(invoke.args.size() + 32);
@@ -145,34 +145,7 @@ void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& inv
   wire::AppendUint(body, proto::InvokeMethod::kMethodId, invoke.method);
   wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, invoke.args);
   if (invoke.drop_reply) wire::AppendUint(body, proto::InvokeMethod::kDropReply, 1);
-  AppendBody(out, request_id, proto::IpcFrame::kMsgInvokeMethod, body);
-}
-
-void AppendInvokeReply(std::string& out, uint64_t request_id, const InvokeMethodReply& reply) {
-  std::string body;
-  wire::AppendUint(body, proto::InvokeMethodReply::kSuccess, reply.success ? 1 : 0);
-  wire::AppendUint(body, proto::InvokeMethodReply::kHasMore, reply.has_more ? 1 : 0);
-  wire::AppendBytes(body, proto::InvokeMethodReply::kReplyProto, reply.reply);
-  AppendBody(out, request_id, proto::IpcFrame::kMsgInvokeMethodReply, body);
-}
-
-void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name) {
-  std::string body;
-  wire::AppendBytes(body, proto::BindService::kServiceName, wire::AsBytes(service_name));
-  AppendBody(out, request_id, proto::IpcFrame::kMsgBindService, body);
-}
-
-void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply) {
-  std::string body;
-  wire::AppendUint(body, proto::BindServiceReply::kSuccess, reply.success ? 1 : 0);
-  wire::AppendUint(body, proto::BindServiceReply::kServiceId, reply.service);
-  for (const Method& method : reply.methods) {
-    std::string entry;
-    wire::AppendUint(entry, proto::MethodInfo::kId, method.id);
-    wire::AppendBytes(entry, proto::MethodInfo::kName, wire::AsBytes(method.name));
-    wire::AppendBytes(body, proto::BindServiceReply::kMethods, wire::AsBytes(entry));
-  }
-  AppendBody(out, request_id, proto::IpcFrame::kMsgBindServiceReply, body);
+  AppendFrame(out, request_id, proto::IpcFrame::kMsgInvokeMethod, body);
 }
 
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {

@@ -90,12 +90,10 @@ class FrameDecoder {
   uint64_t consumed_ = 0;  // bytes of the stream before begin_
 };
 
+/// Appends a frame. @param number of the body's field in IPCFrame
+void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::string_view body);
 /// Appends a frame with a request of one's own.
 void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke);
-void AppendInvokeReply(std::string& out, uint64_t request_id, const InvokeMethodReply& reply);
-void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name);
-void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply);
-
 /// Appends the frame, an InvokeMethod, with other arguments and all else as it is, fields that are
 /// not known included.
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args);

@@ -7,6 +7,7 @@
 
 #include "formats/ipc/ipc_messages.h"
 #include "formats/ipc/ipc_methods.h"
+#include "formats/testing/ipc_frames.h"
 
 namespace ringscope::ipc {
 namespace {

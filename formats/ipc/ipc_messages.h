@@ -111,47 +111,22 @@ struct BufferConfig {
   bool clear_before_clone = false;
   std::string name;
 };
-struct ConfiguredTrigger {
-  std::string name;
-  uint64_t stop_delay_ms = 0;
-};
 struct TriggerConfig {
   uint64_t mode = 0;
-  std::vector<ConfiguredTrigger> triggers;
-  uint64_t timeout_ms = 0;
 };
 struct ConfiguredDataSource {
   DataSourceConfig config;
   std::vector<std::string> producer_names;  // empty: all
 };
-struct BuiltinDataSources {
-  bool disable_clock_snapshots = false;
-  bool disable_trace_config = false;
-  bool disable_service_events = false;
-};
-/// What the config has for the shared memory of one producer.
-struct ProducerConfig {
-  std::string name;
-  uint64_t size_kb = 0;
-  uint64_t page_size_kb = 0;
-};
 struct TraceConfig {
   std::vector<BufferConfig> buffers;
   std::vector<ConfiguredDataSource> data_sources;
-  uint64_t duration_ms = 0;
-  std::vector<ProducerConfig> producers;
   bool write_into_file = false;
-  uint64_t file_write_period_ms = 0;
-  uint64_t max_file_size_bytes = 0;
   bool deferred_start = false;
-  uint64_t flush_period_ms = 0;
   uint64_t flush_timeout_ms = 0;
   TriggerConfig triggers;
-  BuiltinDataSources builtin;
   std::string unique_session_name;
-  uint64_t stop_timeout_ms = 0;
   std::string output_path;
-  uint64_t write_flush_mode = 0;
 };
 /// The index of the buffer that a data source of the config writes to, by its name or its index.
 inline uint32_t TargetOf(const TraceConfig& config, const DataSourceConfig& source) {
@@ -172,10 +147,7 @@ inline const char* EngineOf(const BufferConfig& buffer) {
   return buffer.experimental_mode == kExperimentalModeV2 ? "v2" : "v1";
 }
 inline constexpr uint64_t kTriggerModeStart = 1;
-inline constexpr uint64_t kTriggerModeStop = 2;
 inline constexpr uint64_t kTriggerModeClone = 4;
-inline constexpr uint64_t kWriteFlushModeDisabled = 2;
-inline constexpr uint64_t kWriteFlushModeEnabled = 3;
 
 /// Sent when the session ends, or at once if it is refused.
 struct EnableTracingReply {
@@ -193,34 +165,15 @@ struct SessionKey {
 inline constexpr uint64_t kAnySession = UINT64_MAX;  // the service chooses one
 struct CloneSession {
   uint64_t session_id = 0;
-  bool for_bugreport = false;
   std::string unique_session_name;
-  std::string trigger_name;
-  std::string trigger_producer;
-  uint64_t trigger_producer_uid = 0;
-  uint64_t trigger_boot_time_ns = 0;
-  uint64_t trigger_delay_ms = 0;
 };
 struct CloneSessionReply {
   std::optional<bool> success;
   std::string error;
-  uint64_t uuid_msb = 0;
-  uint64_t uuid_lsb = 0;
   bool was_write_into_file = false;
 };
-struct CloneTriggerHit {
-  std::string trigger_name;
-};
-struct InstanceStateChange {
-  std::string producer;
-  std::string data_source;
-  uint64_t state = 0;
-};
-inline constexpr uint64_t kInstanceStarted = 2;
 struct ObservableEvents {
-  std::vector<InstanceStateChange> instances;
   bool all_data_sources_started = false;
-  std::optional<CloneTriggerHit> clone_trigger_hit;
 };
 struct ObserveEventsReply {
   ObservableEvents events;
@@ -335,46 +288,22 @@ void Fields(auto& field, Like<BufferConfig> auto& m) {
   field(7, m.name);
   field(proto::BufferConfig::kExperimentalMode, m.experimental_mode);
 }
-void Fields(auto& field, Like<ConfiguredTrigger> auto& m) {
-  field(proto::Trigger::kName, m.name);
-  field(3, m.stop_delay_ms);
-}
 void Fields(auto& field, Like<TriggerConfig> auto& m) {
   field(proto::TriggerConfig::kTriggerMode, m.mode);
-  field(proto::TriggerConfig::kTriggers, m.triggers);
-  field(3, m.timeout_ms);
 }
 void Fields(auto& field, Like<ConfiguredDataSource> auto& m) {
   field(proto::DataSource::kConfig, m.config);
   field(2, m.producer_names);
 }
-void Fields(auto& field, Like<BuiltinDataSources> auto& m) {
-  field(1, m.disable_clock_snapshots);
-  field(2, m.disable_trace_config);
-  field(4, m.disable_service_events);
-}
-void Fields(auto& field, Like<ProducerConfig> auto& m) {
-  field(1, m.name);
-  field(2, m.size_kb);
-  field(3, m.page_size_kb);
-}
 void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
-  field(proto::TraceConfig::kDurationMs, m.duration_ms);
-  field(6, m.producers);
   field(proto::TraceConfig::kWriteIntoFile, m.write_into_file);
-  field(proto::TraceConfig::kFileWritePeriodMs, m.file_write_period_ms);
-  field(proto::TraceConfig::kMaxFileSizeBytes, m.max_file_size_bytes);
   field(proto::TraceConfig::kDeferredStart, m.deferred_start);
-  field(proto::TraceConfig::kFlushPeriodMs, m.flush_period_ms);
   field(proto::TraceConfig::kFlushTimeoutMs, m.flush_timeout_ms);
   field(proto::TraceConfig::kTriggerConfig, m.triggers);
-  field(20, m.builtin);
   field(22, m.unique_session_name);
-  field(23, m.stop_timeout_ms);
   field(29, m.output_path);
-  field(proto::TraceConfig::kWriteFlushMode, m.write_flush_mode);
 }
 void Fields(auto& field, Like<EnableTracingReply> auto& m) {
   field(1, m.disabled);
@@ -408,34 +337,15 @@ void Fields(auto& field, Like<ServiceState> auto& m) {
 void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { field(1, m.state); }
 void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
 void Fields(auto& field, Like<CloneSession> auto& m) {
-  using Request = proto::CloneSessionRequest;
   field(1, m.session_id);
-  field(3, m.for_bugreport);
   field(4, m.unique_session_name);
-  field(Request::kTriggerName, m.trigger_name);
-  field(Request::kTriggerProducerName, m.trigger_producer);
-  field(Request::kTriggerProducerUid, m.trigger_producer_uid);
-  field(Request::kTriggerBootTimeNs, m.trigger_boot_time_ns);
-  field(Request::kTriggerDelayMs, m.trigger_delay_ms);
 }
 void Fields(auto& field, Like<CloneSessionReply> auto& m) {
   field(1, m.success);
   field(2, m.error);
-  field(3, m.uuid_msb);
-  field(4, m.uuid_lsb);
   field(5, m.was_write_into_file);
 }
-void Fields(auto& field, Like<CloneTriggerHit> auto& m) { field(2, m.trigger_name); }
-void Fields(auto& field, Like<InstanceStateChange> auto& m) {
-  field(1, m.producer);
-  field(2, m.data_source);
-  field(3, m.state);
-}
-void Fields(auto& field, Like<ObservableEvents> auto& m) {
-  field(1, m.instances);
-  field(2, m.all_data_sources_started);
-  field(3, m.clone_trigger_hit);
-}
+void Fields(auto& field, Like<ObservableEvents> auto& m) { field(2, m.all_data_sources_started); }
 void Fields(auto& field, Like<ObserveEventsReply> auto& m) { field(1, m.events); }
 
 }  // namespace ringscope::ipc

@@ -2,13 +2,6 @@
 
 namespace ringscope::ipc {
 
-BindServiceReply BindReplyWith(uint64_t service, std::span<const PortMethod> methods) {
-  BindServiceReply reply{.success = true, .service = service, .methods = {}};
-  for (const PortMethod& method : methods)
-    reply.methods.push_back({.id = reply.methods.size() + 1, .name = method.name});
-  return reply;
-}
-
 void MethodTable::Learn(const BindServiceReply& reply) {
   if (!reply.success) return;
   service_ = reply.service;

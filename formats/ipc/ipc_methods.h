@@ -78,9 +78,6 @@ inline constexpr std::array<PortMethod, 13> kConsumerMethods = {{
     {MethodName::kGetTraceStats, "GetTraceStats"},
 }};
 
-/// A service's answer to a bind. The ids of the methods are their places, from 1.
-BindServiceReply BindReplyWith(uint64_t service, std::span<const PortMethod> methods);
-
 /// What a service answered to a bind: its methods' ids.
 class MethodTable {
  public:

@@ -8,9 +8,8 @@
 #include <string>
 
 #include "core/base/ids.h"
+#include "core/gaps/memory_picture.h"
 #include "core/perfetto/commit_request.h"
-#include "core/gaps/memory_picture.h"
-#include "core/gaps/memory_picture.h"
 
 namespace ringscope::smb {
 

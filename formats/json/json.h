@@ -25,8 +25,7 @@ namespace ringscope {
 /// A JSON document. Keys stay in the order in which they are added.
 using Json = nlohmann::ordered_json;
 
-/// Returns a document as text. Bytes that are not UTF-8 become replacement characters.
-/// @param indent of each level, 2 mostly; -1: all on one line
+/// Returns a document as text, with replacement characters for bytes that are not UTF-8.
 std::string JsonText(const Json& document, int indent = -1);
 
 /// Returns the value of a key, or nullptr if `json` is no object or has no such key.
@@ -38,8 +37,7 @@ Json::json_pointer KeyPath(std::string key);
 inline constexpr size_t kMaxJsonDepth = 32;
 inline constexpr size_t kMaxJsonValues = size_t{1} << 20;
 
-/// Parses a JSON text of unknown origin. Its levels and values are limited, so that the memory it
-/// takes is bounded. Errors name the byte, from 1.
+/// Parses a JSON text with limits of levels and values. Errors name the byte, from 1.
 Result<Json> ParseJson(std::string_view text, size_t max_values = kMaxJsonValues);
 
 }  // namespace ringscope

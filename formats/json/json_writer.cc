@@ -10,28 +10,19 @@
 #include "formats/io/hex.h"
 
 namespace ringscope {
+
 void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<uint8_t>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-          out += c;
-        }
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<uint8_t>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
     }
   }
   out += '"';
@@ -53,8 +44,7 @@ void JsonObjectWriter::Uint(std::string_view key, uint64_t value) {
 
 void JsonObjectWriter::Int(std::string_view key, int64_t value) {
   Key(key);
-  const fmt::format_int digits(value);
-  out_.append(digits.data(), digits.size());
+  out_ += fmt::format_int(value).str();
 }
 
 void JsonObjectWriter::Uints(std::string_view key, const std::vector<uint64_t>& values) {

@@ -13,8 +13,7 @@ namespace ringscope {
 /// Appends `text`, which must be UTF-8, as a JSON string with its quotes.
 void AppendJsonString(std::string& out, std::string_view text);
 
-/// Appends one JSON object to a string, key by key, in the order of the calls. Keys are ASCII
-/// without anything to escape. Much faster than building a document first.
+/// Appends one JSON object to a string, key by key. Keys are ASCII without anything to escape.
 class JsonObjectWriter {
  public:
   explicit JsonObjectWriter(std::string& out) : out_(out) { out_ += '{'; }

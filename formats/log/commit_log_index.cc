@@ -12,6 +12,14 @@
 namespace ringscope::commit_log {
 namespace {
 
+/// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.
+enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
+
+template <typename T>
+void AppendLittleEndian(std::string& out, T value) {
+  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
 void AppendSkippableHeader(std::string& out, uint32_t magic, size_t content_bytes) {
   AppendLittleEndian(out, magic);
   AppendLittleEndian(out, static_cast<uint32_t>(content_bytes));
@@ -42,6 +50,14 @@ std::optional<std::string> EncodeSessions(const std::vector<SessionSummary>& ses
   return encoded;
 }
 
+/// Returns the Index message of an index frame's content, if its checksum is right.
+std::optional<Bytes> IndexMessage(Bytes content) {
+  if (content.size() < kIndexChecksumSize) return std::nullopt;
+  const Bytes message = content.subspan(kIndexChecksumSize);
+  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
+  return message;
+}
+
 }  // namespace
 
 uint64_t Hash(Bytes bytes) { return XXH64(bytes.data(), bytes.size(), /*seed=*/0); }
@@ -57,24 +73,14 @@ bool SummariesFit(const std::vector<SessionSummary>& sessions) {
   return EncodeSessions(sessions).has_value();
 }
 
-std::optional<Bytes> IndexMessage(Bytes content) {
-  if (content.size() < kIndexChecksumSize) return std::nullopt;
-  const Bytes message = content.subspan(kIndexChecksumSize);
-  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
-  return message;
-}
-
 void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {
-  AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(frame_bytes),
-                          .content_size = 0,
-                          .content_checksum = ContentChecksum({})});
+  AppendSeekEntry(seek_, {static_cast<uint32_t>(frame_bytes), 0, ContentChecksum({})});
 }
 
 void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checksum) {
   MessageEncoder{entries_}(kIndexFrame, entry);
-  AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(entry.compressed_size),
-                          .content_size = static_cast<uint32_t>(entry.content_size),
-                          .content_checksum = content_checksum});
+  AppendSeekEntry(seek_, {static_cast<uint32_t>(entry.compressed_size),
+                          static_cast<uint32_t>(entry.content_size), content_checksum});
 }
 
 std::vector<std::string> IndexBuilder::Finish(uint64_t records,
@@ -171,21 +177,16 @@ Result<std::vector<SeekEntry>> DecodeSeekTable(Bytes content) {
   const Bytes footer = content.last(kSeekTableFooterSize);
   const Bytes table = content.first(content.size() - kSeekTableFooterSize);
   const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer.data());
-  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic) {
+  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic)
     return refuse("the seek table does not end with its magic number");
-  }
-  if (footer[4] != kSeekTableDescriptor) {
-    return refuse("the seek table's descriptor is not 0x80");
-  }
-  if (entries * kSeekTableEntrySize != table.size()) {
+  if (footer[4] != kSeekTableDescriptor) return refuse("the seek table's descriptor is not 0x80");
+  if (entries * kSeekTableEntrySize != table.size())
     return refuse("the seek table's number of entries does not match its size");
-  }
   std::vector<SeekEntry> decoded(static_cast<size_t>(entries));
   for (size_t i = 0; i < decoded.size(); ++i) {
     const uint8_t* at = table.data() + i * kSeekTableEntrySize;
-    decoded[i] = {.compressed_size = wire::LoadLittleEndian<uint32_t>(at),
-                  .content_size = wire::LoadLittleEndian<uint32_t>(at + 4),
-                  .content_checksum = wire::LoadLittleEndian<uint32_t>(at + 8)};
+    decoded[i] = {wire::LoadLittleEndian<uint32_t>(at), wire::LoadLittleEndian<uint32_t>(at + 4),
+                  wire::LoadLittleEndian<uint32_t>(at + 8)};
   }
   return decoded;
 }

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace ringscope::commit_log {
 
-/// What the index keeps of one data frame.
+/// One data frame in the index.
 struct IndexEntry {
   uint64_t compressed_size = 0;  // from the frame's header to its checksum
   uint64_t content_size = 0;
@@ -22,6 +23,12 @@ struct IndexEntry {
   std::optional<uint64_t> last_time_ns;   // the latest
   uint64_t frame_hash = 0;                // XXH64 of the compressed frame
 
+  void AddRecord(std::optional<uint64_t> time_ns) {
+    ++records;
+    if (!time_ns) return;
+    first_time_ns = std::min(first_time_ns.value_or(*time_ns), *time_ns);
+    last_time_ns = std::max(last_time_ns.value_or(*time_ns), *time_ns);
+  }
   friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
 };
 
@@ -57,11 +64,6 @@ struct SeekEntry {
   friend bool operator==(const SeekEntry&, const SeekEntry&) = default;
 };
 
-template <typename T>
-void AppendLittleEndian(std::string& out, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
-}
-
 /// The first frame of each file.
 std::string StartFrame();
 
@@ -70,11 +72,8 @@ uint64_t Hash(Bytes bytes);
 /// The seek table's checksum of a frame's content.
 inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Hash(content)); }
 
-/// Whether the summaries are small enough to be kept in an index.
+/// Returns true if the summaries are small enough to be kept in an index.
 bool SummariesFit(const std::vector<SessionSummary>& sessions);
-
-/// Numbers of Index's fields. 4 was a directory of the entries, by which parts of them were read.
-enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
 
 /// Builds the frames that end a file: index and seek table. Memory: about 55 bytes per data frame.
 class IndexBuilder {
@@ -82,8 +81,7 @@ class IndexBuilder {
   /// A skippable frame before the index.
   void AddSkippableFrame(size_t frame_bytes);
   void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
-  /// Summaries that are too large together are left out. Call once.
-  /// @return the two frames in pieces, to be written one after the other as they are
+  /// Returns the two frames in pieces, without summaries that are too large. Call once.
   std::vector<std::string> Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
 
  private:
@@ -91,13 +89,9 @@ class IndexBuilder {
   std::string seek_;     // encoded SeekEntry
 };
 
-/// The Index message of an index frame's content, if the checksum before it is right.
-std::optional<Bytes> IndexMessage(Bytes content);
 /// Decodes the content of an index frame; checks its checksum.
 Result<Index> DecodeIndex(Bytes content);
-/// Reads the index of a log of one file that was closed, from the file's end alone.
-/// @param source of any kind; only one that can be read at any place has an index
-/// @return nullopt if no index is there that can be trusted
+/// Reads the index from a file's end alone; nullopt if none is there that can be trusted.
 Result<std::optional<Index>> ReadIndex(ByteSource& source);
 /// The number of records that an index frame's content gives, if its checksum is right.
 std::optional<uint64_t> IndexRecords(Bytes content);

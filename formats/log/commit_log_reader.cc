@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"
@@ -62,8 +61,6 @@ class Reader : public LogSource {
 
   LogFormat format() const override { return LogFormat::kCommitLog; }
   const std::string& path() const override { return frames_.source().path(); }
-  const std::vector<Damage>& damage() const override { return damage_; }
-  uint64_t damage_count() const override { return damage_count_; }
   bool closed() const override { return others_closed_ && has_index_; }
   uint64_t record_number() const override { return record_number_; }
   uint64_t position() const override { return frames_.position(); }
@@ -201,13 +198,8 @@ class Reader : public LogSource {
     next_number_ = number;
   }
 
-  void AddDamage(Damage damage) {
-    ++damage_count_;
-    if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
-  }
-
-  /// Damage whose lost records become known with the next intact frame. Of several damaged
-  /// places before that frame the first one gets all of these records.
+  /// Adds damage whose lost records become known with the next intact frame. Of several, the first
+  /// gets all of them.
   void AddGap(Damage damage) {
     AddDamage(std::move(damage));
     if (!gap_) gap_ = damage_count_ - 1;
@@ -225,9 +217,6 @@ class Reader : public LogSource {
   uint64_t next_number_ = 0;  // in that file
   uint64_t record_number_ = 0;
   std::optional<uint64_t> gap_;  // index in damage_: see AddGap
-
-  std::vector<Damage> damage_;
-  uint64_t damage_count_ = 0;
 };
 
 }  // namespace

@@ -16,25 +16,22 @@ class CommitLogObserver {
   virtual void OnDataFrame(const ZstdFrame& frame) = 0;
   /// A skippable frame: start, index, seek table, or another tool's.
   virtual void OnSkippableFrame(const ZstdFrame& frame) = 0;
-  /// A record, before it is returned; nullptr: of a kind that this version does not know, which is
-  /// skipped.
+  /// A record, before it is returned; nullptr: of an unknown kind, which is skipped.
   virtual void OnRecord(const Op* op, Bytes encoded) = 0;
 };
 
-/// Reads a `.tblog` record by record; commits point into the decompressed frame. Damage costs the
-/// frame that has it, and is noted; concatenated logs read as one.
-/// @param observer must outlive the reader; may be null
+/// Reads a `.tblog`, or several in a row; commits point into the decompressed frame. Damage is
+/// noted, and costs the frame that has it. @param observer must outlive the reader; may be null
 std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
                                                CommitLogObserver* observer = nullptr);
 
 namespace commit_log {
 
-/// Whether an input that begins like this is a commit log. Some damage to its first frame is
-/// tolerated, and so is a file that was cut off within it.
+/// Returns true if an input that begins like this is a commit log, perhaps damaged or cut off.
 bool LooksLikeCommitLog(Bytes start);
 
-/// Whether a frame is one that a commit log has: a data frame whose first record is numbered, or a
-/// skippable frame that is exactly as it must be.
+/// Returns true for a data frame whose first record is numbered, and for intact own skippable
+/// frames.
 bool IsOwnFrame(const ZstdFrame& frame);
 
 }  // namespace commit_log

@@ -39,32 +39,25 @@ class Writer : public CommitLogWriter {
         compressor_(options.level, options.threads) {}
 
   Status Start() {
-    const std::string frame = commit_log::StartFrame();
-    index_.AddSkippableFrame(frame.size());
-    return Emit(frame);
+    index_.AddSkippableFrame(commit_log::kStartFrameSize);
+    return Emit(commit_log::StartFrame());
   }
 
   Status Append(const Op& op) override {
-    RS_RETURN_IF_ERROR(CheckUsable());
-    if (const auto* header = std::get_if<LogHeader>(&op.body)) return AppendHeader(op, *header);
-    RS_RETURN_IF_ERROR(CheckHasHeader());
+    const auto* header = std::get_if<LogHeader>(&op.body);
+    RS_RETURN_IF_ERROR(CheckUsable(/*needs_header=*/header == nullptr));
+    if (header != nullptr) return AppendHeader(op, *header);
     if (const auto* commit = std::get_if<Commit>(&op.body)) return AppendCommit(op, *commit);
     return AppendRecord(op);
   }
 
-  Status AppendFrame(PreparedFrame& frame, std::optional<int> level) override {
-    RS_RETURN_IF_ERROR(CheckUsable());
-    RS_RETURN_IF_ERROR(CheckHasHeader());
+  Status AppendFrame(const PreparedFrame& frame) override {
+    RS_RETURN_IF_ERROR(CheckUsable(/*needs_header=*/true));
     RS_RETURN_IF_ERROR(CloseFrame());
     if (frame.empty()) return {};
-    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
-    const std::string_view content = frame.Finish(records_);
-    RS_RETURN_IF_ERROR(NoteRecords(content));
-    std::unique_ptr<FrameJob> job = compressor_.NewJob();
-    job->entry = TakeEntry();
-    if (Status status = compressor_.Compress(content, *job, level); !status)
-      return FailWith(status);
-    return EmitFrame(std::move(job));
+    frame.AppendTo(frame_, records_);
+    RS_RETURN_IF_ERROR(NoteRecords(frame_));
+    return Flush();
   }
 
   Status Flush() override {
@@ -87,36 +80,30 @@ class Writer : public CommitLogWriter {
   uint64_t bytes_written() const override { return bytes_written_; }
 
  private:
-  Status CheckUsable() const {
+  Status CheckUsable(bool needs_header = false) const {
     if (failed_) return tl::unexpected<Error>(*failed_);
     if (closed_) return Fail(ErrorCode::kUsage, "the commit log is closed already");
-    return {};
-  }
-
-  Status CheckHasHeader() const {
-    if (records_ > 0) return {};
+    if (!needs_header || records_ > 0) return {};
     return Fail(ErrorCode::kUsage, "a commit log begins with a header record", {},
                 "append a LogHeader first");
   }
 
   Status AppendHeader(const Op& op, const LogHeader& header) {
-    if (header.format_version != commit_log::VersionOf(header)) {
+    if (header.format_version != commit_log::VersionOf(header))
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("cannot write format version {}, only version {}",
                               header.format_version, commit_log::VersionOf(header)));
-    }
     RS_RETURN_IF_ERROR(CloseFrame());
-    // The header is put before the frame's other records when the frame is closed: a uuid that is
-    // missing is made from them. Till then its size counts, with a uuid of the size that it gets.
+    // The header comes before the frame's other records when it is closed: a missing uuid is made
+    // from them. Till then its size counts, with a uuid.
     Op named = op;
     if (header.uuid.empty()) std::get<LogHeader>(named.body).uuid = DeriveUuid({});
     std::string encoded;
     commit_log::AppendRecord(named, records_, encoded);
-    if (encoded.size() > commit_log::kMaxHeaderBytes) {
+    if (encoded.size() > commit_log::kMaxHeaderBytes)
       return Fail(ErrorCode::kLimit,
                   fmt::format("the header is {} bytes long, at most {} are possible",
                               encoded.size(), commit_log::kMaxHeaderBytes));
-    }
     header_ = op;
     header_bytes_ = encoded.size();
     NoteRecord(op);
@@ -146,8 +133,8 @@ class Writer : public CommitLogWriter {
     }
   }
 
-  /// Bytes of the whole fields at the front that fit a frame; at least one field. What is not
-  /// well-formed cannot be split and stays together.
+  /// Returns the bytes of the fields at the front that fit a frame, at least one. Malformed
+  /// requests stay together.
   size_t PartSize(Bytes request) const {
     wire::FieldReader reader(request);
     size_t size = 0;
@@ -159,9 +146,9 @@ class Writer : public CommitLogWriter {
   }
 
   Status AppendRecord(const Op& op) {
-    // A record goes into the open frame if it fits, else it starts the next one. The first record
-    // after a header stays with it, so that a uuid is always made from something.
-    const bool first = frame_records_ == 0;
+    // A record goes into the open frame if it fits. The first record after a header stays with it,
+    // so that a uuid is always made from something.
+    const bool first = entry_.records == 0;
     const size_t before = frame_.size();
     commit_log::AppendRecord(op, first ? std::optional(records_) : std::nullopt, frame_);
     const size_t size = frame_.size() - before;
@@ -182,11 +169,8 @@ class Writer : public CommitLogWriter {
   }
 
   void NoteRecord(const Op& op) {
-    if (frame_records_++ == 0) entry_.first_record = records_;
-    if (op.time_ns) {
-      entry_.first_time_ns = std::min(entry_.first_time_ns.value_or(*op.time_ns), *op.time_ns);
-      entry_.last_time_ns = std::max(entry_.last_time_ns.value_or(*op.time_ns), *op.time_ns);
-    }
+    if (entry_.records == 0) entry_.first_record = records_;
+    entry_.AddRecord(op.time_ns);
     summaries_.Add(op, records_);
     ++records_;
   }
@@ -202,20 +186,14 @@ class Writer : public CommitLogWriter {
   }
 
   Status CloseFrame() {
-    if (frame_records_ == 0) return {};
+    if (entry_.records == 0) return {};
     if (header_) PutHeader();
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
-    job->entry = TakeEntry();
+    job->entry = std::exchange(entry_, {});
     job->content.swap(frame_);
     frame_.clear();
     compressor_.Add(std::move(job));
     return EmitFrames(/*all=*/false);
-  }
-
-  /// The index's entry of the noted records, which are a frame from here on.
-  IndexEntry TakeEntry() {
-    entry_.records = std::exchange(frame_records_, 0);
-    return std::exchange(entry_, {});
   }
 
   /// Writes the frames that are compressed.
@@ -269,11 +247,10 @@ class Writer : public CommitLogWriter {
   const size_t frame_bytes_;
   FrameCompressor compressor_;
 
-  std::string frame_;           // encoded records of the open frame, without its header
-  std::optional<Op> header_;    // of the open frame
-  size_t header_bytes_ = 0;     // encoded
-  uint64_t frame_records_ = 0;  // with the header
-  IndexEntry entry_;            // of the open frame
+  std::string frame_;         // encoded records of the open frame, without its header
+  std::optional<Op> header_;  // of the open frame
+  size_t header_bytes_ = 0;   // encoded
+  IndexEntry entry_;          // of the open frame, with the header
 
   uint64_t records_ = 0;
   uint64_t bytes_written_ = 0;

@@ -11,46 +11,31 @@
 
 namespace ringscope {
 
-/// zstd's memory for compressing one frame after the other.
-class FrameCompressor::Context {
- public:
-  explicit Context(int level) : context_(ZSTD_createCCtx()) {
-    SetLevel(level);
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
-  }
+void FrameCompressor::FreeContext::operator()(ZSTD_CCtx_s* context) const {
+  ZSTD_freeCCtx(context);
+}
 
-  /// Of the next frame.
-  void SetLevel(int level) {
-    level = std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
-  }
-
-  Status Compress(std::string_view content, FrameJob& job) {
-    const size_t bound = ZSTD_compressBound(content.size());
-    // The string keeps its length, so that only what it grows by is cleared.
-    if (job.compressed.size() < bound) job.compressed.resize(bound);
-    const size_t size = ZSTD_compress2(context_.get(), job.compressed.data(), job.compressed.size(),
-                                       content.data(), content.size());
-    if (ZSTD_isError(size)) {
-      return Fail(ErrorCode::kLimit,
-                  fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(size)));
-    }
-    job.entry.compressed_size = size;
-    job.entry.content_size = content.size();
-    job.entry.frame_hash = commit_log::Hash(wire::AsBytes(job.compressed).first(size));
-    return {};
-  }
-
- private:
-  struct FreeCCtx {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
-  std::unique_ptr<ZSTD_CCtx, FreeCCtx> context_;
-};
+Status FrameCompressor::Compress(ZSTD_CCtx_s& context, FrameJob& job) const {
+  const int level = std::clamp(level_, ZSTD_minCLevel(), ZSTD_maxCLevel());
+  ZSTD_CCtx_setParameter(&context, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(&context, ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(&context, ZSTD_c_contentSizeFlag, 1);
+  // The string keeps its length, so that only what it grows by is cleared.
+  const size_t bound = ZSTD_compressBound(job.content.size());
+  if (job.compressed.size() < bound) job.compressed.resize(bound);
+  const size_t size = ZSTD_compress2(&context, job.compressed.data(), job.compressed.size(),
+                                     job.content.data(), job.content.size());
+  if (ZSTD_isError(size))
+    return Fail(ErrorCode::kLimit,
+                fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(size)));
+  job.entry.compressed_size = size;
+  job.entry.content_size = job.content.size();
+  job.entry.frame_hash = commit_log::Hash(wire::AsBytes(job.compressed).first(size));
+  return {};
+}
 
 FrameCompressor::FrameCompressor(int level, unsigned threads) : level_(level) {
-  for (unsigned i = 0; i <= threads; ++i) contexts_.push_back(std::make_unique<Context>(level));
+  for (unsigned i = 0; i <= threads; ++i) contexts_.emplace_back(ZSTD_createCCtx());
   try {
     for (unsigned i = 1; i <= threads; ++i)
       threads_.emplace_back([this, &context = *contexts_[i]] { Run(context); });
@@ -79,7 +64,7 @@ void FrameCompressor::Add(std::unique_ptr<FrameJob> job) {
   auto pending = std::make_unique<Pending>();
   pending->job = std::move(job);
   if (threads_.empty()) {
-    pending->status = Compress(pending->job->content, *pending->job);
+    pending->status = Compress(*contexts_.front(), *pending->job);
     pending->done = true;
   }
   {
@@ -103,20 +88,14 @@ Result<std::unique_ptr<FrameJob>> FrameCompressor::Take(bool all) {
   return std::move(first->job);
 }
 
-Status FrameCompressor::Compress(std::string_view content, FrameJob& job,
-                                 std::optional<int> level) {
-  contexts_.front()->SetLevel(level.value_or(level_));
-  return contexts_.front()->Compress(content, job);
-}
-
-void FrameCompressor::Run(Context& context) {
+void FrameCompressor::Run(ZSTD_CCtx_s& context) {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || begun_ < pending_.size(); });
     if (stop_) return;
     Pending& pending = *pending_[begun_++];  // stays where it is until it is done
     lock.unlock();
-    Status status = context.Compress(pending.job->content, *pending.job);
+    Status status = Compress(context, *pending.job);
     lock.lock();
     pending.status = std::move(status);
     pending.done = true;

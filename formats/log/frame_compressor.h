@@ -5,14 +5,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/base/result.h"
 #include "formats/log/commit_log_index.h"
+
+struct ZSTD_CCtx_s;
 
 namespace ringscope {
 
@@ -23,8 +23,7 @@ struct FrameJob {
   std::string compressed;
 };
 
-/// Compresses data frames, several at a time in threads of its own if it has some. What a frame
-/// becomes does not depend on that.
+/// Compresses data frames, several at a time if it has threads, with the same result.
 class FrameCompressor {
  public:
   /// @param level zstd's; @param threads 0: Add compresses
@@ -36,30 +35,29 @@ class FrameCompressor {
   /// A job with memory that was used before, to be filled and added.
   std::unique_ptr<FrameJob> NewJob();
   void Add(std::unique_ptr<FrameJob> job);
-  /// The frame that was added first and not taken yet, once it is compressed.
+  /// Returns the frame that was added first, once it is compressed; nullptr if there is none.
   /// @param all false: only if enough frames follow it to keep the threads busy
-  /// @return nullptr: there is none
   Result<std::unique_ptr<FrameJob>> Take(bool all);
   /// Gives a job's memory back.
   void Recycle(std::unique_ptr<FrameJob> job) { spare_.push_back(std::move(job)); }
 
-  /// Compresses into `job.compressed` and completes `job.entry`.
-  /// @param content of the frame, in any memory
-  /// @param level instead of the compressor's
-  Status Compress(std::string_view content, FrameJob& job, std::optional<int> level = {});
-
  private:
-  class Context;
+  struct FreeContext {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
   struct Pending {
     std::unique_ptr<FrameJob> job;
     Status status;
     bool done = false;
   };
 
-  void Run(Context& context);
+  /// Compresses a job's content and completes its entry.
+  Status Compress(ZSTD_CCtx_s& context, FrameJob& job) const;
+  void Run(ZSTD_CCtx_s& context);
 
   const int level_;
-  std::vector<std::unique_ptr<Context>> contexts_;  // the caller's, then one for each thread
+  // The caller's memory of zstd, then one for each thread.
+  std::vector<std::unique_ptr<ZSTD_CCtx_s, FreeContext>> contexts_;
   std::vector<std::unique_ptr<FrameJob>> spare_;
 
   std::mutex mutex_;

@@ -1,7 +1,5 @@
 #include "formats/log/prepared_frame.h"
 
-#include <cstring>
-
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_codec.h"
@@ -14,33 +12,22 @@ constexpr size_t kMaxCommitOverhead = 160;
 
 }  // namespace
 
-PreparedFrame::PreparedFrame(size_t capacity) : capacity_(capacity) {
-  bytes_.reserve(kSpace + capacity_);
-  Clear();
-}
-
-void PreparedFrame::Clear() { bytes_.assign(kSpace, '\0'); }
-
 bool PreparedFrame::Append(const Op& op) {
-  const size_t space = kSpace + capacity_ - bytes_.size();
-  if (const auto* const commit = std::get_if<Commit>(&op.body)) {
-    if (commit->request.size() + kMaxCommitOverhead > space) return false;
-    commit_log::AppendRecord(op, std::nullopt, bytes_);
-  } else {
-    std::string encoded;
-    commit_log::AppendRecord(op, std::nullopt, encoded);
-    if (encoded.size() > space) return false;
-    bytes_ += encoded;
-  }
-  return true;
+  const size_t size = bytes_.size();
+  const auto* const commit = std::get_if<Commit>(&op.body);
+  if (commit != nullptr && commit->request.size() + kMaxCommitOverhead > capacity_ - size)
+    return false;
+  commit_log::AppendRecord(op, std::nullopt, bytes_);
+  if (bytes_.size() <= capacity_) return true;
+  bytes_.resize(size);
+  return false;
 }
 
-std::string_view PreparedFrame::Finish(uint64_t first_record) {
+void PreparedFrame::AppendTo(std::string& content, uint64_t first_record) const {
   const commit_log::NumberedHead head =
-      commit_log::HeadWithNumber(wire::AsBytes(bytes_).subspan(kSpace), first_record);
-  const size_t start = kSpace + head.replaces - head.bytes.size();
-  std::memcpy(bytes_.data() + start, head.bytes.data(), head.bytes.size());
-  return std::string_view(bytes_).substr(start);
+      commit_log::HeadWithNumber(wire::AsBytes(bytes_), first_record);
+  content += head.bytes;
+  content.append(bytes_, head.replaces);
 }
 
 }  // namespace ringscope

@@ -4,36 +4,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "core/log/op.h"
 
 namespace ringscope {
 
-/// A data frame of a commit log, made ahead of its writer, perhaps in another thread: its records
-/// are encoded once, as they are added, and compressed from where they are. Reuse it: it keeps its
-/// memory.
+/// The encoded records of a data frame, made ahead of its writer, perhaps in another thread. Keeps
+/// its memory when it is cleared.
 class PreparedFrame {
  public:
   /// @param capacity bytes of encoded records, at most commit_log::kMaxRecordBytes
-  explicit PreparedFrame(size_t capacity);
+  explicit PreparedFrame(size_t capacity) : capacity_(capacity) { bytes_.reserve(capacity); }
   PreparedFrame(const PreparedFrame&) = delete;
   PreparedFrame& operator=(const PreparedFrame&) = delete;
 
   /// Appends any record but a LogHeader, and copies its request. @return false: there is no space
   bool Append(const Op& op);
-  bool empty() const { return bytes_.size() == kSpace; }
-  void Clear();
+  bool empty() const { return bytes_.empty(); }
+  void Clear() { bytes_.clear(); }
 
-  /// The frame's content, with the number of its first record. Call once, and only if not empty.
-  std::string_view Finish(uint64_t first_record);
+  /// Appends the records to a frame's content, the first one with its number. Call if not empty.
+  void AppendTo(std::string& content, uint64_t first_record) const;
 
  private:
-  /// Where the first record may grow to when it gets its number.
-  static constexpr size_t kSpace = 32;
-
   const size_t capacity_;
-  std::string bytes_;  // kSpace, then the records; has all its memory from the start
+  std::string bytes_;
 };
 
 }  // namespace ringscope

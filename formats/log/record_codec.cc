@@ -9,12 +9,10 @@
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/record_bodies.h"
+#include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {
 namespace {
-
-constexpr size_t kCommitKind = AnyRecord(Commit{}).index();
 
 /// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
 constexpr size_t kMaxTagBytes = 5;
@@ -23,8 +21,7 @@ size_t UintFieldSize(uint32_t number, uint64_t value) {
   return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
 }
 
-/// Walks a message as parsers do, descending into the bytes fields that `nested` accepts as
-/// messages.
+/// Walks a message as parsers do, and the fields that `nested` takes for messages.
 template <typename NestedFn>
 bool IsWellFormed(Bytes message, const NestedFn& nested) {
   wire::FieldReader reader(message);
@@ -75,8 +72,7 @@ void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_
 /// The usual record: its request's bytes are copied once, straight to their place.
 void AppendCommit(const Op& op, const Commit& commit, std::optional<uint64_t> number,
                   std::string& out) {
-  // The head's size precedes it in the record, so the head is first encoded at the end of `out`,
-  // where there is memory for it, and copied aside.
+  // The size of the head precedes it: it is first encoded at the end of `out`, and copied aside.
   const size_t start = out.size();
   AppendCommitHead(commit, out);
   std::array<char, kMaxCommitHead> head;
@@ -137,12 +133,32 @@ Status DecodeCommit(Bytes message, Commit& commit) {
   return {};
 }
 
+template <size_t kKind>
+Status DecodeKind(Bytes message, OpBody& body) {
+  using Body = std::variant_alternative_t<kKind, AnyRecord>;
+  if constexpr (std::is_same_v<Body, Commit>)
+    return DecodeCommit(message, body.emplace<Commit>());
+  else
+    return DecodeMessage(message, body.emplace<kKind>());
+}
+
+using DecodeKindFn = Status (*)(Bytes, OpBody&);
+
+/// One decoder per record kind, in OpBody's order.
+constexpr std::array<DecodeKindFn, kOpKinds> kDecoders =
+    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
+  return std::array<DecodeKindFn, kOpKinds>{&DecodeKind<kKinds>...};
+}
+(std::make_index_sequence<kOpKinds>());
+
 }  // namespace
 
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
   if (const auto* commit = std::get_if<Commit>(&op.body))
     return AppendCommit(op, *commit, number, out);
-  const std::string body = EncodeBody(op.body);
+  std::string body;
+  std::visit(Overloaded{[](const Commit&) {}, [&](const auto& r) { EncodeMessage(r, body); }},
+             op.body);
   AppendRecordHead(op, number, body.size(), out);
   out.append(body);
 }
@@ -187,9 +203,7 @@ Status DecodeInto(Bytes record, DecodedRecord& decoded) {
   if (!kind) return {};
 
   decoded.op.emplace().time_ns = time_ns;
-  OpBody& into = decoded.op->body;
-  const Status status = *kind == kCommitKind ? DecodeCommit(body, into.emplace<Commit>())
-                                             : DecodeBody(*kind, body, into);
+  const Status status = kDecoders[*kind](body, decoded.op->body);
   if (!status) {
     return Fail(status.error().code,
                 fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));

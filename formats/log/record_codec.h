@@ -9,11 +9,10 @@
 
 namespace ringscope::commit_log {
 
-/// Appends the record as a field of CommitLog.
-/// @param number the record's number in its file, for the first record of a data frame
+/// Appends the record as a field of CommitLog. @param number for a frame's first record
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
 
-/// What replaces the first bytes of an encoded record so that it has a number.
+/// A replacement for the first bytes of an encoded record, which gives it a number.
 struct NumberedHead {
   std::string bytes;
   size_t replaces = 0;  // of the record's bytes
@@ -27,15 +26,13 @@ struct DecodedRecord {
   std::optional<Op> op;  // nullopt: of a kind that this version does not know
 };
 
-/// Decodes a Record message. A commit's request points into `record`; its own content is not
-/// examined. Errors do not name a place.
+/// Decodes a Record message. A commit's request points into `record`. Errors do not name a place.
 Result<DecodedRecord> DecodeRecord(Bytes record);
 
 /// The `number` of an encoded Record, without decoding the rest.
 std::optional<uint64_t> RecordNumber(Bytes record);
 
-/// Whether protobuf parsers will accept these bytes as a CommitDataRequest. (They are stricter than
-/// wire::FieldReader in what they take for a tag or a length.)
+/// Returns true if protobuf parsers accept these bytes as a request: they limit tags and lengths.
 bool IsWellFormedRequest(Bytes request);
 
 }  // namespace ringscope::commit_log

@@ -8,13 +8,10 @@
 
 namespace ringscope {
 
-// The fields of each record, listed once: the codec of .tblog, the reader and the writer of
-// .ops.jsonl, and the text of records are visitors of these lists. Commit has lists of parts of it:
-// record_codec.cc reads and writes it without copying its request, and .ops.jsonl has the request's
-// content.
+// The fields of each record, listed once for .tblog, .ops.jsonl and text. Commit has lists of
+// parts: its request is not copied in the one, and spelled out in the other.
 
-/// A field of a record: its number in .tblog (commit_log.proto), its key in .ops.jsonl
-/// (ops_jsonl.md), and when a line has that key.
+/// A field of a record: its number in .tblog, its key in .ops.jsonl, and when a line has that key.
 struct RecordField {
   enum class InLine : uint8_t {
     kRequired,     // always; a line without it is an error
@@ -28,7 +25,7 @@ struct RecordField {
   const char* key;
   InLine in_line;
 
-  /// What the codec needs of it.
+  /// The part that the codec needs.
   constexpr operator uint32_t() const { return number; }
 };
 

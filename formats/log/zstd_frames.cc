@@ -32,8 +32,7 @@ constexpr uint8_t kSingleSegmentBit = 0x20;
 /// Blocks that a frame may have: far more than any compressor makes, and few enough to walk.
 constexpr size_t MaxBlocks(size_t content) { return 64 + content / 128; }
 
-/// What the search for a frame may spend, in bytes decompressed in vain, before it stops trying
-/// every place where one might begin.
+/// Bytes that the search may decompress in vain before it stops trying every place.
 constexpr uint64_t kMaxSearchEffort = uint64_t{1} << 30;
 constexpr uint64_t kEffortPerBlock = 16;
 
@@ -53,7 +52,7 @@ std::optional<size_t> FindMagic(Bytes bytes) {
 
 bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
-/// What a frame's own headers state.
+/// A frame by its own headers.
 struct ZstdFrameReader::Layout {
   size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;
@@ -93,8 +92,7 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   const std::optional<ZstdFrame> frame = Open(layout, &problem);
   bool take = frame && (!frame->skippable() || is_own_(*frame));
   if (!take) {
-    // A data frame with a bad content, or a skippable frame that is not verified: where it ends
-    // can be believed if another frame begins there.
+    // The end of a frame that is not verified can be believed if another frame begins there.
     RS_ASSIGN_OR_RETURN(take, IsFollowedByFrame(layout.size));
   }
   if (!take) {

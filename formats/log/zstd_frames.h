@@ -41,30 +41,23 @@ struct BadRange {
 };
 
 /// Splits an input into zstd frames and skippable frames, and checks and decompresses each. After
-/// damage it continues at the next intact frame: where the damaged one ends, if its blocks lead to
-/// the start of another, else at the next magic number that begins a whole frame.
-///
-/// Data frames must state their content's size and carry a checksum, as the commit log's do.
-/// Memory: one frame, compressed and decompressed. Time: linear in what the
-/// frames decompress to; the search for a frame after damage is bounded against input made to
-/// prolong it.
+/// damage continues at the next intact frame. Data frames must state their size and have a
+/// checksum. Memory: one frame. Time: linear; the search after damage is bounded.
 class ZstdFrameReader {
  public:
   struct Limits {
     size_t content = 0;    // largest content of a data frame
     size_t skippable = 0;  // largest content of a skippable frame
   };
-  /// Whether a frame is one of the format's own. In the search after damage only such frames
-  /// count, so that compressed data inside a damaged frame is not taken for one; and a skippable
-  /// frame that is not must at least be followed by another frame.
+  /// Returns true for the format's own frames. The search after damage takes only these: compressed
+  /// data may look like others.
   using IsOwnFn = std::function<bool(const ZstdFrame&)>;
   ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own);
 
   /// The next frame or bad range; nullopt: the end. Valid until the next call.
   Result<std::optional<std::variant<ZstdFrame, BadRange>>> Next();
 
-  /// Exchanges the memory that holds the content of the data frame returned last, which then stays
-  /// valid, for other memory.
+  /// Exchanges the memory of the data frame returned last, which then stays valid.
   void SwapContent(FrameContent& content) { std::swap(content_, content); }
 
   const ByteSource& source() const { return window_.source(); }
@@ -79,9 +72,9 @@ class ZstdFrameReader {
   Result<Layout> InspectSkippable(Layout layout);
   Result<Layout> InspectData(Layout layout);
   Result<Layout> WalkBlocks(Layout layout);
-  /// Whether the input has so many bytes from the frame's beginning on.
+  /// Returns true if the input has so many bytes from the frame's beginning on.
   Result<bool> Has(const Layout& layout, size_t size);
-  /// Those of them that are in the window, from the frame's byte `at` on.
+  /// Returns those in the window, from the frame's byte `at` on.
   Bytes BytesOf(const Layout& layout, size_t at) const;
   /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
   std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);

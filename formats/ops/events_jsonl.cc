@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/stats.h"
@@ -11,10 +12,12 @@
 namespace ringscope {
 namespace {
 
-void AppendStats(std::string& out, const BufferStats& stats) {
-  JsonObjectWriter object(out);
+std::string StatsText(const BufferStats& stats) {
+  std::string text;
+  JsonObjectWriter object(text);
   for (const StatField& field : kStatFields) object.Uint(field.name, stats.*field.value);
   object.Close();
+  return text;
 }
 
 void AppendPacket(std::string& out, const char* event, const SessionPacket& packet) {
@@ -62,11 +65,14 @@ uint64_t Fnv1a64(std::span<const Bytes> slices) {
   return hash;
 }
 
-void EventsWriter::OnPatch(BufferId, bool ok) {
-  pending_ += ok ? R"({"event":"patch","ok":true})" : R"({"event":"patch","ok":false})";
+template <typename... Args>
+void EventsWriter::Add(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(std::back_inserter(pending_), format, std::forward<Args>(args)...);
   pending_ += '\n';
   FlushIfLarge();
 }
+
+void EventsWriter::OnPatch(BufferId, bool ok) { Add(R"({{"event":"patch","ok":{}}})", ok); }
 
 Status EventsWriter::OnPacket(const SessionPacket& packet) {
   AppendPacket(pending_, "packet", packet);
@@ -75,11 +81,7 @@ Status EventsWriter::OnPacket(const SessionPacket& packet) {
 }
 
 void EventsWriter::OnReadDone(BufferId buffer, uint64_t packets) {
-  fmt::format_to(std::back_inserter(pending_),
-                 R"({{"event":"read_done","buffer":{},"packets":{}}})"
-                 "\n",
-                 Raw(buffer), packets);
-  FlushIfLarge();
+  Add(R"({{"event":"read_done","buffer":{},"packets":{}}})", Raw(buffer), packets);
 }
 
 void EventsWriter::OnClonePacket(const SessionPacket& packet) {
@@ -88,12 +90,8 @@ void EventsWriter::OnClonePacket(const SessionPacket& packet) {
 }
 
 void EventsWriter::OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) {
-  fmt::format_to(std::back_inserter(pending_),
-                 R"({{"event":"clone_done","buffer":{},"packets":{},"stats":)", Raw(buffer),
-                 packets);
-  AppendStats(pending_, stats);
-  pending_ += "}\n";
-  FlushIfLarge();
+  Add(R"({{"event":"clone_done","buffer":{},"packets":{},"stats":{}}})", Raw(buffer), packets,
+      StatsText(stats));
 }
 
 void EventsWriter::OnProtoVmStates(const SessionBuffer& buffer) {
@@ -108,13 +106,8 @@ void EventsWriter::OnCloneBegun(const SessionBuffer& buffer) {
 
 Status EventsWriter::OnLogEnd(Session& session) {
   for (const auto& [id, buffer] : session.buffers()) OnProtoVmStates(buffer);
-  for (const auto& [id, buffer] : session.buffers()) {
-    fmt::format_to(std::back_inserter(pending_), R"({{"event":"stats","buffer":{},"stats":)",
-                   Raw(id));
-    AppendStats(pending_, buffer.stats());
-    pending_ += "}\n";
-    FlushIfLarge();
-  }
+  for (const auto& [id, buffer] : session.buffers())
+    Add(R"({{"event":"stats","buffer":{},"stats":{}}})", Raw(id), StatsText(buffer.stats()));
   return status_;
 }
 

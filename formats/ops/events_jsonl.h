@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_
 #define RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,7 +12,7 @@
 
 namespace ringscope {
 
-/// Whether a file begins as one of events, which nothing but ringscope writes.
+/// Returns true if a file begins as one of events, which only ringscope writes.
 bool BeginsWithEvent(Bytes start);
 inline constexpr OutputKind kEventsOutput = {"a file of events", true, BeginsWithEvent};
 
@@ -31,6 +33,9 @@ class EventsWriter : public ReplayListener {
   Status Finish();
 
  private:
+  /// Adds a line.
+  template <typename... Args>
+  void Add(fmt::format_string<Args...> format, Args&&... args);
   void Flush();
   void FlushIfLarge();
 

@@ -5,16 +5,16 @@
 #include <string>
 
 #include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
 
-/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. A line that
-/// is no operation is damage, which names the line and the key, and counts as a record; reading
-/// continues after it. Memory: one line, at most kMaxOpsLine bytes.
-/// @param compressed what the text comes from, if it is compressed: for progress
+/// Reads `.ops.jsonl`. A line that is no operation is damage, and counts as a record. Memory: one
+/// line.
+/// @param compressed source of the text, if it is compressed: for progress
 std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
                                          const CompressedSource* compressed = nullptr);
 
@@ -22,28 +22,22 @@ inline constexpr OutputKind kOpsOutput = {"a log", true};
 
 inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 
-/// One record as a line of `.ops.jsonl`, without the line break: "commit" or "patch" where these
-/// can express all of it, else the raw form "request". Reading the line gives an equal record.
+/// Returns a record as a line without its break: "commit" or "patch" if these can express it, else
+/// "request". Reading the line gives an equal record.
 std::string FormatOp(const Op& op);
 
 /// FormatOp for many records: keeps its memory.
 class OpLineWriter {
  public:
-  OpLineWriter();
-  ~OpLineWriter();
-  OpLineWriter(const OpLineWriter&) = delete;
-  OpLineWriter& operator=(const OpLineWriter&) = delete;
-
   /// Appends what FormatOp returns.
   void Append(const Op& op, std::string& out);
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  CommitRequestParser parser_;
+  std::string canonical_;
 };
 
-/// Parses one line (not blank, not a comment). The record's spans point into `storage`.
-/// Errors name the key; the caller adds the line.
+/// Parses one line. The record's spans point into `storage`. Errors name the key, not the line.
 Result<Op> ParseOp(std::string_view line, std::string& storage);
 
 }  // namespace ringscope

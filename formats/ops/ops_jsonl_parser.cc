@@ -61,17 +61,12 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
 
-  bool Take(char c) {
-    if (!rest_.starts_with(c)) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
   bool Take(std::string_view text) {
     if (!rest_.starts_with(text)) return false;
     rest_.remove_prefix(text.size());
     return true;
   }
-  /// What is left up to the next quote, which is taken, too.
+  /// Takes the text up to the next quote, and the quote.
   bool TakeToQuote(std::string_view& text) {
     const size_t end = rest_.find('"');
     if (end == std::string_view::npos) return false;
@@ -98,11 +93,9 @@ class Scanner {
   std::string_view rest_;
 };
 
-/// Parses a "commit" line as writers usually write it, which most lines of a log are: without
-/// whitespace and escape sequences, each key once, every value as it has to be. Anything else is
-/// left to the slow way, which says what is wrong.
+/// Parses a "commit" line as writers usually write it: without spaces and escapes, each key once.
 /// @param request gets the commit's request; empty before
-/// @return false: it is no such line; `op` and `request` are then meaningless
+/// @return false: the line needs the slow way; `op` and `request` are then meaningless
 bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   Scanner scanner(line);
   if (!scanner.Take(R"({"op":"commit")")) return false;
@@ -110,11 +103,11 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   std::optional<bool> complete;
   std::optional<Origin> origin;
   std::optional<std::string_view> payload;
-  while (!scanner.Take('}')) {
+  while (!scanner.Take("}")) {
     std::string_view key, text;
-    if (!scanner.Take(",\"") || !scanner.TakeToQuote(key) || !scanner.Take(':')) return false;
+    if (!scanner.Take(",\"") || !scanner.TakeToQuote(key) || !scanner.Take(":")) return false;
     if (key == "payload") {
-      if (payload || !scanner.Take('"') || !scanner.TakeToQuote(text)) return false;
+      if (payload || !scanner.Take("\"") || !scanner.TakeToQuote(text)) return false;
       payload = text;
       continue;
     }
@@ -125,7 +118,7 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
       continue;
     }
     if (key == "origin") {
-      if (origin || !scanner.Take('"') || !scanner.TakeToQuote(text)) return false;
+      if (origin || !scanner.Take("\"") || !scanner.TakeToQuote(text)) return false;
       origin = FromName<Origin>(text);
       if (!origin) return false;
       continue;
@@ -163,35 +156,28 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   return true;
 }
 
-/// Strings of hex digits that were lifted out of their line, decoded.
-struct Lifted {
-  std::string bytes;
-  std::vector<std::pair<size_t, size_t>> spans;  // offset and size, in order
-};
-
-/// What a line is parsed into and with.
+/// Memory for parsing a line.
 struct Scratch {
-  std::string& request;  // encoded; commits point into it
-  Lifted lifted;
+  std::string& request;             // encoded; commits point into it
+  std::vector<std::string> lifted;  // hex digits that were lifted out of the line, decoded
 };
 
 /// A string lifted out of its line is replaced there by this and its number. Never a hex digit.
 constexpr char kLiftedMark = '@';
 
-/// The bytes of a string of hex digits that may have been lifted out of the line; required.
-/// @param storage for the bytes, if they were not
+/// Returns the bytes of a required string of hex digits. @param storage unless they were lifted
 Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
               std::string& storage) {
   const std::optional<std::string_view> text = keys.TextIfThere(key);
-  if (scratch.lifted.spans.empty() || !text || !text->starts_with(kLiftedMark)) {
+  if (scratch.lifted.empty() || !text || !text->starts_with(kLiftedMark)) {
     keys.Hex(key, max_bytes, storage);
     return wire::AsBytes(storage);
   }
   size_t index = 0;
   std::from_chars(text->data() + 1, text->data() + text->size(), index);
-  const auto [offset, size] = scratch.lifted.spans.at(index);
-  if (size > max_bytes) keys.FailTooLarge(key, size, max_bytes);
-  return wire::AsBytes(scratch.lifted.bytes).subspan(offset, size);
+  const std::string& bytes = scratch.lifted.at(index);
+  if (bytes.size() > max_bytes) keys.FailTooLarge(key, bytes.size(), max_bytes);
+  return wire::AsBytes(bytes);
 }
 
 /// Reads a record's fields from the keys of its line.
@@ -205,7 +191,7 @@ class LineFields {
       into = keys_.OptionalInt32(field.key);
     } else if (field.in_line != RecordField::InLine::kBufferOrAll) {
       into = keys_.OptionalUint<T>(field.key);
-    } else if (!keys_.IsText(field.key, "all")) {
+    } else if (keys_.TextIfThere(field.key) != "all") {
       into = keys_.UintOr(T{}, field.key);
     }
   }
@@ -243,7 +229,7 @@ class LineFields {
   KeyReader& keys_;
 };
 
-/// What no list of fields can state.
+/// Checks what no list of fields can state.
 template <typename Record>
 void CheckRecord(KeyReader&, const Record&) {}
 
@@ -253,15 +239,6 @@ void CheckRecord(KeyReader& keys, const BufferSetUp& buffer) {
   if (buffer.engine == "v1" && buffer.size % kV1Alignment != 0)
     keys.Fail("size", fmt::format("expected a multiple of {} for a V1 buffer, found {}",
                                   kV1Alignment, buffer.size));
-}
-
-/// The keys that "commit", "patch" and "request" share.
-Commit ParseSender(KeyReader& keys) {
-  Commit commit;
-  LineFields fields(keys);
-  SenderFields(fields, commit);
-  commit.origin = keys.NameOr(commit.origin, "origin");
-  return commit;
 }
 
 void CheckSequence(KeyReader& keys, ProducerId producer, WriterId writer) {
@@ -276,64 +253,27 @@ ChunkHeader ParseChunkHeaderKeys(KeyReader& keys) {
                      .flags = keys.UintOr(uint8_t{0}, "flags", kMaxChunkFlags)};
 }
 
-OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
-  const BufferId buffer = keys.UintOr(BufferId{}, "buffer");
-  const ChunkHeader header = ParseChunkHeaderKeys(keys);
-  CheckSequence(keys, commit.producer, header.writer);
-  std::string storage;
-  const Bytes payload = ReadHex(keys, "payload", kMaxChunkPayload, scratch, storage);
-  CommitRequestBuilder(scratch.request)
-      .AddChunk(buffer, header, payload, keys.BoolOr(true, "complete"));
-  commit.request = wire::AsBytes(scratch.request);
-  return commit;
-}
-
-/// Appends the patches of a key's array to `patch`; their bytes are in `data`.
-void ParsePatches(KeyReader& keys, bool exact, std::vector<std::string>& data,
-                  ChunkToPatch& patch) {
-  data.clear();
-  keys.ForEach("patches", [&](KeyReader& element) {
-    const auto offset = element.Uint<uint64_t>("offset");
-    element.Hex("data", kMaxOpsLine, data.emplace_back());
-    if (exact && data.back().size() != kPatchSize)
-      element.Fail("data", fmt::format("expected exactly {} bytes, found {}", kPatchSize,
-                                       data.back().size()));
-    patch.patches.push_back({offset, {}});
-  });
-  // Only now: a growing vector moves short strings.
-  for (size_t i = 0; i < patch.patches.size(); ++i) patch.patches[i].data = wire::AsBytes(data[i]);
-}
-
-OpBody ParsePatch(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
-  const auto writer = keys.Uint<WriterId>("writer");
-  CheckSequence(keys, commit.producer, writer);
-  ChunkToPatch patch;
-  patch.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
-  patch.writer = Raw(writer);
-  patch.chunk = keys.Uint<uint32_t>("chunk");
-  patch.more = keys.BoolOr(false, "more");
-  std::vector<std::string> data;
-  ParsePatches(keys, true, data, patch);
-  CommitRequestBuilder(scratch.request).AddPatch(patch);
-  commit.request = wire::AsBytes(scratch.request);
-  return commit;
-}
-
-/// An entry of a raw request's "chunks".
-void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBuilder& builder) {
-  std::string data;
+/// Adds a chunk: an entry of a request's "chunks", or all that a "commit" line has.
+void ParseChunk(KeyReader& keys, const Commit* line, const Scratch& scratch,
+                CommitRequestBuilder& builder) {
+  std::string data, storage;
   ChunkToMove chunk;
-  chunk.page = keys.OptionalUint<uint64_t>("page");
-  chunk.index = keys.OptionalUint<uint64_t>("index");
-  chunk.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+  if (line != nullptr) {
+    chunk.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
+  } else {
+    chunk.page = keys.OptionalUint<uint64_t>("page");
+    chunk.index = keys.OptionalUint<uint64_t>("index");
+    chunk.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+  }
   chunk.incomplete = !keys.BoolOr(true, "complete");
-  if (keys.Has("payload") || keys.Has("writer")) {
-    AppendChunkHeader(data, ParseChunkHeaderKeys(keys));
-    std::string storage;
-    data += wire::AsText(ReadHex(keys, "payload", kMaxOpsLine, scratch, storage));
-    if (keys.Has("data")) keys.Fail("data", "expected either this or \"payload\", found both");
+  if (line != nullptr || keys.Has("payload") || keys.Has("writer")) {
+    const ChunkHeader header = ParseChunkHeaderKeys(keys);
+    if (line != nullptr) CheckSequence(keys, line->producer, header.writer);
+    AppendChunkHeader(data, header);
+    data += wire::AsText(ReadHex(keys, "payload", line == nullptr ? kMaxOpsLine : kMaxChunkPayload,
+                                 scratch, storage));
+    if (line == nullptr && keys.Has("data"))
+      keys.Fail("data", "expected either this or \"payload\", found both");
     chunk.data = wire::AsBytes(data);
   } else if (keys.Has("data")) {
     keys.Hex("data", kMaxOpsLine, data);
@@ -342,8 +282,37 @@ void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBui
   builder.AddChunk(chunk);
 }
 
-OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
-  Commit commit = ParseSender(keys);
+/// Adds a patched chunk: an entry of a request's "patches", or all that a "patch" line has.
+void ParsePatch(KeyReader& keys, const Commit* line, CommitRequestBuilder& builder) {
+  ChunkToPatch patch;
+  if (line != nullptr) {
+    const auto writer = keys.Uint<WriterId>("writer");
+    CheckSequence(keys, line->producer, writer);
+    patch.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
+    patch.writer = Raw(writer);
+    patch.chunk = keys.Uint<uint32_t>("chunk");
+  } else {
+    patch.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+    patch.writer = keys.OptionalUint<uint64_t>("writer");
+    patch.chunk = keys.OptionalUint<uint64_t>("chunk");
+  }
+  patch.more = keys.BoolOr(false, "more");
+  std::vector<std::string> data;
+  keys.ForEach("patches", [&](KeyReader& element) {
+    const auto offset = element.Uint<uint64_t>("offset");
+    element.Hex("data", kMaxOpsLine, data.emplace_back());
+    if (line != nullptr && data.back().size() != kPatchSize)
+      element.Fail("data", fmt::format("expected exactly {} bytes, found {}", kPatchSize,
+                                       data.back().size()));
+    patch.patches.push_back({offset, {}});
+  });
+  // Only now: a growing vector moves short strings.
+  for (size_t i = 0; i < patch.patches.size(); ++i) patch.patches[i].data = wire::AsBytes(data[i]);
+  builder.AddPatch(patch);
+}
+
+/// Parses a line whose request has several chunks or patches, or its bytes.
+void ParseRequest(KeyReader& keys, Scratch& scratch, Commit& commit) {
   LineFields fields(keys);
   PartFields(fields, commit);
   if (keys.Has("raw")) {
@@ -351,24 +320,28 @@ OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
     scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
     for (const char* key : {"chunks", "patches", "flush"})
       if (keys.Has(key)) keys.Fail(key, "expected either this or \"raw\", found both");
-  } else {
-    CommitRequestBuilder builder(scratch.request);
-    if (keys.Has("chunks"))
-      keys.ForEach("chunks", [&](KeyReader& chunk) { ParseRequestChunk(chunk, scratch, builder); });
-    std::vector<std::string> data;
-    if (keys.Has("patches")) {
-      keys.ForEach("patches", [&](KeyReader& entry) {
-        ChunkToPatch patch;
-        patch.target_buffer = entry.OptionalUint<uint64_t>("buffer");
-        patch.writer = entry.OptionalUint<uint64_t>("writer");
-        patch.chunk = entry.OptionalUint<uint64_t>("chunk");
-        patch.more = entry.BoolOr(false, "more");
-        ParsePatches(entry, false, data, patch);
-        builder.AddPatch(patch);
-      });
-    }
-    if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
+    return;
   }
+  CommitRequestBuilder builder(scratch.request);
+  if (keys.Has("chunks"))
+    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, nullptr, scratch, builder); });
+  if (keys.Has("patches"))
+    keys.ForEach("patches", [&](KeyReader& patch) { ParsePatch(patch, nullptr, builder); });
+  if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
+}
+
+enum class CommitForm : uint8_t { kChunk, kPatch, kRequest };
+
+template <CommitForm kForm>
+OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
+  Commit commit;
+  LineFields fields(keys);
+  SenderFields(fields, commit);
+  commit.origin = keys.NameOr(commit.origin, "origin");
+  CommitRequestBuilder builder(scratch.request);
+  if (kForm == CommitForm::kChunk) ParseChunk(keys, &commit, scratch, builder);
+  if (kForm == CommitForm::kPatch) ParsePatch(keys, &commit, builder);
+  if (kForm == CommitForm::kRequest) ParseRequest(keys, scratch, commit);
   commit.request = wire::AsBytes(scratch.request);
   return commit;
 }
@@ -379,7 +352,7 @@ template <size_t kKind>
 OpBody ParseKind(KeyReader& keys, Scratch& scratch) {
   using Record = std::variant_alternative_t<kKind, AnyRecord>;
   if constexpr (std::is_same_v<Record, Commit>) {
-    return ParseCommit(keys, scratch);
+    return ParseCommit<CommitForm::kChunk>(keys, scratch);
   } else {
     Record record;
     LineFields fields(keys);
@@ -398,8 +371,8 @@ constexpr std::array<ParseFn, kOpKinds> kParsers =
 
 /// The parser of the lines of this name; nullptr: there is none.
 ParseFn FindParser(std::string_view name) {
-  if (name == "patch") return ParsePatch;
-  if (name == "request") return ParseRequest;
+  if (name == "patch") return ParseCommit<CommitForm::kPatch>;
+  if (name == "request") return ParseCommit<CommitForm::kRequest>;
   for (size_t kind = 0; kind < kOpKinds; ++kind)
     if (name == OpKindName(kind)) return kParsers[kind];
   return nullptr;
@@ -413,15 +386,13 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
                                   : std::string("a known operation"));
 }
 
-/// Takes the strings of hex digits that most of a line may be out of it: the JSON parser would look
-/// at each digit by itself, and hex digits need no parser. Each leaves its mark in its place.
-/// @return what is left of the line; nullopt: it is to be parsed as it is
-std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
+/// Decodes payloads and leaves marks in their places: the JSON parser would look at each digit.
+/// @return the rest of the line; nullopt: it must be parsed as it is
+std::optional<std::string> LiftHex(std::string_view line, std::vector<std::string>& lifted) {
   constexpr std::string_view kBetween = R"(":")";
   std::string rest;
   size_t copied = 0;
-  // Without a backslash every quote is a string's first or last character; and without a mark
-  // nothing can be taken for one. Where that is not so the line is left alone.
+  // Without backslashes quotes only bound strings; without marks nothing can be taken for one.
   const auto copy = [&](size_t end) {
     const std::string_view slice = line.substr(copied, end - copied);
     rest += slice;
@@ -434,24 +405,20 @@ std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
     const size_t start = at += kBetween.size();
     if (!before.ends_with(R"("payload)") && !before.ends_with(R"("raw)")) continue;
     const size_t end = line.find('"', start);
-    const size_t offset = lifted.bytes.size();
     if (end == std::string_view::npos ||
-        !DecodeHex(line.substr(start, end - start), lifted.bytes) || !copy(start))
+        !DecodeHex(line.substr(start, end - start), lifted.emplace_back()) || !copy(start))
       return std::nullopt;
-    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.spans.size());
-    lifted.spans.emplace_back(offset, lifted.bytes.size() - offset);
+    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.size() - 1);
     copied = at = end;
   }
-  if (lifted.spans.empty() || !copy(line.size())) return std::nullopt;
+  if (lifted.empty() || !copy(line.size())) return std::nullopt;
   return rest;
 }
 
-Result<Json> ParseLine(std::string_view line, Lifted& lifted) {
-  if (const std::optional<std::string> rest = LiftHex(line, lifted)) {
-    auto object = ParseJson(*rest);
-    if (object) return object;
-  }
-  lifted.spans.clear();
+Result<Json> ParseLine(std::string_view line, std::vector<std::string>& lifted) {
+  const std::optional<std::string> rest = LiftHex(line, lifted);
+  if (auto object = rest ? ParseJson(*rest) : Result<Json>(); rest && object) return object;
+  lifted.clear();
   return ParseJson(line);  // for the error's position, too
 }
 

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "formats/io/line_reader.h"
 #include "formats/ops/ops_jsonl.h"
@@ -20,7 +19,7 @@ class OpsReader : public LogSource {
     while (!at_end_) {
       auto line = lines_.Next();
       if (!line && line.error().code == ErrorCode::kLimit) {
-        AddDamage(0, line.error());
+        AddBadLine(0, line.error());
       } else if (!line && line.error().code == ErrorCode::kCorrupt) {
         AddEnd(line.error());
       } else if (!line) {
@@ -34,7 +33,7 @@ class OpsReader : public LogSource {
           ++records_;
           return std::move(*op);
         }
-        AddDamage((*line)->size(), op.error());
+        AddBadLine((*line)->size(), op.error());
       }
     }
     return std::nullopt;
@@ -42,8 +41,6 @@ class OpsReader : public LogSource {
 
   LogFormat format() const override { return format_; }
   const std::string& path() const override { return lines_.source().path(); }
-  const std::vector<Damage>& damage() const override { return damage_; }
-  uint64_t damage_count() const override { return damage_count_; }
   uint64_t record_number() const override { return records_ == 0 ? 0 : records_ - 1; }
   uint64_t position() const override {
     return compressed_ != nullptr ? compressed_->compressed_position() : lines_.position();
@@ -53,30 +50,20 @@ class OpsReader : public LogSource {
   }
 
  private:
-  void Add(Damage damage) {
-    ++damage_count_;
-    if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
-  }
-
   /// A line that is no operation takes the number that its record would have had.
-  void AddDamage(size_t bytes, const Error& error) {
-    Add({.offset = lines_.start(),
-         .bytes = bytes,
-         .first_record = records_,
-         .records = 1,
-         .what = fmt::format("line {}: {}", lines_.Here().line.value_or(0), error.message)});
+  void AddBadLine(size_t bytes, const Error& error) {
+    const uint64_t line = lines_.Here().line.value_or(0);
+    AddDamage(
+        {lines_.start(), bytes, records_, 1, fmt::format("line {}: {}", line, error.message)});
     ++records_;
   }
 
-  /// What follows cannot be decompressed.
+  /// Notes that the rest cannot be decompressed.
   void AddEnd(const Error& error) {
+    const uint64_t line = lines_.Here().line.value_or(0);
     at_end_ = true;
-    Add({.offset = lines_.start(),
-         .bytes = 0,
-         .first_record = records_,
-         .records = {},
-         .what =
-             fmt::format("from line {} on: {}", lines_.Here().line.value_or(0), error.message)});
+    AddDamage(
+        {lines_.start(), 0, records_, {}, fmt::format("from line {} on: {}", line, error.message)});
   }
 
   const CompressedSource* const compressed_;  // what lines_ reads comes from it
@@ -86,8 +73,6 @@ class OpsReader : public LogSource {
   uint64_t records_ = 0;
   bool at_end_ = false;
   Status status_;
-  std::vector<Damage> damage_;
-  uint64_t damage_count_ = 0;
 };
 
 }  // namespace

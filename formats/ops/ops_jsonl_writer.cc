@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -13,8 +14,7 @@
 namespace ringscope {
 namespace {
 
-/// A request with more chunks and patches than that is not written out in words: no person reads
-/// it, and a reader bounds how many values a line may have.
+/// A request with more chunks and patches is written as bytes: readers bound the values of a line.
 constexpr size_t kMaxEntries = 10'000;
 
 void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<uint64_t>& value) {
@@ -109,10 +109,19 @@ class OpFormatter {
     const bool well_formed = parser_.Parse(commit.request);
     canonical_.clear();
     if (well_formed && CountEntries(parser_) <= kMaxEntries) EncodeCanonically(parser_, canonical_);
-    if (wire::AsText(commit.request) != canonical_) return Request(commit, true);
-    if (IsPlainChunk(commit)) return PlainChunk(commit);
-    if (IsPlainPatch(commit)) return PlainPatch(commit);
-    Request(commit, false);
+    const bool as_bytes = wire::AsText(commit.request) != canonical_;
+    if (as_bytes || !IsPlain(commit)) return Request(commit, as_bytes);
+    const bool is_chunk = !parser_.chunks().empty();
+    JsonObjectWriter line = Begin(is_chunk ? "commit" : "patch");
+    line.Uint("buffer", is_chunk ? *parser_.chunks().front().target_buffer
+                                 : *parser_.patches().front().target_buffer);
+    Sender(line, commit);
+    if (is_chunk)
+      Chunk(line, parser_.chunks().front());
+    else
+      Patch(line, parser_.patches().front());
+    OriginIfAny(line, commit);
+    line.Close();
   }
 
  private:
@@ -123,36 +132,30 @@ class OpFormatter {
     return line;
   }
 
-  static bool FitsBuffer(const std::optional<uint64_t>& id) { return id && *id <= UINT16_MAX; }
   static bool IsWhole(const Commit& commit) {
     return commit.number == 0 && commit.part == 0 && commit.last;
   }
 
-  /// Whether a "commit" line can express all of it; if so, parser_ holds one chunk and nothing
-  /// else.
-  bool IsPlainChunk(const Commit& commit) const {
-    if (!IsWhole(commit) || parser_.chunks().size() != 1 || !parser_.patches().empty() ||
-        parser_.flush_request_id())
+  /// Returns true if a "commit" or "patch" line can express it; then parser_ holds one chunk or
+  /// patched chunk, and nothing else.
+  bool IsPlain(const Commit& commit) const {
+    const auto fits = [](const std::optional<uint64_t>& id) { return id && *id <= UINT16_MAX; };
+    const auto& chunks = parser_.chunks();
+    const auto patches = parser_.patches();
+    if (!IsWhole(commit) || parser_.flush_request_id() || chunks.size() + patches.size() != 1)
       return false;
-    const ChunkToMove& chunk = parser_.chunks().front();
-    if (chunk.page || chunk.index || !FitsBuffer(chunk.target_buffer) || !chunk.data) return false;
-    const auto header = ParseChunkHeader(*chunk.data);
-    return header && chunk.data->size() <= kMaxChunkData &&
-           (Raw(commit.producer) != 0 || Raw(header->writer) != 0);
-  }
-
-  /// The same for a "patch" line.
-  bool IsPlainPatch(const Commit& commit) const {
-    if (!IsWhole(commit) || parser_.patches().size() != 1 || !parser_.chunks().empty() ||
-        parser_.flush_request_id())
-      return false;
-    const ChunkToPatch& patch = parser_.patches().front();
-    if (!FitsBuffer(patch.target_buffer) || !patch.writer || *patch.writer > UINT16_MAX ||
-        !patch.chunk || *patch.chunk > UINT32_MAX)
-      return false;
-    for (const PatchSpan& span : patch.patches)
-      if (span.data.size() != kPatchSize) return false;
-    return Raw(commit.producer) != 0 || *patch.writer != 0;
+    if (!chunks.empty()) {
+      const ChunkToMove& chunk = chunks.front();
+      const auto header = chunk.header();
+      return header && !chunk.page && !chunk.index && fits(chunk.target_buffer) &&
+             chunk.data->size() <= kMaxChunkData &&
+             (Raw(commit.producer) != 0 || Raw(header->writer) != 0);
+    }
+    const ChunkToPatch& patch = patches.front();
+    return fits(patch.target_buffer) && fits(patch.writer) && patch.chunk &&
+           *patch.chunk <= UINT32_MAX && (Raw(commit.producer) != 0 || *patch.writer != 0) &&
+           std::ranges::all_of(
+               patch.patches, [](const PatchSpan& span) { return span.data.size() == kPatchSize; });
   }
 
   static void Sender(JsonObjectWriter& line, const Commit& commit) {
@@ -162,46 +165,34 @@ class OpFormatter {
   static void OriginIfAny(JsonObjectWriter& line, const Commit& commit) {
     if (commit.origin != Origin::kImported) line.Name("origin", Name(commit.origin));
   }
-  static void Header(JsonObjectWriter& line, const ChunkHeader& header) {
-    line.Uint("writer", Raw(header.writer));
-    line.Uint("chunk", Raw(header.chunk));
-    line.Uint("fragments", header.fragments);
-    line.Uint("flags", header.flags);
+
+  static void Chunk(JsonObjectWriter& entry, const ChunkToMove& chunk) {
+    const auto header = chunk.header();
+    if (header) {
+      entry.Uint("writer", Raw(header->writer));
+      entry.Uint("chunk", Raw(header->chunk));
+      entry.Uint("fragments", header->fragments);
+      entry.Uint("flags", header->flags);
+    }
+    entry.Bool("complete", !chunk.incomplete);
+    if (header)
+      entry.Hex("payload", chunk.data->subspan(kChunkHeaderSize));
+    else if (chunk.data)
+      entry.Hex("data", *chunk.data);
   }
 
-  void PlainChunk(const Commit& commit) {
-    const ChunkToMove& chunk = parser_.chunks().front();
-    JsonObjectWriter line = Begin("commit");
-    line.Uint("buffer", *chunk.target_buffer);
-    Sender(line, commit);
-    Header(line, *ParseChunkHeader(*chunk.data));
-    line.Bool("complete", !chunk.incomplete);
-    line.Hex("payload", chunk.data->subspan(kChunkHeaderSize));
-    OriginIfAny(line, commit);
-    line.Close();
-  }
-
-  void PlainPatch(const Commit& commit) {
-    const ChunkToPatch& patch = parser_.patches().front();
-    JsonObjectWriter line = Begin("patch");
-    line.Uint("buffer", *patch.target_buffer);
-    Sender(line, commit);
-    line.Uint("writer", *patch.writer);
-    line.Uint("chunk", *patch.chunk);
-    Patches(line, patch);
-    line.Bool("more", patch.more);
-    OriginIfAny(line, commit);
-    line.Close();
-  }
-
-  void Patches(JsonObjectWriter& line, const ChunkToPatch& patch) {
-    line.Objects("patches", patch.patches, [](JsonObjectWriter& entry, const PatchSpan& span) {
-      entry.Uint("offset", span.offset);
-      entry.Hex("data", span.data);
+  static void Patch(JsonObjectWriter& entry, const ChunkToPatch& patch) {
+    Optional(entry, "writer", patch.writer);
+    Optional(entry, "chunk", patch.chunk);
+    entry.Objects("patches", patch.patches, [](JsonObjectWriter& place, const PatchSpan& span) {
+      place.Uint("offset", span.offset);
+      place.Hex("data", span.data);
     });
+    entry.Bool("more", patch.more);
   }
 
-  /// A request in its raw form: spelled out, or, where that would change its bytes, as it is.
+  /// Writes a request in its raw form: spelled out, or, where that would change its bytes, as it
+  /// is.
   void Request(const Commit& commit, bool as_bytes) {
     JsonObjectWriter line = Begin("request");
     Sender(line, commit);
@@ -214,34 +205,22 @@ class OpFormatter {
       line.Hex("raw", commit.request);
       return line.Close();
     }
-    if (!parser_.chunks().empty()) line.Objects("chunks", parser_.chunks(), RequestChunk);
-    if (!parser_.patches().empty()) {
-      line.Objects("patches", parser_.patches(),
-                   [this](JsonObjectWriter& entry, const ChunkToPatch& patch) {
-                     Optional(entry, "buffer", patch.target_buffer);
-                     Optional(entry, "writer", patch.writer);
-                     Optional(entry, "chunk", patch.chunk);
-                     Patches(entry, patch);
-                     entry.Bool("more", patch.more);
+    if (!parser_.chunks().empty())
+      line.Objects("chunks", parser_.chunks(),
+                   [](JsonObjectWriter& entry, const ChunkToMove& chunk) {
+                     Optional(entry, "page", chunk.page);
+                     Optional(entry, "index", chunk.index);
+                     Optional(entry, "buffer", chunk.target_buffer);
+                     Chunk(entry, chunk);
                    });
-    }
+    if (!parser_.patches().empty())
+      line.Objects("patches", parser_.patches(),
+                   [](JsonObjectWriter& entry, const ChunkToPatch& patch) {
+                     Optional(entry, "buffer", patch.target_buffer);
+                     Patch(entry, patch);
+                   });
     Optional(line, "flush", parser_.flush_request_id());
     line.Close();
-  }
-
-  static void RequestChunk(JsonObjectWriter& entry, const ChunkToMove& chunk) {
-    Optional(entry, "page", chunk.page);
-    Optional(entry, "index", chunk.index);
-    Optional(entry, "buffer", chunk.target_buffer);
-    const auto header = chunk.header();
-    if (header) {
-      Header(entry, *header);
-      entry.Bool("complete", !chunk.incomplete);
-      entry.Hex("payload", chunk.data->subspan(kChunkHeaderSize));
-    } else {
-      entry.Bool("complete", !chunk.incomplete);
-      if (chunk.data) entry.Hex("data", *chunk.data);
-    }
   }
 
   const size_t kind_;
@@ -253,20 +232,9 @@ class OpFormatter {
 
 }  // namespace
 
-class OpLineWriter::Impl {
- public:
-  void Append(const Op& op, std::string& out) {
-    std::visit(OpFormatter(op, parser_, canonical_, out), op.body);
-  }
-
- private:
-  CommitRequestParser parser_;
-  std::string canonical_;
-};
-
-OpLineWriter::OpLineWriter() : impl_(std::make_unique<Impl>()) {}
-OpLineWriter::~OpLineWriter() = default;
-void OpLineWriter::Append(const Op& op, std::string& out) { impl_->Append(op, out); }
+void OpLineWriter::Append(const Op& op, std::string& out) {
+  std::visit(OpFormatter(op, parser_, canonical_, out), op.body);
+}
 
 std::string FormatOp(const Op& op) {
   std::string line;

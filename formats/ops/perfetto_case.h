@@ -28,10 +28,9 @@ struct PerfettoCase {
   Side a, b;
 };
 
-/// Writes a test that expects what side A gives, so that it passes where the buffer behaves as A,
-/// and fails where it behaves as B: for trace_buffer_v1_unittest.cc if A is V1, else for
-/// trace_buffer_v2_unittest.cc. Identities of producers are left out.
-/// @return kUnsupported if the records are of several buffers, or an engine fails on them
+/// Writes a test that expects what side A gives: for trace_buffer_v1_unittest.cc or
+/// _v2_unittest.cc. Leaves out identities. @return kUnsupported for several buffers, or if an
+/// engine fails
 Result<std::string> WritePerfettoCase(const PerfettoCase& test_case);
 
 /// The test's path beside a log: "bug.ops.jsonl" gets "bug.cc".

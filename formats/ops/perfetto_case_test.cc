@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "core/compare/stored_ops.h"
 #include "formats/inputs/open_log.h"

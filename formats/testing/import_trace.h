@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/log/commit_log_writer.h"
+#include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_import.h"
 
 namespace ringscope::testing {
@@ -68,11 +69,12 @@ inline Imported Import(std::string trace, size_t run_bytes = size_t{1} << 20) {
   TraceImport import(
       {.name = "x",
        .sorter = {.folder = ::testing::TempDir(), .run_bytes = run_bytes, .merge_bytes = 1 << 16}});
+  RawPacket packet;
   while (true) {
-    const auto packet = reader->Next();
-    EXPECT_TRUE(packet) << packet.error().ToString();
-    if (!packet || !*packet) break;
-    EXPECT_TRUE(import.Add(**packet));
+    const auto more = reader->Next(packet);
+    EXPECT_TRUE(more) << more.error().ToString();
+    if (!more || !*more) break;
+    EXPECT_TRUE(import.Add(packet, ViewTracePacket(packet.bytes)));
   }
   StringSink sink;
   auto writer = CommitLogWriter::Create(sink).value();

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/compare/stream_step.h"
+#include "core/compare/stored_ops.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/page.h"

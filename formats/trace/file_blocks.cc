@@ -12,7 +12,7 @@ Result<Bytes> FileBlocks::Read(uint64_t offset, size_t size) {
   if (size > kBlockBytes - begin) return ReadAlone(offset, size);
   Block& block = blocks_[number % blocks_.size()];
   if (block.number != number) {
-    // Where most of what is read is not used, as slices from too many places alternate, each is
+    // Slices from too many places alternate, so that most bytes read are not used: each slice is
     // read by itself.
     if (loaded_ / 4 > returned_ + blocks_.size() * kBlockBytes) return ReadAlone(offset, size);
     if (!block.bytes) block.bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);

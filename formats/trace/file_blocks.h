@@ -25,16 +25,8 @@ class FileBlocks {
 
   /// The bytes from `offset` on; valid until the next call. A file that has fewer is an error.
   Result<Bytes> Read(uint64_t offset, size_t size);
-  /// Brings the first bytes of what will be read soon closer, if they are in memory.
-  void Prefetch(uint64_t offset) const {
-    const Block& block = blocks_[offset / kBlockBytes % blocks_.size()];
-    if (block.number != offset / kBlockBytes) return;
-    const uint8_t* const at = block.bytes.get() + offset % kBlockBytes;
-    for (size_t i = 0; i < kPrefetched; i += kCacheLine) __builtin_prefetch(at + i);
-  }
 
  private:
-  static constexpr size_t kPrefetched = 512, kCacheLine = 64;  // bytes
   struct Block {
     uint64_t number = UINT64_MAX;  // its place in the file, in blocks
     size_t size = 0;               // bytes that the file has of it

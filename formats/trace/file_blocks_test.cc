@@ -31,7 +31,6 @@ TEST(FileBlocks, SlicesAreThoseOfTheFile) {
       const size_t offset = random() % bytes.size();
       const size_t most = i % 100 == 0 ? 3 * kBlock : 500;
       const size_t size = std::min(random() % most, bytes.size() - offset);
-      blocks.Prefetch(offset);
       const auto slice = blocks.Read(offset, size);
       ASSERT_TRUE(slice) << slice.error().ToString();
       ASSERT_TRUE(wire::AsText(*slice) == std::string_view(bytes).substr(offset, size))

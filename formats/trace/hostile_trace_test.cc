@@ -18,8 +18,7 @@ using ::testing::Contains;
 using testing::HostileTraces;
 
 ScannedTrace ScanHostile(std::string bytes) {
-  return ScanTraceFile(MakeMemorySource(std::move(bytes)), [](uint64_t, std::optional<uint64_t>) {})
-      .value();
+  return ScanTraceFile(MakeMemorySource(std::move(bytes))).value();
 }
 
 std::string HostileTrace(const char* name) {

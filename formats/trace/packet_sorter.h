@@ -1,10 +1,14 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_PACKET_SORTER_H_
 #define RINGSCOPE_FORMATS_TRACE_PACKET_SORTER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/io/byte_stream.h"
@@ -31,7 +35,7 @@ struct TimedPacket {
 
 /// Brings packets into the order of their times; those of one time keep their order. Of packets
 /// that are in a file that can be read again, only their places are kept; the bytes of others go
-/// into a store. What does not fit in memory goes to a temporary file.
+/// into a store. What does not fit in memory goes to a temporary file, as sorted runs.
 /// Memory: about twice `run_bytes`, `merge_bytes`, and the largest packet.
 class PacketSorter {
  public:
@@ -77,23 +81,23 @@ class PacketSorter {
   };
 
   Status MakeSpace(size_t bytes);
-  Status SpillStore();
-  Status SpillRun();
+  Status Spill();
   void SortEntries();
-  Status Refill(Run& run);
+  Status Refill(size_t run);
   Result<std::optional<Entry>> NextEntry();
-  bool IsLater(size_t a, size_t b) const;
 
   const Options options_;
-  std::string store_;           // bytes of packets that are not in the temporary file yet
-  uint64_t store_offset_ = 0;   // of the first of them there
-  std::vector<Entry> entries_;  // of the run
-  bool is_sorted_ = true;       // entries_
-  size_t next_entry_ = 0;       // for Next, where nothing was spilled
+  std::string store_;                       // bytes of packets, to be at the temporary file's end
+  std::vector<Entry> entries_;              // of the run
+  size_t next_entry_ = 0;                   // for Next, where nothing was spilled
   std::shared_ptr<TemporaryFile> spilled_;  // once something was spilled
   std::unique_ptr<ByteSource> spilled_source_;
   std::vector<Run> runs_;
-  std::vector<size_t> heap_;  // of runs_, the earliest in front
+  /// Time of the next entry of each run, and the run; earlier runs first: what they hold came
+  /// first.
+  std::priority_queue<std::pair<uint64_t, size_t>, std::vector<std::pair<uint64_t, size_t>>,
+                      std::greater<>>
+      fronts_;
   std::optional<FileBlocks> file_blocks_, store_blocks_;
   uint64_t bytes_ = 0;
 };

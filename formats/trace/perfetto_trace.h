@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,8 @@
 
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
+#include "core/trace/packet_view.h"
+#include "core/trace/session_split.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
 #include "formats/io/read_ahead.h"
@@ -56,7 +59,7 @@ class TraceWriter : public ReplayListener {
  private:
   Status AddServicePacket(uint32_t field, Bytes content,
                           std::optional<uint64_t> timestamp = std::nullopt);
-  void OnCloneRecord(const Op& op);
+  Status AddCloneEvent(const Op& op);
   Status FlushIfLarge();
 
   ByteSink& sink_;
@@ -77,15 +80,6 @@ class TraceWriter : public ReplayListener {
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
                              std::optional<uint64_t> only = {});
 
-/// A packet of a trace file.
-struct RawPacket {
-  uint64_t offset = 0;  // in the (decompressed) file: of its field, or of that of the packet that
-                        // holds it compressed
-  Bytes bytes;          // the TracePacket message; valid until the next Next()
-  std::optional<uint64_t>
-      in_file;  // offset of the bytes in the file, if they are there as they are
-};
-
 /// A packet of a trace file with the trusted fields found in it.
 struct TracePacket : RawPacket {
   Bytes content;  // without the fields that the service appended, where these are its end
@@ -93,12 +87,9 @@ struct TracePacket : RawPacket {
   std::optional<int32_t> trusted_uid;
   std::optional<int32_t> trusted_pid;
   uint32_t machine = 0;  // 0: the service's own
-  uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
-                         // part of the content, and meant here only if nothing was split off
+  uint32_t dropped = 0;  // previous_packet_dropped, see ProducerPart
   bool is_well_formed = true;
 };
-
-/// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
 TracePacket SplitTracePacket(const RawPacket& packet);
 
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
@@ -127,10 +118,17 @@ class TraceReader {
   /// Reads the next packet with its trusted fields.
   Result<std::optional<TracePacket>> Next();
 
-  /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
+  /// Reads all packets that follow, and divides them among the sessions of the file.
+  /// @param progress called now and then with the bytes of the file read, and their total, 0 if it
+  /// is not known; may be empty
+  /// @return packets read
+  Result<uint64_t> ReadSessions(SessionSplit& split,
+                                const std::function<void(uint64_t, uint64_t)>& progress);
+
+  /// Bytes that were skipped (at most LogSource::kMaxDamage entries; damage_count() counts all).
   const std::vector<Damage>& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
-  /// Whether the file ends within a packet, which is damage, too.
+  /// Returns true if the file ends within a packet, which is damage, too.
   bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
   uint64_t position() const { return position_; }

@@ -99,8 +99,7 @@ TEST(PackedTrace, PacketsInPackets_ComeInTheirPlace) {
 TEST(PackedTrace, ScanCountsWhatWasPacked) {
   const std::string bytes = PacketField("a") + InDeflate(PacketField("b") + PacketField("c")) +
                             InZstd(PacketField("d")) + PacketField("e");
-  const auto scanned =
-      ScanTraceFile(MakeMemorySource(bytes), [](uint64_t, std::optional<uint64_t>) {});
+  const auto scanned = ScanTraceFile(MakeMemorySource(bytes));
   const TraceFacts& facts = scanned->sessions.at(0);
   EXPECT_EQ(facts.all.packets, 5u);
 }

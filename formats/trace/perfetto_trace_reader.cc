@@ -12,50 +12,7 @@
 namespace ringscope {
 namespace {
 
-/// Where a packet's appended fields begin, as its fields are read: the service appends uid,
-/// sequence id, then perhaps pid, machine id and loss bits, in this order, and nothing follows.
-class AppendedFields {
- public:
-  void Add(const wire::Field& field, size_t offset) {
-    const int rank = RankOf(field);
-    if (rank == 0) {
-      start_ = offset;
-      next_rank_ = 1;
-    } else if (start_ != kNowhere && rank >= next_rank_ && (rank == 1 || next_rank_ > 1)) {
-      next_rank_ = rank + 1;
-    } else {
-      start_ = kNowhere;
-    }
-  }
-  static constexpr size_t kNowhere = SIZE_MAX;
-  /// kNowhere: the packet does not end with them.
-  size_t start() const { return next_rank_ > 1 ? start_ : kNowhere; }
-
- private:
-  /// Place in the order; -1: none of these fields.
-  static int RankOf(const wire::Field& field) {
-    if (field.type != wire::Type::kVarint) return -1;
-    switch (field.number) {
-      case proto::TracePacket::kTrustedUid:
-        return 0;
-      case proto::TracePacket::kTrustedPacketSequenceId:
-        return 1;
-      case proto::TracePacket::kTrustedPid:
-        return 2;
-      case proto::TracePacket::kMachineId:
-        return 3;
-      case proto::TracePacket::kPreviousPacketDropped:
-        return 4;
-      default:
-        return -1;
-    }
-  }
-
-  size_t start_ = kNowhere;
-  int next_rank_ = 0;
-};
-
-// What the packets inside packets may unpack to beside the slack: a multiple of their size.
+// Packets inside packets may unpack to the slack and this multiple of their size.
 constexpr uint64_t kMaxRatio = 100;
 constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
 
@@ -133,6 +90,23 @@ Result<std::optional<TracePacket>> TraceReader::Next() {
   return SplitTracePacket(packet);
 }
 
+Result<uint64_t> TraceReader::ReadSessions(
+    SessionSplit& split, const std::function<void(uint64_t, uint64_t)>& progress) {
+  constexpr uint64_t kPacketsBetween = 4096;
+  uint64_t packets = 0;
+  RawPacket packet;
+  TracePacketView view;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
+    if (!more) break;
+    ViewTracePacket(packet.bytes, view);
+    RS_RETURN_IF_ERROR(split.Add(packet, view));
+    if (++packets % kPacketsBetween == 0 && progress) progress(position(), size().value_or(0));
+  }
+  RS_RETURN_IF_ERROR(split.Finish());
+  return packets;
+}
+
 Result<bool> TraceReader::ReadOuter(RawPacket& packet) {
   while (!ended_) {
     if (inner_) {
@@ -178,7 +152,7 @@ Result<bool> TraceReader::ReadInner(RawPacket& packet) {
     if (!PackedIn(packet.bytes)) return true;
     more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
   }
-  // What is left of them is lost, unless one was passed over; the packet that holds them has its
+  // The rest of them is lost, unless one was passed over; the packet that holds them has its
   // size, so the next is there.
   Error error = std::move(more.error());
   const bool continues = inner_->has_skipped();
@@ -215,38 +189,10 @@ void TraceReader::Note(uint64_t offset, uint64_t bytes, const Error& error, bool
 }
 
 TracePacket SplitTracePacket(const RawPacket& raw) {
-  TracePacket result;
-  static_cast<RawPacket&>(result) = raw;
-  const Bytes packet = raw.bytes;
-  AppendedFields appended;
-  size_t offset = 0;
-  uint32_t last_dropped = 0;
-  bool ends_with_dropped = false;
-  wire::FieldReader reader(packet);
-  while (const auto field = reader.Next()) {
-    appended.Add(*field, offset);
-    offset += field->whole.size();
-    ends_with_dropped = false;
-    if (field->type != wire::Type::kVarint) continue;
-    if (field->number == proto::TracePacket::kTrustedUid)
-      result.trusted_uid = static_cast<int32_t>(field->value);
-    if (field->number == proto::TracePacket::kTrustedPid)
-      result.trusted_pid = static_cast<int32_t>(field->value);
-    if (field->number == proto::TracePacket::kMachineId)
-      result.machine = static_cast<uint32_t>(field->value);
-    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
-      result.sequence_id = static_cast<uint32_t>(field->value);
-    if (field->number == proto::TracePacket::kPreviousPacketDropped) {
-      last_dropped = static_cast<uint32_t>(field->value);
-      ends_with_dropped = true;
-    }
-  }
-  result.is_well_formed = reader.ok();
-  const bool is_split = reader.ok() && appended.start() != AppendedFields::kNowhere;
-  result.content = is_split ? packet.first(appended.start()) : packet;
-  // Only the service's own field can follow its others.
-  result.dropped = !is_split || ends_with_dropped ? last_dropped : 0;
-  return result;
+  const TracePacketView view = ViewTracePacket(raw.bytes);
+  const ProducerPart part = SplitAppended(raw.bytes, view);
+  return {raw,      part.bytes,   view.sequence_id, view.uid,
+          view.pid, view.machine, part.dropped,     view.is_well_formed};
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,

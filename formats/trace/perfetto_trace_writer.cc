@@ -80,21 +80,22 @@ void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
     status = AddTraceConfig(wire::AsBytes(config->config));
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
     status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (clone_ && status) status = AddCloneEvent(op);
   if (status_) status_ = status;
-  if (clone_) OnCloneRecord(op);
 }
 
-void TraceWriter::OnCloneRecord(const Op& op) {
-  const auto add = [&](const std::optional<ServicePacket>& packet) {
-    if (packet && status_)
-      status_ = AddServicePacket(packet->field, wire::AsBytes(packet->content), packet->timestamp);
-  };
+/// Adds what the service notes in the trace of a clone: its start, and each buffer that is cloned.
+Status TraceWriter::AddCloneEvent(const Op& op) {
   const auto* requested = std::get_if<CloneRequested>(&op.body);
   const auto* cloned = std::get_if<BufferCloned>(&op.body);
+  std::string event;
   if (requested != nullptr && requested->clone == *clone_)
-    add(CloneTriggerOf(wire::AsBytes(requested->request)));
-  const auto index = cloned == nullptr ? indexes_.end() : indexes_.find(cloned->buffer);
-  add(CloneEventOf(op, *clone_, index == indexes_.end() ? 0 : index->second));
+    wire::AppendUint(event, proto::ServiceEvent::kCloneStarted, 1);
+  else if (cloned != nullptr && cloned->clone == *clone_)
+    wire::AppendUint(event, proto::ServiceEvent::kBufferCloned, indexes_[cloned->buffer]);
+  else
+    return {};
+  return AddServicePacket(proto::TracePacket::kServiceEvent, wire::AsBytes(event), op.time_ns);
 }
 
 Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {

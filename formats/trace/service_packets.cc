@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
@@ -18,44 +20,6 @@ Bytes FirstField(Bytes message, uint32_t number) {
 }
 
 }  // namespace
-
-std::optional<ServicePacket> CloneEventOf(const Op& op, uint64_t clone, uint32_t index) {
-  ServicePacket packet{.field = proto::TracePacket::kServiceEvent, .timestamp = op.time_ns};
-  const auto* requested = std::get_if<CloneRequested>(&op.body);
-  const auto* cloned = std::get_if<BufferCloned>(&op.body);
-  if (requested != nullptr && requested->clone == clone)
-    wire::AppendUint(packet.content, proto::ServiceEvent::kCloneStarted, 1);
-  else if (cloned != nullptr && cloned->clone == clone)
-    wire::AppendUint(packet.content, proto::ServiceEvent::kBufferCloned, index);
-  else
-    return std::nullopt;
-  return packet;
-}
-
-std::optional<ServicePacket> CloneTriggerOf(Bytes request) {
-  using Request = proto::CloneSessionRequest;
-  using Trigger = proto::ReceivedTrigger;
-  ServicePacket packet{.field = proto::TracePacket::kCloneSnapshotTrigger};
-  bool is_named = false;
-  wire::FieldReader fields(request);
-  while (const auto field = fields.Next()) {
-    const bool is_text = field->type == wire::Type::kBytes;
-    const bool is_number = field->type == wire::Type::kVarint;
-    if (field->number == Request::kTriggerName && is_text) {
-      wire::AppendBytes(packet.content, Trigger::kName, field->bytes);
-      is_named = true;
-    } else if (field->number == Request::kTriggerProducerName && is_text) {
-      wire::AppendBytes(packet.content, Trigger::kProducerName, field->bytes);
-    } else if (field->number == Request::kTriggerProducerUid && is_number) {
-      wire::AppendUint(packet.content, Trigger::kProducerUid, field->value);
-    } else if (field->number == Request::kTriggerBootTimeNs && is_number) {
-      packet.timestamp = field->value;
-    } else if (field->number == Request::kTriggerDelayMs && is_number) {
-      wire::AppendUint(packet.content, Trigger::kStopDelayMs, field->value);
-    }
-  }
-  return is_named ? std::optional(std::move(packet)) : std::nullopt;
-}
 
 std::string ToolPacket(std::string_view mark) {
   std::string info, packet, out;
@@ -81,22 +45,17 @@ std::optional<uint32_t> ServiceEventIn(Bytes message) {
 }
 
 std::string ServiceEventName(uint32_t event) {
-  switch (event) {
-    case proto::ServiceEvent::kAllDataSourcesStarted:
-      return "all data sources started";
-    case proto::ServiceEvent::kTracingStarted:
-      return "tracing started";
-    case proto::ServiceEvent::kAllDataSourcesFlushed:
-      return "all data sources flushed";
-    case proto::ServiceEvent::kReadTracingBuffersCompleted:
-      return "buffers read";
-    case proto::ServiceEvent::kTracingDisabled:
-      return "tracing disabled";
-    case proto::ServiceEvent::kFlushStarted:
-      return "flush started";
-    default:
-      return fmt::format("event {}", event);
-  }
+  using Event = proto::ServiceEvent;
+  constexpr std::pair<uint32_t, const char*> kNames[] = {
+      {Event::kAllDataSourcesStarted, "all data sources started"},
+      {Event::kTracingStarted, "tracing started"},
+      {Event::kAllDataSourcesFlushed, "all data sources flushed"},
+      {Event::kReadTracingBuffersCompleted, "buffers read"},
+      {Event::kTracingDisabled, "tracing disabled"},
+      {Event::kFlushStarted, "flush started"}};
+  for (const auto& [known, name] : kNames)
+    if (known == event) return name;
+  return fmt::format("event {}", event);
 }
 
 }  // namespace ringscope

@@ -15,95 +15,69 @@ namespace ringscope {
 namespace {
 
 /// A scan for each session of a file.
-class SessionScans {
+class SessionScans : public SessionPackets {
  public:
-  Status Add(const RawPacket& packet) {
-    ViewTracePacket(packet.bytes, view_);
-    const auto add_kept = [&](uint64_t offset, Bytes bytes) {
-      scan_.AddPacket(offset, bytes);
-      return Status();
-    };
-    const auto start_next = [&](uint64_t offset) {
-      EndSession();
-      starts_.push_back(offset);
-      return Status();
-    };
-    RS_ASSIGN_OR_RETURN(const bool is_kept,
-                        split_.Add(packet.offset, packet.bytes, view_, add_kept, start_next));
-    if (!is_kept) scan_.AddPacket(packet.offset, packet.bytes, view_);
+  Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
+    scan_.AddPacket(packet.offset, packet.bytes, view);
     return {};
   }
-
+  Status OnNextSession(uint64_t offset) override {
+    EndSession();
+    starts_.push_back(offset);
+    if (kept_ > TraceScan::kMaxSequences) split.Stop();
+    return {};
+  }
   /// @param errors in the order of the file
   std::vector<TraceFacts> Finish(std::span<const Damage> errors) {
-    static_cast<void>(split_.Finish([&](uint64_t offset, Bytes bytes) {
-      scan_.AddPacket(offset, bytes);
-      return Status();
-    }));
     EndSession();
     for (const Damage& error : errors) {
       const auto after = std::ranges::upper_bound(starts_, error.offset);
       TraceFacts& facts = sessions_[static_cast<size_t>(after - starts_.begin())];
-      if (error.is_left_out) {
+      if (error.is_left_out)
         ++facts.too_large;
-        continue;
-      }
-      ++facts.error_count;
-      if (facts.errors.size() < TraceFacts::kMaxErrors)
-        facts.errors.push_back({error.offset, error.what});
+      else
+        facts.AddError(error.offset, error.what);
     }
     for (size_t i = 0; i < sessions_.size(); ++i) {
       sessions_[i].session = i + 1;
       sessions_[i].sessions = sessions_.size();
     }
-    sessions_.back().has_others = split_.has_missed();
+    sessions_.back().has_others = split.has_missed();
     return std::move(sessions_);
   }
 
+  SessionSplit split{*this};
+
  private:
-  /// Of about half a KiB each: what takes memory.
+  /// Returns what the facts take of memory, in units of about half a KiB.
   static size_t UnitsOf(const TraceFacts& facts) {
     constexpr size_t kUnit = 512;
-    return 1 + facts.sequences.size() + (facts.writers.size() + facts.moments.size()) / 16 +
-           facts.process_names.size() +
+    return 1 + facts.sequences.size() + facts.writers.size() / 16 + facts.process_names.size() +
            (facts.config ? facts.config->size() : 0) / kUnit + facts.buffers.size() +
            facts.errors.size() + 4 * facts.remotes.size();
   }
-
   void EndSession() {
-    TraceFacts& facts = sessions_.emplace_back(scan_.Finish());
+    kept_ += UnitsOf(sessions_.emplace_back(scan_.Finish()));
     scan_ = TraceScan();
-    kept_ += UnitsOf(facts);
-    if (kept_ > TraceScan::kMaxSequences) split_.Stop();
   }
 
-  TracePacketView view_;
   TraceScan scan_;
-  SessionSplit split_;
-  std::vector<TraceFacts> sessions_;     // that have ended
-  std::vector<uint64_t> starts_;         // offsets of the second session, and those that follow
-  size_t kept_ = 0;                      // of these, see UnitsOf
+  std::vector<TraceFacts> sessions_;  // that have ended
+  std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
+  size_t kept_ = 0;                   // of these, see UnitsOf
 };
 
 }  // namespace
 
-Result<ScannedTrace> ScanTraceFile(
-    std::unique_ptr<ByteSource> source,
-    const std::function<void(uint64_t, std::optional<uint64_t>)>& progress, ReadAhead ahead) {
+Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
+                                   const std::function<void(uint64_t, uint64_t)>& progress,
+                                   ReadAhead ahead) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<TraceReader> reader,
       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead, kMaxScannedPacket));
   SessionScans scans;
-  constexpr uint64_t kPacketsBetween = 4096;
-  uint64_t packets = 0;
-  RawPacket packet;
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
-    if (!more) break;
-    RS_RETURN_IF_ERROR(scans.Add(packet));
-    if (++packets % kPacketsBetween == 0) progress(reader->position(), reader->size());
-  }
+  RS_ASSIGN_OR_RETURN(const uint64_t packets, reader->ReadSessions(scans.split, progress));
   if (packets == 0 && reader->position() > 0) {
     const bool is_damaged = reader->damage_count() > 0;
     return Fail(ErrorCode::kCorrupt, is_damaged ? reader->damage().front().what : "no packet in it",

@@ -25,16 +25,13 @@ struct ScannedTrace {
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
 /// it or without. Damage is part of the facts; a file that has no packet at all is an error.
 /// Each of several sessions in it is read by itself.
-/// Memory: one packet, at most kMaxScannedPacket, and that of TraceScan; of further sessions that
-/// of what is kept of them. All together less than 100 MiB, whatever is in the file, but for the
-/// window of a file that was compressed with one of more than 8 MiB (zstd --ultra, --long).
-/// @param progress is called now and then with the bytes read of the file, and their total where it
-/// is known
+/// Memory: less than 100 MiB, whatever is in the file, but for the window of a file that was
+/// compressed with one of more than 8 MiB (zstd --ultra, --long).
+/// @param progress see TraceReader::ReadSessions
 /// @param ahead of a file that is compressed as a whole
-Result<ScannedTrace> ScanTraceFile(
-    std::unique_ptr<ByteSource> source,
-    const std::function<void(uint64_t, std::optional<uint64_t>)>& progress,
-    ReadAhead ahead = ReadAhead::kNo);
+Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
+                                   const std::function<void(uint64_t, uint64_t)>& progress = {},
+                                   ReadAhead ahead = ReadAhead::kNo);
 
 /// Scans the trace that a TraceWriter writes, without a file.
 class TraceScanSink : public ByteSink {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/wire.h"
+#include "core/trace/stat_rows.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -16,8 +17,7 @@ std::string CompressedTrace() {
 }
 
 Result<ScannedTrace> Scan(std::string bytes, ReadAhead ahead = ReadAhead::kNo) {
-  return ScanTraceFile(
-      MakeMemorySource(std::move(bytes)), [](uint64_t, std::optional<uint64_t>) {}, ahead);
+  return ScanTraceFile(MakeMemorySource(std::move(bytes)), {}, ahead);
 }
 
 /// What is compared of a scan: rows, packets and their bytes.

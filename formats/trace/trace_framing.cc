@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
 
-// What the search after damage examines: candidates of this size, and so many bytes of them.
+// Limits of the search after damage: the size of a candidate, and the bytes of all candidates.
 constexpr size_t kMaxCandidate = size_t{64} << 10;
 constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
 

@@ -47,7 +47,7 @@ class TraceFraming {
   /// next one follows.
   bool has_skipped() const { return has_skipped_; }
 
-  /// Whether the source ended within a field.
+  /// Returns true if the source ended within a field.
   bool is_cut_off() const { return is_cut_off_; }
   /// Of the next packet, or of what is wrong.
   uint64_t offset() const { return window_.offset() + returned_; }
@@ -79,7 +79,7 @@ class TraceFraming {
     return true;
   }
   Result<bool> NextOfSource(Framed& framed);
-  /// Whether the window has that many bytes. A source that fails is used up to the failure.
+  /// Returns true if the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
   /// Of the field at the window's front.
   Result<Extent> ExtentOf(size_t tag_size, uint8_t type);

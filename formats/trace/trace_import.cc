@@ -1,62 +1,51 @@
-// Reading a trace's packets for an import: who wrote them, when, and what the service reports.
-
 #include "formats/trace/trace_import.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "core/base/text.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trusted_fields.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kMaxWriters = 32'767;  // of a producer: larger ids cannot be patched
-constexpr size_t kMaxProducers = UINT16_MAX;
-constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;
-
-template <size_t N>
-bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
-  return std::find(list.begin(), list.end(), content) != list.end();
-}
-
-/// Whether a packet is the service's own. Traces that other programs made have producers' packets
-/// under the service's sequence id, or without one.
-bool IsOfService(uint32_t sequence_id, uint32_t content) {
-  constexpr std::array<uint32_t, 7> kReserved = {
-      proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
-      proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
-      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms,
-      proto::TracePacket::kRemoteClockSync};
-  constexpr std::array<uint32_t, 8> kOfProducers = {
-      proto::TracePacket::kFtraceEvents,        proto::TracePacket::kProcessTree,
-      proto::TracePacket::kProcessStats,        proto::TracePacket::kTrackEvent,
-      proto::TracePacket::kInternedData,        proto::TracePacket::kFtraceStats,
-      proto::TracePacket::kTracePacketDefaults, proto::TracePacket::kTrackDescriptor};
-  if (IsOneOf(content, kReserved)) return true;
-  if (sequence_id == kServiceSequenceId) return !IsOneOf(content, kOfProducers);
-  return sequence_id == 0 && (content == proto::TracePacket::kClockSnapshot ||
-                              content == proto::TracePacket::kTraceUuid);
-}
-
-/// Of a packet with a bundle of ftrace events; nullopt: the bundle does not name it.
-std::optional<uint64_t> CpuOf(Bytes packet) {
-  std::optional<uint64_t> cpu;
-  wire::FieldReader fields(
-      wire::LastBytes(packet, proto::TracePacket::kFtraceEvents).value_or(Bytes()));
-  while (const auto field = fields.Next()) {
-    if (field->number != proto::FtraceEventBundle::kCpu) continue;
-    cpu = field->value;  // the first field, nearly always
-    break;
+/// Returns true if a packet is the service's own. Traces that other programs made have producers'
+/// packets under the service's sequence id, or without one.
+bool IsOfService(const TracePacketView& packet) {
+  using Packet = proto::TracePacket;
+  switch (packet.content) {
+    case 0:
+      return packet.sequence_id == kServiceSequenceId && !packet.has_interned_data &&
+             !packet.defaults;
+    case Packet::kFtraceEvents:
+    case Packet::kProcessTree:
+    case Packet::kProcessStats:
+    case Packet::kTrackEvent:
+    case Packet::kFtraceStats:
+    case Packet::kTrackDescriptor:
+      return false;
+    case Packet::kTraceConfig:
+    case Packet::kTraceStats:
+    case Packet::kSynchronizationMarker:
+    case Packet::kServiceEvent:
+    case Packet::kTraceProvenance:
+    case Packet::kProtoVms:
+    case Packet::kRemoteClockSync:
+      return true;
+    case Packet::kClockSnapshot:
+    case Packet::kTraceUuid:
+      return packet.sequence_id <= kServiceSequenceId;
+    default:
+      return packet.sequence_id == kServiceSequenceId;
   }
-  return cpu;
 }
 
 /// Removes the service's fields from a packet, wherever they are.
@@ -79,138 +68,87 @@ void StripTrustedFields(Bytes packet, std::string& out) {
 
 }  // namespace
 
-TraceImport::TraceImport(TraceImportOptions options)
-    : options_(std::move(options)), sorter_(options_.sorter) {}
-
-Status TraceImport::Add(const TracePacket& packet) {
-  if (!packet.is_well_formed) {
+Status TraceImport::Add(const RawPacket& packet, const TracePacketView& view) {
+  const std::optional<uint64_t> time = scan_.AddPacket(packet.offset, packet.bytes, view);
+  if (!view.is_well_formed) {
     ++report_.malformed;
     return {};
   }
-  const PacketFacts facts = ReadPacketFacts(packet.content);
-  if (IsOfService(packet.sequence_id, facts.content)) return AddService(packet, facts);
-  Bytes content = packet.content;
-  if (!IsValidPacket({&content, 1})) {
+  if (IsOfService(view)) return AddService(packet, view);
+  ProducerPart part = SplitAppended(packet.bytes, view);
+  std::optional<uint64_t> in_file = packet.in_file;
+  if (!IsValidPacket({&part.bytes, 1})) {
     StripTrustedFields(packet.bytes, scratch_);
-    content = wire::AsBytes(scratch_);
-    if (!IsValidPacket({&content, 1})) {
+    part.bytes = wire::AsBytes(scratch_);
+    in_file.reset();
+    if (!IsValidPacket({&part.bytes, 1})) {
       ++report_.malformed;
       return {};
     }
   }
-  if (content.empty()) {  // a buffer returns none either
+  if (part.bytes.empty()) {  // a buffer returns none either
     ++report_.empty;
     return {};
   }
-  Sequence* const sequence = SequenceOf(
-      packet.sequence_id,
-      {static_cast<uint32_t>(packet.trusted_uid.value_or(0)), packet.trusted_pid.value_or(-1)});
+  Sequence* const sequence = SequenceOf(view);
   if (sequence == nullptr) return {};
-  TracePacketView view = ViewTracePacket(content);
-  view.sequence_id = packet.sequence_id;
-  view.machine = packet.machine;
-  if (facts.content == proto::TracePacket::kTrackDescriptor) NoteProcessName(content, *sequence);
-  view.dropped = NotePacket(*sequence, content.size(), packet.dropped);
-  const std::optional<uint64_t> time = TimeOf(view, *sequence);
-  // A packet that fields were taken out of is not in the file as it is.
-  const bool is_in_file = content.data() == packet.bytes.data();
-  RS_ASSIGN_OR_RETURN(const StoredPlace place,
-                      PlaceOf(content, content.size(), is_in_file ? packet.in_file : std::nullopt));
-  if (time && view.dropped == 0 && facts.content == proto::TracePacket::kFtraceEvents) {
-    if (const auto cpu = CpuOf(content)) return AddToDrain(*sequence, *cpu, *time, place);
+  ++report_.packets;
+  report_.packet_bytes += part.bytes.size();
+  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
+  const bool is_first = !std::exchange(sequence->has_packet, true);
+  if (is_first && part.dropped == kLossPresent) part.dropped = 0;
+  if (time) {
+    NoteTime(*time);
+    if (*time < sequence->own_ns) ++report_.late;
+    sequence->own_ns = *time;
+  } else {
+    ++report_.untimed;
   }
-  return AddAt(*sequence, time, view.dropped, place);
+  // Never earlier than the preceding packet, nor than a read that precedes it in the file.
+  sequence->last_ns = std::max({sequence->last_ns, time.value_or(0), read_ns_});
+  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(part.bytes, in_file));
+  return sorter_.Add({.time_ns = sequence->last_ns,
+                      .sequence = static_cast<uint32_t>(sequence - sequences_.data()) + 1,
+                      .dropped = part.dropped,
+                      .place = place});
 }
 
-Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file) {
-  Sequence* const sequence = SequenceOf(packet.sequence_id, packet.identity);
-  if (sequence == nullptr) return {};
-  const uint32_t dropped = NotePacket(*sequence, packet.content_size, packet.dropped);
-  const std::optional<uint64_t> time = TimeOf(packet, dropped, *sequence);
-  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(content, packet.content_size, in_file));
-  return AddAt(*sequence, time, dropped, place);
+/// Returns the place of a packet's bytes, which are stored if they are not in the sorter's file.
+Result<StoredPlace> TraceImport::PlaceOf(Bytes bytes, std::optional<uint64_t> in_file) {
+  if (!in_file || options_.sorter.file == nullptr || bytes.size() > UINT32_MAX)
+    return sorter_.Store(bytes);
+  return StoredPlace{*in_file, static_cast<uint32_t>(bytes.size()), true};
 }
 
-Result<StoredPlace> TraceImport::PlaceOf(Bytes bytes, size_t size,
-                                         std::optional<uint64_t> in_file) {
-  if (!in_file || options_.sorter.file == nullptr || size > UINT32_MAX) return sorter_.Store(bytes);
-  return StoredPlace{*in_file, static_cast<uint32_t>(size), true};
-}
-
-Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
-  const Bytes content = wire::LastBytes(packet.content, facts.content).value_or(Bytes());
-  std::optional<uint64_t> time = facts.timestamp;
-  switch (facts.content) {
-    case proto::TracePacket::kTraceConfig: {
-      session_.AddConfig(content);
-      const std::string config(wire::AsText(content));
-      uint64_t kept = config.size();
-      for (const std::string& other : configs_) kept += other.size();
-      const bool is_new = std::find(configs_.begin(), configs_.end(), config) == configs_.end();
-      if (is_new && kept <= kMaxConfigBytes) configs_.push_back(config);
-      return {};
-    }
+Status TraceImport::AddService(const RawPacket& packet, const TracePacketView& view) {
+  std::optional<uint64_t> time = view.timestamp;
+  switch (view.content) {
+    case proto::TracePacket::kTraceConfig:
     case proto::TracePacket::kTraceStats:
-      session_.AddStats(content);
-      return {};
     case proto::TracePacket::kTraceProvenance:
-      session_.AddListing(content);
-      listed_.Add(content);
-      return {};
-    case proto::TracePacket::kProtoVms:
-      AddPrograms(content);
-      return {};
+      return {};  // the scan has them
     case proto::TracePacket::kClockSnapshot:
-      clocks_.Of(packet.machine).AddSnapshot(content, packet.sequence_id);
-      if (const auto taken = BootTimeOf(content)) time = taken;
+      if (const auto taken = BootTimeOf(view.content_bytes)) time = taken;
       break;
-    case proto::TracePacket::kRemoteClockSync:
-      clocks_.AddSync(packet.machine, content);
-      LeaveOut(facts.content);
-      return {};
     case proto::TracePacket::kServiceEvent: {
-      const std::optional<uint32_t> event = ServiceEventIn(content);
+      const std::optional<uint32_t> event = ServiceEventIn(view.content_bytes);
+      const bool is_read = event == proto::ServiceEvent::kReadTracingBuffersCompleted;
       disabled_ |= event == proto::ServiceEvent::kTracingDisabled;
-      reads_during_ |= event == proto::ServiceEvent::kReadTracingBuffersCompleted && !disabled_;
-      if (event == proto::ServiceEvent::kReadTracingBuffersCompleted && time)
-        RS_RETURN_IF_ERROR(NoteRead(*time));
+      reads_during_ |= is_read && !disabled_;
+      // It returned the packets before the event in the file, and none after it.
+      if (is_read && time) read_ns_ = std::max(read_ns_, *time);
       break;
     }
     default:
-      LeaveOut(facts.content);
+      LeaveOut(view.content);
       return {};
   }
   if (time) NoteTime(*time);
-  if (packet.content.size() > kMaxConfigBytes) {
-    LeaveOut(facts.content);
-    return {};
-  }
-  RS_ASSIGN_OR_RETURN(const StoredPlace place, sorter_.Store(packet.content));
+  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(packet.bytes, packet.in_file));
   return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
                       .sequence = kServiceSlot,
                       .dropped = 0,
                       .place = place});
-}
-
-/// The programs and the states that the trace begins with.
-void TraceImport::AddPrograms(Bytes protovms) {
-  constexpr size_t kMaxPrograms = 1024;
-  wire::FieldReader instances(protovms);
-  while (const auto instance = instances.Next()) {
-    if (instance->number != proto::ProtoVms::kInstance || instance->type != wire::Type::kBytes)
-      continue;
-    const protovm::TracedProgram read = protovm::ReadTracedProgram(instance->bytes);
-    program_bytes_ += read.program.size() + read.state.size();
-    if (programs_.size() == kMaxPrograms || program_bytes_ > kMaxConfigBytes)
-      return LeaveOut(proto::TracePacket::kProtoVms);
-    Program& program = programs_.emplace_back(Program{std::string(wire::AsText(read.program)),
-                                                      std::string(wire::AsText(read.state)),
-                                                      read.memory_limit_kb,
-                                                      {}});
-    for (const int32_t producer : read.producers)
-      if (const std::vector<uint32_t>* listed = listed_.Of(producer))
-        program.sequences.insert(program.sequences.end(), listed->begin(), listed->end());
-  }
 }
 
 void TraceImport::LeaveOut(uint32_t content) {
@@ -219,147 +157,181 @@ void TraceImport::LeaveOut(uint32_t content) {
     ++report_.left_out[content];
 }
 
-/// Packets before the event in the file were returned by that read, those after it were not.
-Status TraceImport::NoteRead(uint64_t time_ns) {
-  RS_RETURN_IF_ERROR(EndAllDrains());
-  RS_RETURN_IF_ERROR(ReleaseAllHeld(std::min(first_ns_.value_or(time_ns), time_ns)));
-  read_ns_ = std::max(read_ns_.value_or(time_ns), time_ns);
-  return {};
-}
-
-uint32_t TraceImport::NotePacket(Sequence& sequence, size_t bytes, uint32_t dropped) {
-  ++report_.packets;
-  report_.packet_bytes += bytes;
-  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
-  const bool is_first = !std::exchange(sequence.has_packet, true);
-  return is_first && dropped == kLossPresent ? 0 : dropped;
-}
-
-Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped,
-                          const StoredPlace& place) {
-  if (!sequence.drain.bundles.empty()) RS_RETURN_IF_ERROR(EndDrain(sequence));
-  if (time) {
-    NoteTime(*time);
-    if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, *time));
-    if (*time < sequence.own_ns) ++report_.late;
-    sequence.own_ns = *time;
-  } else {
-    ++report_.untimed;
-  }
-  // Never earlier than the preceding packet, nor than a read that precedes it in the file.
-  for (const std::optional<uint64_t> bound : {time, read_ns_})
-    if (bound) sequence.last_ns = std::max(sequence.last_ns.value_or(*bound), *bound);
-  if (sequence.last_ns) return Sort(sequence, *sequence.last_ns, dropped, place);
-  // It goes with the sequence's first packet that has a time.
-  sequence.held.push_back({report_.packets, dropped, place});
-  if (++held_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
-  return {};
-}
-
-/// When the packet can have been committed: after the last event in it, on the trace's clock. A
-/// bundle of ftrace events, which is written when the kernel's buffer is drained, has many.
-/// @return nullopt: it has no time, or its clock is not known
-std::optional<uint64_t> TraceImport::TimeOf(const TracePacketView& view, Sequence& sequence) {
-  sequence.state.Add(view.clears_state, view.dropped != 0);
-  if (view.content == proto::TracePacket::kClockSnapshot)
-    clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
-  sequence.time.Update(view);
-  // Where packets before are lost, another default may have been set.
-  if (view.needs_state && !sequence.state.valid() && !view.timestamp_clock) return std::nullopt;
-  std::optional<uint64_t> latest;
-  const auto add = [&](const EventTimes::Time& time) {
-    const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
-    if (ns && *ns >= 0) latest = std::max(latest.value_or(0), static_cast<uint64_t>(*ns));
-  };
-  ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
-  if (event_times_.times.empty()) {
-    // It is of no use to trace processor, but its own time is when it was written.
-    if (const auto own = OwnTime(view, sequence.time, clocks_.Of(view.machine))) add(*own);
-    return latest;
-  }
-  for (const EventTimes::Time& time : event_times_.times) add(time);
-  return latest;
-}
-
-/// Returns when a packet that has its own time, and no other, can have been committed.
-/// @param dropped that are a loss
-std::optional<uint64_t> TraceImport::TimeOf(const BriefPacket& packet, uint32_t dropped,
-                                            Sequence& sequence) {
-  sequence.state.Add(packet.clears_state, dropped != 0);
-  if (dropped != 0 || packet.clears_state) {
-    TracePacketView view = packet.View();
-    view.dropped = dropped;
-    sequence.time.Update(view);
-  }
-  if (!packet.has_timestamp ||
-      (packet.needs_state && !sequence.state.valid() && !packet.has_timestamp_clock))
-    return std::nullopt;
-  TraceClocks& clocks = clocks_.Of(packet.machine);
-  std::optional<ClockKey> clock;
-  if (packet.has_timestamp_clock)
-    clock = ClockKey::Of(packet.sequence_id, packet.timestamp_clock);
-  else if (sequence.time.default_clock)
-    clock = ClockKey::Of(packet.sequence_id, *sequence.time.default_clock);
-  else
-    clock = clocks.default_clock();
-  const auto ns = clocks_.ToTraceTime(packet.machine, clock, packet.timestamp);
-  return ns && *ns >= 0 ? std::optional(static_cast<uint64_t>(*ns)) : std::nullopt;
-}
-
 void TraceImport::NoteTime(uint64_t time_ns) {
   first_ns_ = std::min(first_ns_.value_or(time_ns), time_ns);
   latest_ns_ = time_ns;
 }
 
 /// @return nullptr: the packet has to be left out
-TraceImport::Sequence* TraceImport::SequenceOf(uint32_t id, Identity identity) {
-  const auto found = slots_.find(id);
-  if (found != slots_.end()) return &sequences_[found->second];
-  const std::optional<size_t> producer = ProducerOf(identity);
-  if (!producer || sequences_.size() == kMaxSequences) {
+TraceImport::Sequence* TraceImport::SequenceOf(const TracePacketView& packet) {
+  if (!sequences_.empty() && sequences_[last_].id == packet.sequence_id) return &sequences_[last_];
+  if (const auto found = slots_.find(packet.sequence_id); found != slots_.end())
+    return &sequences_[last_ = found->second];
+  if (sequences_.size() == kMaxSequences) {
     ++report_.beyond_limits;
     return nullptr;
   }
-  slots_.emplace(id, static_cast<uint32_t>(sequences_.size()));
-  Sequence& sequence = sequences_.emplace_back();
-  sequence.id = id;
-  sequence.producer = *producer;
-  sequence.writer = WriterId{static_cast<uint16_t>(++producers_[*producer].writers)};
-  sequence.packer.emplace(sequence.writer);
-  ++report_.sequences;
-  return &sequence;
+  const Identity identity{static_cast<uint32_t>(packet.uid.value_or(0)), packet.pid.value_or(-1)};
+  const ProducerId next{static_cast<uint16_t>(producers_.size() + 1)};
+  const auto [known, is_new] = producer_of_.try_emplace({identity.uid, identity.pid}, next);
+  if (is_new) producers_.push_back({.identity = identity});
+  const WriterId writer{++producers_[Raw(known->second) - 1].writers};
+  slots_.emplace(packet.sequence_id, static_cast<uint32_t>(sequences_.size()));
+  report_.sequences = sequences_.size() + 1;
+  report_.producers = producers_.size();
+  return &sequences_.emplace_back(Sequence{.id = packet.sequence_id,
+                                           .producer = known->second,
+                                           .writer = writer,
+                                           .packer = ChunkPacker(writer)});
 }
 
-/// The producer of an identity that can take another writer; nullopt: there are too many.
-std::optional<size_t> TraceImport::ProducerOf(Identity identity) {
-  const auto [place, is_new] =
-      producer_of_.try_emplace({identity.uid, identity.pid}, producers_.size());
-  if (!is_new && producers_[place->second].writers < kMaxWriters) return place->second;
-  if (producers_.size() == kMaxProducers) {
-    if (is_new) producer_of_.erase(place);
-    return std::nullopt;
+Status TraceImport::Write(const Append& append) {
+  const TraceFacts facts = scan_.Finish();
+  RS_RETURN_IF_ERROR(sorter_.Finish());
+  bool is_set_up = false;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<TimedPacket> packet, sorter_.Next());
+    // Packets before the first with a known time are at the trace's beginning.
+    if (packet) now_ns_ = std::max(packet->time_ns, first_ns_.value_or(0));
+    if (!std::exchange(is_set_up, true))
+      RS_RETURN_IF_ERROR(WriteSetUp(TraceSession(facts), append));
+    if (!packet) return WriteEnd(facts, append);
+    RS_RETURN_IF_ERROR(packet->sequence == kServiceSlot ? WriteServicePacket(packet->bytes, append)
+                                                        : WritePacket(*packet, facts, append));
+    written_bytes_ += packet->bytes.size();
   }
-  place->second = producers_.size();
-  producers_.push_back({.identity = identity, .name = {}});
-  ++report_.producers;
-  return place->second;
 }
 
-/// A process that describes itself gives its producer a name.
-void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
-  constexpr size_t kMaxName = 256;
-  const auto descriptor = wire::LastBytes(content, proto::TracePacket::kTrackDescriptor);
-  const auto process =
-      wire::LastBytes(descriptor.value_or(Bytes()), proto::TrackDescriptor::kProcess);
-  if (!process) return;
-  Producer& producer = producers_[sequence.producer];
-  std::optional<int32_t> pid;
-  wire::FieldReader fields(*process);
-  while (const auto field = fields.Next())
-    if (field->IsVarint(proto::ProcessDescriptor::kPid)) pid = static_cast<int32_t>(field->value);
-  const auto name = wire::LastBytes(*process, proto::ProcessDescriptor::kProcessName);
-  if (name && pid == producer.identity.pid)
-    producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
+Status TraceImport::WriteSetUp(const TraceSession& session, const Append& append) {
+  constexpr size_t kMaxKeeping = 4096;  // sequences that keep a chunk's memory: 16 MiB
+  report_.buffers = session.buffers.size();
+  report_.guessed_sizes = session.guessed_sizes;
+  report_.has_config = !session.config.empty();
+  for (Sequence& sequence : sequences_) {
+    const std::optional<BufferId> buffer = session.BufferOf(sequence.id);
+    if (!buffer && session.buffers.size() > 1) ++report_.guessed_sequences;
+    sequence.buffer = buffer.value_or(BufferId{0});
+    if (sequences_.size() <= kMaxKeeping) sequence.packer.KeepMemory();
+  }
+  LogHeader header = ImportHeader();
+  header.source = Origin::kSynthetic;
+  header.clock = "boottime";
+  header.description = fmt::format(
+      "made from the trace {}: {} packets of {} sequences, as if committed at their timestamps; "
+      "what was lost before the trace was written is not known",
+      options_.name, report_.packets, report_.sequences);
+  RS_RETURN_IF_ERROR(Put(append, std::move(header)));
+  if (report_.has_config) RS_RETURN_IF_ERROR(Put(append, TraceConfigRecord{session.config}));
+  for (const BufferSetUp& buffer : session.buffers) RS_RETURN_IF_ERROR(Put(append, buffer));
+  if (!session.lost_in_buffers.empty())
+    RS_RETURN_IF_ERROR(
+        Put(append, Inexact{InexactReason::kLosses, {}, {}, session.lost_in_buffers}));
+  if (report_.untimed == 0) return {};
+  return Put(append, Inexact{InexactReason::kTimes,
+                             {},
+                             {},
+                             fmt::format("{} of {} packets", WithCommas(report_.untimed),
+                                         WithCommas(report_.packets))});
+}
+
+/// Clock snapshots are records, events are notes, and perhaps reads.
+Status TraceImport::WriteServicePacket(Bytes packet, const Append& append) {
+  const TracePacketView view = ViewTracePacket(packet);
+  if (view.content == proto::TracePacket::kClockSnapshot)
+    return Put(append, ClockSnapshotRecord{std::string(wire::AsText(view.content_bytes))});
+  const std::optional<uint32_t> event = ServiceEventIn(view.content_bytes);
+  if (!event) return {};
+  // Without reads during the session, a replay reads at its end.
+  const bool is_read = *event == proto::ServiceEvent::kReadTracingBuffersCompleted && reads_during_;
+  // The read returned what precedes it in the trace, so that was committed.
+  if (is_read) RS_RETURN_IF_ERROR(CloseChunks(append));
+  RS_RETURN_IF_ERROR(Put(append, Note{"service: " + ServiceEventName(*event)}));
+  return is_read ? Put(append, ReadPass{.buffer = {}, .max_packets = {}, .max_bytes = {}})
+                 : Status();
+}
+
+Status TraceImport::WritePacket(const TimedPacket& packet, const TraceFacts& facts,
+                                const Append& append) {
+  Sequence& sequence = sequences_[packet.sequence - 1];
+  RS_RETURN_IF_ERROR(Connect(sequence.producer, facts, append));
+  if (packet.dropped != 0) {
+    ++report_.gaps;
+    RS_RETURN_IF_ERROR(Put(
+        append,
+        RecorderGap{.reason = fmt::format("the trace lacks packets of writer {} here: {}",
+                                          Raw(sequence.writer), LossBitsToString(packet.dropped)),
+                    .producer = sequence.producer,
+                    .records = {},
+                    .bytes = {},
+                    .from_ns = sequence.written_ns,
+                    .to_ns = now_ns_,
+                    .writer = sequence.writer,
+                    .loss_bits = packet.dropped}));
+  }
+  sequence.written_ns = now_ns_;
+  RS_RETURN_IF_ERROR(Pack(sequence, packet.bytes, append));
+  return pending_ > kMaxPending ? CloseChunks(append) : Status{};
+}
+
+Status TraceImport::Connect(ProducerId id, const TraceFacts& facts, const Append& append) {
+  Producer& producer = producers_[Raw(id) - 1];
+  if (std::exchange(producer.connected, true)) return {};
+  ProducerConnected connected;
+  connected.producer = id;
+  connected.uid = producer.identity.uid;
+  connected.pid = producer.identity.pid;
+  const auto name = facts.process_names.find(connected.pid);
+  connected.name = name != facts.process_names.end() ? name->second
+                   : connected.pid >= 0              ? fmt::format("pid {}", connected.pid)
+                                                     : fmt::format("uid {}", connected.uid);
+  return Put(append, std::move(connected));
+}
+
+/// Packs a packet, or without one closes the open chunk, and commits what is complete.
+Status TraceImport::Pack(Sequence& sequence, std::optional<Bytes> packet, const Append& append) {
+  Status status;
+  const auto commit = [&](const ChunkHeader& header, Bytes payload) {
+    if (!status) return;
+    ++report_.chunks;
+    scratch_.clear();
+    CommitRequestBuilder(scratch_).AddChunk(sequence.buffer, header, payload, /*complete=*/true);
+    Commit record;
+    record.producer = sequence.producer;
+    record.origin = Origin::kSynthetic;
+    record.request = wire::AsBytes(scratch_);
+    status = Put(append, record);
+  };
+  pending_ -= sequence.packer.pending();
+  if (packet)
+    sequence.packer.Add(*packet, commit);
+  else
+    sequence.packer.Finish(commit);
+  pending_ += sequence.packer.pending();
+  return status;
+}
+
+/// Commits every chunk that is not full.
+Status TraceImport::CloseChunks(const Append& append) {
+  for (Sequence& sequence : sequences_) RS_RETURN_IF_ERROR(Pack(sequence, std::nullopt, append));
+  return {};
+}
+
+Status TraceImport::WriteEnd(const TraceFacts& facts, const Append& append) {
+  RS_RETURN_IF_ERROR(CloseChunks(append));
+  for (RecorderGap& loss : CountedLosses(facts)) {
+    ++report_.counted_losses;
+    loss.to_ns = now_ns_;
+    RS_RETURN_IF_ERROR(Put(append, std::move(loss)));
+  }
+  const bool has_stats = std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats);
+  if (!has_stats && report_.gaps > 0)
+    RS_RETURN_IF_ERROR(
+        Put(append,
+            Inexact{InexactReason::kLosses, {}, {}, "by packets that report a loss before them"}));
+  if (!reads_during_) return {};
+  return Put(
+      append,
+      ReadPass{.buffer = {}, .max_packets = {}, .max_bytes = {}, .reason = ReadReason::kFinal});
 }
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/session/replay.h"
+#include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_import.h"
 
 namespace {
@@ -28,11 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!reader) return 0;
   TraceImport import(
       {.name = "fuzz", .sorter = {.folder = "/tmp", .run_bytes = 4096, .merge_bytes = 1 << 16}});
+  RawPacket packet;
   while (true) {
-    const auto packet = (*reader)->Next();
-    if (!packet) std::abort();  // damage is no error here
-    if (!*packet) break;
-    if (!import.Add(**packet)) return 0;
+    const auto more = (*reader)->Next(packet);
+    if (!more) std::abort();  // damage is no error here
+    if (!*more) break;
+    if (!import.Add(packet, ViewTracePacket(packet.bytes))) return 0;
   }
   Counter counter;
   ReplayOptions options;

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "formats/testing/trace_content.h"
 #include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {

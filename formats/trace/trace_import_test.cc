@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/perfetto/trusted_fields.h"
-#include "formats/testing/trace_content.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {

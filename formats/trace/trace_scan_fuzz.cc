@@ -29,8 +29,7 @@ void Check(const TraceFacts& facts) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ringscope;
   const auto scanned =
-      ScanTraceFile(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)),
-                    [](uint64_t, std::optional<uint64_t>) {});
+      ScanTraceFile(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)));
   if (!scanned) return 0;
   if (scanned->sessions.empty()) std::abort();
   for (const TraceFacts& facts : scanned->sessions) Check(facts);

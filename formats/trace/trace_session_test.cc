@@ -28,17 +28,18 @@ std::string SourceField(const std::string& buffer) {
 }
 
 TEST(TraceSession, DataSources_MayNameTheirBuffer) {
-  TraceSession session;
-  session.AddConfig(wire::AsBytes(BufferField("a", 1) + BufferField("b", 1) + SourceField("b")));
-  EXPECT_EQ(session.BufferOf(2), 1u);
+  TraceFacts facts;
+  facts.config = BufferField("a", 1) + BufferField("b", 1) + SourceField("b");
+  EXPECT_EQ(TraceSession(facts).BufferOf(2), BufferId{1});
 }
 
 TEST(TraceSession, ShadowMode_IsV1) {
-  TraceSession session;
-  session.AddConfig(wire::AsBytes(BufferField("a", 2) + BufferField("b", 1)));
-  ASSERT_EQ(session.Buffers().size(), 2u);
-  EXPECT_EQ(session.Buffers()[0].engine, "v1");
-  EXPECT_EQ(session.Buffers()[1].engine, "v2");
+  TraceFacts facts;
+  facts.config = BufferField("a", 2) + BufferField("b", 1);
+  const TraceSession session(facts);
+  ASSERT_EQ(session.buffers.size(), 2u);
+  EXPECT_EQ(session.buffers[0].engine, "v1");
+  EXPECT_EQ(session.buffers[1].engine, "v2");
 }
 
 }  // namespace

@@ -12,33 +12,15 @@ namespace {
 
 /// A packet of the service itself.
 void AddServicePacketTo(Bytes packet, WrittenFile& file) {
-  std::optional<uint64_t> time_ns;
-  uint64_t clock = kBootTime;
-  bool is_mark = false;
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next()) {
-    switch (field->number) {
-      case proto::TracePacket::kTimestamp:
-        time_ns = field->value;
-        break;
-      case proto::TracePacket::kTimestampClockId:
-        clock = field->value;
-        break;
-      case proto::TracePacket::kServiceEvent:
-        is_mark = ServiceEventIn(field->bytes) == proto::ServiceEvent::kReadTracingBuffersCompleted;
-        break;
-      case proto::TracePacket::kTraceConfig:
-        file.config = ReadTraceConfigFacts(field->bytes);
-        break;
-      case proto::TracePacket::kTraceStats:
-        file.stats = ReadTraceStats(field->bytes);
-        break;
-      default:
-        break;
-    }
-  }
-  if (clock != kBootTime) time_ns.reset();
-  if (is_mark) file.marks.push_back({file.packets.size(), time_ns});
+  const TracePacketView view = ViewTracePacket(packet);
+  const bool is_boot_time = view.timestamp_clock.value_or(kBootTime) == kBootTime;
+  if (view.content == proto::TracePacket::kTraceConfig)
+    file.config = ReadTraceConfigFacts(view.content_bytes);
+  if (view.content == proto::TracePacket::kTraceStats)
+    file.stats = ReadTraceStats(view.content_bytes);
+  if (view.content == proto::TracePacket::kServiceEvent &&
+      ServiceEventIn(view.content_bytes) == proto::ServiceEvent::kReadTracingBuffersCompleted)
+    file.marks.push_back({file.packets.size(), is_boot_time ? view.timestamp : std::nullopt});
 }
 
 }  // namespace

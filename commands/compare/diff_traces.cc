@@ -1,0 +1,207 @@
+// Comparisons of traces, by the content of their packets.
+
+#include <fmt/format.h>
+
+#include "commands/compare/diff_view.h"
+#include "commands/replays/session_reads.h"
+#include "commands/replays/trace_check.h"
+#include "commands/shell/text.h"
+#include "core/compare/output_diff.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/packet_facts.h"
+#include "formats/inputs/result_reader.h"
+
+namespace ringscope {
+namespace {
+
+Result<ReplayOutput> Read(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  return ReadTraceResults(std::move(source));
+}
+
+Cell SequenceCell(const SequenceDiff& sequence, Side side) {
+  if (sequence.name[side].empty()) return "-";
+  return {sequence.name[side],
+          {{"sequence", sequence.name[side]},
+           {"uid", sequence.identity[side].uid},
+           {"pid", sequence.identity[side].pid},
+           {"packets", sequence.packets[side]}}};
+}
+
+void ReportSequences(Report& report, const OutputDiff& diff) {
+  Table table({{"A", Align::kLeft, "a"},
+               {"B", Align::kLeft, "b"},
+               {"packets in A", Align::kRight},
+               {"in B", Align::kRight},
+               {"in both", Align::kRight},
+               {"difference", Align::kLeft, "counts"}});
+  for (const SequenceDiff& sequence : diff.sequences) {
+    table.AddRow({SequenceCell(sequence, Side::kA),
+                  SequenceCell(sequence, Side::kB),
+                  WithCommas(sequence.packets.a),
+                  WithCommas(sequence.packets.b),
+                  WithCommas(sequence.counts.matched),
+                  {CountsText(sequence.counts), FieldsToJson(sequence.counts)}});
+  }
+  report.Data("sequences", table.ToJson());
+  report.Section("Sequences that differ", table, 2);
+}
+
+/// "17 of 5": packet 17 of sequence 5.
+Cell PacketCell(const OutputDifference& difference, Side side) {
+  const std::optional<OutputPacket>& packet = difference.packet[side];
+  if (!packet) return "-";
+  return {
+      fmt::format("{} of {}", WithCommas(difference.index[side] + 1), difference.sequence[side]),
+      {{"sequence", difference.sequence[side]},
+       {"index", difference.index[side]},
+       {"position", packet->position},
+       {"bytes", packet->size},
+       {"hash", fmt::format("{:016x}", packet->hash)},
+       {"loss_bits", packet->loss_bits},
+       {"content", packet->content == 0 ? Json() : Json(ContentName(packet->content))}}};
+}
+
+Table PacketTable(const std::vector<OutputDifference>& packets) {
+  const bool has_bits = !packets.empty() && packets.front().kind == DifferenceKind::kLossBits;
+  Table table({DataColumn("kind"),
+               {"packet in A", Align::kLeft, "a"},
+               {"in B", Align::kLeft, "b"},
+               {"bytes", Align::kRight},
+               {"content", Align::kLeft, "", kInText},
+               {"loss bits in A", Align::kLeft, "", has_bits ? kInText : 0},
+               {"in B", Align::kLeft, "", has_bits ? kInText : 0}});
+  for (const OutputDifference& packet : packets) {
+    const OutputPacket& seen = packet.packet.a ? *packet.packet.a : *packet.packet.b;
+    const auto bits = [&](Side side) {
+      return has_bits ? LossBitsToString(packet.packet[side]->loss_bits) : std::string();
+    };
+    table.AddRow({DataCell(Name(packet.kind)), PacketCell(packet, Side::kA),
+                  PacketCell(packet, Side::kB), WithCommas(seen.size), ContentName(seen.content),
+                  bits(Side::kA), bits(Side::kB)});
+  }
+  return table;
+}
+
+void ReportPackets(Report& report, const OutputDiff& diff) {
+  for (size_t i = 0; i < kDifferenceKinds; ++i) {
+    if (diff.listed[i].empty()) continue;
+    const auto kind = static_cast<DifferenceKind>(i);
+    const Table table = PacketTable(diff.listed[i]);
+    report.Data(Name(kind), table.ToJson());
+    PrintList(report, kind, table, diff.counts[kind], diff.listed[i].size(),
+              kind == DifferenceKind::kIdentity ? "sequence" : "packet");
+  }
+}
+
+void ReportFirst(Report& report, const OutputDiff& diff) {
+  report.Data("first_difference", diff.first ? PacketTable({*diff.first}).ToJson()[0] : Json());
+  if (!diff.first) return;
+  std::string where;
+  for (const Side side : kSides) {
+    if (!diff.first->packet[side]) continue;
+    where +=
+        fmt::format("{}packet {} of {} (packet {} of its sequence {})", where.empty() ? "" : ", ",
+                    WithCommas(uint64_t{diff.first->packet[side]->position} + 1), Letter(side),
+                    WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
+  }
+  report.Print("\n");
+  const char* const what = kDifferenceTexts[static_cast<size_t>(diff.first->kind)];
+  report.Title("First difference", fmt::format("{}: {}", what, where));
+}
+
+/// @param compares names what is compared, for programs
+/// @param inputs the sides' files
+/// @param remark about side A, for people
+Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
+                const char* compares, const Both<std::string>& inputs,
+                const std::string& remark = {}) {
+  Report report(context.console, args.format == "jsonl" ? Report::kOneLine : args.format,
+                kDiffDocument);
+  report.Data({{"compares", compares}, {"same", diff.Same()}});
+  for (const Side side : kSides) {
+    const uint64_t of_service = diff.service_packets[side];
+    report.Paragraph(fmt::format(
+        "{}: {}: {}{}{}", Letter(side), Printable(inputs[side]), side == Side::kA ? remark : "",
+        Count(diff.packets[side], "packet"),
+        of_service == 0
+            ? ""
+            : fmt::format(", and {} of the service itself, which {} not compared",
+                          Count(of_service, "packet"), of_service == 1 ? "is" : "are")));
+    report.Data(side == Side::kA ? "a" : "b", {{"input", inputs[side]},
+                                               {"packets", diff.packets[side]},
+                                               {"service_packets", of_service}});
+  }
+  report.Data(
+      {{"counts", FieldsToJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
+  report.Paragraph(fmt::format(
+      "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
+      Count(diff.sequences_matched, "sequence"),
+      diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
+  if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
+  ReportFirst(report, diff);
+  ReportSequences(report, diff);
+  report.AddObject("packets", [&] { ReportPackets(report, diff); });
+  report.Data("buffers", Json::array());
+  for (size_t i = 0; i < diff.stats.size(); ++i) {
+    BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(i)}};
+    buffer.sides.a.stats = diff.stats[i].a;
+    buffer.sides.b.stats = diff.stats[i].b;
+    report.AddItem("buffers", [&] {
+      report.Data("buffer", i);
+      ReportCounters(report, buffer, args.all, std::nullopt);
+    });
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.inputs[0]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.inputs[1]));
+  auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
+  if (!compared) {
+    compared.error().where.path = args.inputs[1];
+    compared.error().hint = fmt::format("compared with {}", args.inputs[0]);
+    return tl::unexpected<Error>(std::move(compared.error()));
+  }
+  Report report = ReportOf(context, args, *compared, "traces", {args.inputs[0], args.inputs[1]});
+  RS_RETURN_IF_ERROR(report.Finish());
+  return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
+  const std::vector<std::string> logs(args.inputs.begin(), args.inputs.end() - 1);
+  const std::string& trace = args.inputs.back();
+  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any)
+    return Fail(ErrorCode::kUsage, "the log has no session", {logs.front(), {}, {}},
+                "see 'ringscope info'");
+  RS_ASSIGN_OR_RETURN(const TraceCheck check,
+                      CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
+  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
+  const ReplayOutcome& outcome = check.outcome;
+  Report report =
+      ReportOf(context, args, check.diff, "replay_and_trace", {outcome.path, trace},
+               fmt::format("session {}{}, read {}: ", outcome.session,
+                           outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
+                           ReadsText(outcome.reads)));
+  report.Data({{"session", outcome.session},
+               {"reads", ReadsJson(outcome.reads)},
+               {"has_recorder_identity", check.has_recorder_identity}});
+  if (outcome.clone) report.Data("clone", *outcome.clone);
+  const auto print = [&](const std::string& text) {
+    if (!text.empty()) report.Print("\n" + Wrap(text, size_t{0}) + "\n");
+  };
+  print(ReadsNotes(outcome.reads));
+  if (check.has_recorder_identity)
+    print(
+        "The trace has uid and pid of the process that recorded, as the service saw them; they are "
+        "not compared with the producers' own.");
+  RS_RETURN_IF_ERROR(report.Finish());
+  return Worse(sessions.Finish(), check.Same() ? ExitCode::kClean : ExitCode::kNotice);
+}
+
+}  // namespace ringscope

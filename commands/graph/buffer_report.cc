@@ -1,0 +1,188 @@
+#include "commands/graph/buffer_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/table.h"
+#include "core/session/buffer_event.h"
+
+namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, LayoutExtent& extent) {
+  io("kind", extent.kind, "offset", extent.offset, "size", extent.size);
+  if (extent.kind == LayoutExtent::Kind::kChunk)
+    io("sequence", extent.chunk.sequence, "chunk", extent.chunk.chunk, "payload_size",
+       extent.payload_size, "consumed", extent.consumed, "incomplete", extent.incomplete,
+       "needs_patching", extent.needs_patch);
+}
+
+template <typename Io>
+void ListFields(Io& io, BufferLayout& layout) {
+  io("buffer", layout.buffer, "engine", layout.engine, "policy", layout.policy, "size", layout.size,
+     "record", layout.at.record, "time_ns", layout.at.time_ns, "before_read", layout.before_read,
+     "write_cursor", layout.write_cursor, "wraps", layout.wraps, "extents", layout.extents);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadStep& step) {
+  io("step", step.number, "sequence", step.sequence, "first_chunk", step.first_chunk, "last_chunk",
+     step.last_chunk);
+  ListFields(io, step.packets);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadStall& stall) {
+  io("sequence", stall.chunk.sequence, "chunk", stall.chunk.chunk, "reason", stall.reason,
+     "waits_for", stall.waits_for, "chunks", stall.chunks);
+}
+
+template <typename Io>
+void ListFields(Io& io, ReadWalk& walk) {
+  io("buffer", walk.buffer, "engine", walk.engine, "order", walk.order, "record", walk.at.record,
+     "time_ns", walk.at.time_ns, "write_cursor", walk.write_cursor, "steps", walk.steps, "stalls",
+     walk.stalls);
+}
+
+namespace {
+
+/// "buffer 1 (v2@58, 256 KiB, ring_buffer) after record 4,734 (1.836718 s)"
+std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
+  return fmt::format(
+      "buffer {} ({}, {}, {}) {}", Raw(layout.buffer), layout.engine, HumanSize(layout.size),
+      Name(layout.policy),
+      clock.After(layout.at, layout.before_read ? "before its last read, at" : "after"));
+}
+
+/// "2:2 (app/render): 120 chunks, 64 KiB, 60 KiB unread"
+std::string ShareLine(const LayoutShare& share, const SessionNotes& notes) {
+  if (share.kind == LayoutExtent::Kind::kPadding)
+    return fmt::format("padding of consumed or cleared chunks: {}", HumanSize(share.bytes));
+  if (share.kind == LayoutExtent::Kind::kUnused)
+    return fmt::format("never written: {}", HumanSize(share.bytes));
+  return fmt::format("{}: {}, {}, {} unread", notes.NameOf(share.sequence),
+                     Count(share.chunks, "chunk"), HumanSize(share.bytes), HumanSize(share.unread));
+}
+
+constexpr size_t kTextCellsInRow = 64;
+constexpr size_t kMaxTextCells = 32 * kTextCellsInRow;
+
+/// Returns the sign of a cell: "A" unread, "a" consumed, beyond 26 sequences "@" and "o".
+std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
+  if (share.kind == LayoutExtent::Kind::kPadding) return "·";
+  if (share.kind == LayoutExtent::Kind::kUnused) return " ";
+  if (index >= 26) return consumed ? "o" : "@";
+  return std::string(1, static_cast<char>((consumed ? 'a' : 'A') + static_cast<int>(index)));
+}
+
+/// A line below the row of bytes in which the write cursor is, which points at it.
+std::string CursorLine(uint64_t cursor, uint64_t cell) {
+  constexpr size_t kFirstCell = 14;  // column
+  const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
+  const std::string text = fmt::format("write cursor {:#x}", cursor);
+  if (column + 2 + text.size() <= kTextColumns) return fmt::format("{:{}}^ {}\n", "", column, text);
+  return fmt::format("{:>{}} ^\n", text, column - 1);
+}
+
+std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
+  const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
+  std::string text = fmt::format(
+      "  {} per character, {} per line\n"
+      "  letters where chunks and lines begin: A== unread, a-- read\n",
+      HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kTextCellsInRow));
+  for (size_t row = 0; row < grid.cells.size(); row += kTextCellsInRow) {
+    const size_t end = std::min(row + kTextCellsInRow, grid.cells.size());
+    std::string line;
+    for (size_t i = row; i < end; ++i) {
+      const LayoutCell& cell = grid.cells[i];
+      const LayoutShare& share = grid.shares[cell.share];
+      const bool continues = i > row && !cell.starts && cell.share == grid.cells[i - 1].share &&
+                             share.kind == LayoutExtent::Kind::kChunk;
+      line += continues ? (cell.consumed ? "-" : "=") : Symbol(share, cell.share, cell.consumed);
+    }
+    text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
+    const uint64_t cursor = layout.write_cursor / grid.bytes_per_cell;  // its cell
+    if (cursor >= row && (cursor < end || end == grid.cells.size()))
+      text += CursorLine(layout.write_cursor, cursor - row);
+  }
+  for (size_t i = 0; i < grid.shares.size(); ++i)
+    text += fmt::format("  {}  {}\n", Symbol(grid.shares[i], i, false),
+                        ShareLine(grid.shares[i], notes));
+  return text;
+}
+
+/// By ReadOrder; {} is the write cursor.
+constexpr std::array kOrderTexts = {
+    "The order is what a copy of the buffer returned; the engine does not state its rule.",
+    "A read pass starts at the write cursor, {:#x}, and follows the buffer from chunk to chunk. At "
+    "each chunk it reads the sequence from its oldest chunk up to this one.",
+    "A read pass takes the sequences by producer and writer, and reads each from its oldest chunk "
+    "on. It leaves a sequence where a chunk id is missing."};
+
+std::string StepsText(const ReadWalk& walk, bool full) {
+  constexpr size_t kMaxSteps = 40;  // more are shown only if all are asked for
+  Table table({{"step", Align::kRight},
+               {"sequence", Align::kLeft},
+               {"packets begin in", Align::kLeft},
+               {"packets", Align::kRight},
+               {"bytes", Align::kRight}});
+  const size_t shown = full ? walk.steps.size() : std::min(walk.steps.size(), kMaxSteps);
+  for (size_t i = 0; i < shown; ++i) {
+    const ReadStep& step = walk.steps[i];
+    std::string chunks = fmt::format("#{}", Raw(step.first_chunk));
+    if (step.first_chunk != step.last_chunk) chunks += fmt::format("-#{}", Raw(step.last_chunk));
+    table.AddRow({CountCell(step.number), ToString(step.sequence), std::move(chunks),
+                  CountCell(step.packets.packets), BytesCell(step.packets.bytes)});
+  }
+  std::string text = table.Text(2);
+  if (shown < walk.steps.size())
+    text += fmt::format("  and {} (--full shows all)\n",
+                        Count(walk.steps.size() - shown, "further step"));
+  return text;
+}
+
+std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock) {
+  std::string text =
+      fmt::format("buffer {} ({}) {}\n", Raw(walk.buffer), walk.engine, clock.After(walk.at));
+  text += Wrap(fmt::format(fmt::runtime(kOrderTexts.at(static_cast<size_t>(walk.order))),
+                           walk.write_cursor),
+               2) +
+          "\n";
+  if (walk.steps.empty())
+    text += "  Nothing is left to read here; choose another moment with --at.\n";
+  else
+    text += StepsText(walk, full);
+  for (const ReadStall& stall : walk.stalls)
+    text +=
+        fmt::format("  {} stays: {} from #{} on, waiting for {}\n", ToString(stall.chunk.sequence),
+                    Count(stall.chunks, "chunk"), Raw(stall.chunk.chunk),
+                    WaitsFor(stall.reason, fmt::format("#{}", Raw(stall.waits_for))));
+  return text;
+}
+
+}  // namespace
+
+std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                       const SessionNotes& notes) {
+  std::string text;
+  for (const BufferLayout& layout : layouts)
+    text += "\n" + Wrap(LayoutHeading(layout, clock), "") + "\n" + MapText(layout, notes);
+  return text;
+}
+
+Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
+
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock) {
+  if (walks.empty())
+    return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
+  std::string text;
+  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock);
+  return text;
+}
+
+Json OrderJson(const std::vector<ReadWalk>& walks) { return FieldsToJson(walks); }
+
+}  // namespace ringscope

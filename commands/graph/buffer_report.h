@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_COMMANDS_GRAPH_BUFFER_REPORT_H_
+#define RINGSCOPE_COMMANDS_GRAPH_BUFFER_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "commands/graph/graph_words.h"
+#include "commands/view/json.h"
+#include "core/graph/layout_map.h"
+#include "core/graph/read_walk.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+// What buffers hold at a moment.
+
+/// Maps for a terminal: a letter for each sequence, capital where unread.
+/// @param notes of the same replay
+std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                       const SessionNotes& notes);
+/// An array of buffers.
+Json LayoutJson(const std::vector<BufferLayout>& layouts);
+
+/// In which order a read pass takes what is in the buffers, for a terminal.
+/// @param full every step, however many
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock);
+/// An array of buffers, with every step.
+Json OrderJson(const std::vector<ReadWalk>& walks);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_GRAPH_BUFFER_REPORT_H_

@@ -1,0 +1,184 @@
+#include "commands/graph/graph_report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/table.h"
+#include "core/log/verdict.h"
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+
+template <typename Io>
+void ListFields(Io& io, PatchTally& patches) {
+  io("applied", patches.applied, "late", patches.late, "missed", patches.missed, "refused",
+     patches.refused);
+}
+
+template <typename Io>
+void ListTally(Io& io, FateTally& packets) {
+  io.Object("packets", [&](auto& fates) {
+    for (const auto& [fate, count] : packets) fates(Name(fate), count);
+  });
+}
+
+template <typename Io>
+void ListSums(Io& io, ChunkSums& sums) {
+  io("bytes", sums.bytes, "fragments", sums.fragments, "fragments_given_up", sums.abandoned,
+     "invalid_packets", sums.invalid, "recommits", sums.recommits, "relocations", sums.relocations,
+     "patches", sums.patches, "loss_bits", LossBitsToString(sums.loss_bits));
+  ListTally(io, sums.packets);
+  io.Object("packets_evicted_by", [&](auto& evictors) {
+    for (const auto& [sequence, count] : sums.evictors.packets)
+      evictors(ToString(sequence).c_str(), count);
+  });
+  io("packets_evicted_by_others", sums.evictors.others);
+}
+
+template <typename Io>
+void ListFields(Io& io, ChunkNode& node) {
+  io("kind", std::string("chunk"), "chunk", static_cast<uint32_t>(node.id), "fate", node.fate,
+     "committed", node.committed, "left", node.left, "size_in_buffer", node.outer_size,
+     "continues_from_previous", node.continues_previous, "continues_on_next",
+     node.continues_on_next, "needs_patching", (node.flags & kNeedsPatching) != 0, "complete",
+     node.complete, "origin", node.origin, "end", node.end, "evicted_by", node.culprit, "discarded",
+     node.discarded, "refused", node.refused, "stall", node.stall, "stalled_since", node.stalled,
+     "reads_stalled", node.stalls, "unpatched", node.unpatched, "recommit_refused",
+     node.recommit_refused, "fragments_read", node.read_fragments);
+  ListSums(io, node);
+}
+
+template <typename Io>
+void ListFields(Io& io, ChunkRun& run) {
+  io("kind", std::string("run"), "first", static_cast<uint32_t>(run.first), "last",
+     static_cast<uint32_t>(run.last), "chunks", run.chunks);
+  io.Object("fates", [&](auto& fates) {
+    for (size_t i = 0; i < kChunkFates; ++i)
+      if (run.by_fate[i] > 0) fates(Name(static_cast<ChunkFate>(i)), run.by_fate[i]);
+  });
+  io("first_committed", run.from, "last_committed", run.to, "discarded", run.discarded, "refused",
+     run.refused, "unpatched", run.unpatched, "aborted", run.aborted, "broken", run.broken);
+  ListSums(io, run);
+}
+
+template <typename Io>
+void ListFields(Io& io, ChunkGap& gap) {
+  io("kind", std::string("gap"), "first", static_cast<uint32_t>(gap.first), "last",
+     static_cast<uint32_t>(gap.last));
+}
+
+template <typename Io>
+void ListFields(Io& io, SequenceGraph& graph) {
+  io("buffer", graph.buffer, "generation", graph.generation, "sequence", graph.sequence, "chunks",
+     graph.chunks, "bytes", graph.bytes, "orphan_patches", graph.orphan_patches);
+  ListTally(io, graph.packets);
+}
+
+namespace {
+
+/// By Tone.
+constexpr std::array<const char*, kTones> kSigns = {"●", "○", "◌", "◐", "✗", "?"};
+
+/// The column beside the chunks: packets that continue from one to the next.
+std::string LinkSign(Link before, Link after) {
+  const auto continues = [](Link link) { return link == Link::kRead || link == Link::kContinues; };
+  const bool from = continues(before), on = continues(after);
+  return std::string(from ? (on ? "┤" : "┘") : (on ? "┐" : " ")) +
+         (after == Link::kBroken ? "!" : " ");
+}
+
+std::string TableText(const SequenceGraph& graph, const GraphClock& clock) {
+  Table table({{"", Align::kLeft},
+               {"chunk", Align::kLeft},
+               {"committed", Align::kRight},
+               {"bytes", Align::kRight},
+               {"fragments", Align::kRight},
+               {"fate", Align::kLeft}});
+  Link before = Link::kNone;
+  for (size_t i = 0; i < graph.items.size(); ++i) {
+    const GraphRow row = RowOf(graph.items[i], clock);
+    const Link after = graph.LinkAfter(i);
+    const std::string sign =
+        row.tone ? kSigns[static_cast<size_t>(*row.tone)] + LinkSign(before, after) : "┄";
+    table.AddRow({sign, row.ids(), row.committed, row.bytes, row.fragments, row.fate});
+    before = after;
+  }
+  return table.Text(2);
+}
+
+}  // namespace
+
+std::string GraphReport::HeadingText(const SequenceGraph& graph) const {
+  std::string text =
+      fmt::format("sequence {} in buffer {}", notes.NameOf(graph.sequence), Raw(graph.buffer));
+  for (const BufferOutcome& buffer : outcome.buffers)
+    if (buffer.id == graph.buffer)
+      text += fmt::format(
+          " ({}, {}, {}{})", buffer.engine, HumanSize(buffer.size), Name(buffer.policy),
+          graph.generation > 0 ? fmt::format(", number {} of this id", graph.generation + 1) : "");
+  return text;
+}
+
+std::string GraphReport::SummaryText(const SequenceGraph& graph) {
+  std::string text = fmt::format("{}, {}, {}", Count(graph.chunks, "chunk"), HumanSize(graph.bytes),
+                                 PacketsText(graph.packets));
+  if (graph.orphan_patches > 0)
+    text += fmt::format(
+        "; {} for chunks that are not in the log",
+        graph.orphan_patches == 1 ? "1 patch" : WithCommas(graph.orphan_patches) + " patches");
+  return text;
+}
+
+std::string GraphReport::ClosingText() const {
+  if (sequences == 0) return "No sequence committed anything.";
+  // A log made of a trace has nothing of what was lost before.
+  const char* const of = LossesBefore(outcome.verdicts) ? " of what is in the trace" : "";
+  if (graphs.size() == sequences)
+    return with_losses == 0 ? fmt::format("No packet{} was lost.", of) : "";
+  return fmt::format(
+      "{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
+      Count(sequences, "sequence"),
+      with_losses == 0
+          ? fmt::format("the largest first; no packet{} was lost in any.", of)
+          : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses)));
+}
+
+std::string GraphText(const GraphReport& report) {
+  std::string text;
+  for (const SequenceGraph& graph : report.graphs)
+    text += "\n" + Wrap(report.HeadingText(graph), size_t{0}) + "\n" +
+            Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n" +
+            TableText(graph, report.clock);
+  std::vector<std::string> legend;
+  for (size_t i = 0; i < kTones; ++i)
+    if (static_cast<Tone>(i) != Tone::kUnknown)
+      legend.push_back(fmt::format("{} {}", kSigns[i], kToneTexts[i]));
+  legend.emplace_back("┐┤┘ a packet continues in the next chunk");
+  legend.emplace_back("! broken: the next chunk does not continue it");
+  text += "\n" + Wrap(Joined(legend, "; "), size_t{0}) + "\n";
+  if (const std::string closing = report.ClosingText(); !closing.empty())
+    text += Wrap(closing, size_t{0}) + "\n";
+  return text;
+}
+
+Json GraphJson(const GraphReport& report) {
+  Json graphs = Json::array();
+  for (const SequenceGraph& graph : report.graphs) {
+    Json& json = graphs.emplace_back(FieldsToJson(graph));
+    json["name"] = Printable(report.notes.NameOf(graph.sequence));
+    json["items"] = Json::array();
+    for (size_t i = 0; i < graph.items.size(); ++i) {
+      Json item = std::visit([](const auto& value) { return FieldsToJson(value); }, graph.items[i]);
+      item["link_to_next"] = Name(graph.LinkAfter(i));
+      json["items"].push_back(std::move(item));
+    }
+  }
+  return {{"sequences", report.sequences},
+          {"sequences_with_losses", report.with_losses},
+          {"graphs", std::move(graphs)}};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,231 @@
+#include "commands/record/flush_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/testing/ipc_peer.h"
+#include "commands/testing/op_list.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Encode;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr ProducerId kApp{1};
+constexpr ProducerId kProbes{2};
+constexpr uint64_t kForClone = 3 | 1 << 4;
+constexpr uint64_t kServiceSession = 9;
+
+/// A session with buffer 1, which is transferred and which `app` writes to, and buffer 2, which is
+/// emptied before and which `probes` writes to.
+class FlushWatchTest : public ::testing::Test {
+ protected:
+  FlushWatchTest() {
+    SessionPlan plan;
+    plan.config.buffers = {{.size_kb = 4, .transfer_on_clone = true},
+                           {.size_kb = 4, .clear_before_clone = true}};
+    plan.config.unique_session_name = "mine";
+    plan.sources = {{"a", 0}, {"b", 1}};
+    buffers_.Start(plan);
+    Add(kApp, "a", 1);
+    Add(kProbes, "b", 2);
+    log_.bodies.clear();
+  }
+  void Add(ProducerId producer, const std::string& source, uint16_t buffer, bool flushes = true) {
+    const auto session = buffers_.OnTarget(
+        {.data_source = source, .buffer = BufferId{buffer}, .service_session = kServiceSession});
+    instances_.Remove(producer, 1);
+    instances_.Add(producer, 1,
+                   {.session = session, .target = BufferId{buffer}, .flushes = flushes});
+  }
+  uint64_t Request(const ipc::CloneSession& request) {
+    const std::string bytes = Encode(request);
+    return watch_.OnCloneRequested(wire::AsBytes(bytes), kStart);
+  }
+  void Ask(uint64_t flush, ProducerId producer, uint64_t flags = 1 | 1 << 4) {
+    watch_.OnRequested({.flush = flush, .producer = producer, .instances = {1}, .flags = flags},
+                       kStart);
+  }
+  void Flush(uint64_t flush, ProducerId producer) { Ask(flush, producer, kForClone); }
+  bool OnTime(int ms) { return watch_.OnTime(kStart + std::chrono::milliseconds(ms)); }
+  /// What was logged since the last call: "clone 1 of 1", "clear 2", "take 1", "copy 2", "late 5",
+  /// "done".
+  std::vector<std::string> Log() {
+    std::vector<std::string> texts;
+    for (const OpBody& body : log_.bodies) {
+      if (const auto* clone = std::get_if<CloneRequested>(&body))
+        texts.push_back("clone " + std::to_string(clone->clone) + " of " +
+                        (clone->session ? std::to_string(*clone->session) : "?"));
+      if (const auto* cleared = std::get_if<BufferCleared>(&body))
+        texts.push_back("clear " + std::to_string(Raw(cleared->buffer)));
+      if (const auto* cloned = std::get_if<BufferCloned>(&body))
+        texts.push_back((cloned->transfer ? "take " : "copy ") +
+                        std::to_string(Raw(cloned->buffer)));
+      if (const auto* ended = std::get_if<CloneEnded>(&body))
+        texts.push_back(ended->success ? "done" : "failed " + ended->error);
+      if (const auto* late = std::get_if<FlushTimedOut>(&body))
+        texts.push_back("late " + std::to_string(late->flush));
+      if (std::holds_alternative<Note>(body)) texts.push_back("note");
+      if (const auto* inexact = std::get_if<Inexact>(&body))
+        texts.push_back("inexact: " + inexact->detail);
+    }
+    log_.bodies.clear();
+    return texts;
+  }
+
+  static constexpr FlushWatch::Clock::time_point kStart{};
+  testing::OpList log_;
+  SessionBuffers buffers_{log_, [](const std::string&, int32_t) {}};
+  Instances instances_;
+  FlushWatch watch_{log_, buffers_, instances_};
+};
+
+TEST_F(FlushWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
+  const uint64_t clone = Request({.session_id = kServiceSession});
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2"));
+  Flush(5, kApp);
+  Flush(6, kProbes);
+  EXPECT_THAT(Log(), IsEmpty());
+  watch_.OnAcknowledged(kProbes, 6);
+  EXPECT_THAT(Log(), ElementsAre("copy 2"));
+  watch_.OnAcknowledged(kProbes, 7);
+  EXPECT_THAT(Log(), IsEmpty());
+  watch_.OnAcknowledged(kApp, 5);
+  EXPECT_THAT(Log(), ElementsAre("take 1"));
+  watch_.OnCloneReply(clone, {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("done"));
+}
+
+// The acknowledgement of one producer can precede the request to the next.
+TEST_F(FlushWatchTest, GroupWaitsForAllItsProducers) {
+  Add(kProbes, "a", 1);
+  Request({.session_id = kServiceSession});
+  Flush(5, kApp);
+  watch_.OnAcknowledged(kApp, 5);
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "copy 2"));  // nobody flushes 2
+  Flush(5, kProbes);
+  watch_.OnAcknowledged(kProbes, 5);
+  EXPECT_THAT(Log(), ElementsAre("take 1"));
+}
+
+TEST_F(FlushWatchTest, GroupWithoutFlushes_IsClonedAtOnce) {
+  Add(kApp, "a", 1, /*flushes=*/false);
+  Request({.session_id = kServiceSession});
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1"));
+}
+
+TEST_F(FlushWatchTest, TimedOutFlush_IsTheInstant) {
+  Request({.session_id = kServiceSession});
+  Flush(5, kApp);
+  watch_.OnRequested({.flush = 6, .producer = kProbes, .instances = {1}, .flags = kForClone},
+                     kStart + std::chrono::seconds(1));
+  Log();
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 5", "take 1"));
+}
+
+// A session that is not started is cloned without a flush.
+TEST_F(FlushWatchTest, Reply_ClonesWhatWasNotFlushed) {
+  const uint64_t clone = Request({.session_id = kServiceSession});
+  Log();
+  watch_.OnCloneReply(clone, {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
+}
+
+// While a clone is made only those may commit who are asked to flush for it.
+TEST_F(FlushWatchTest, Open_UntilItsReply) {
+  EXPECT_FALSE(watch_.AnyClone());
+  const uint64_t clone = Request({.session_id = kServiceSession});
+  EXPECT_TRUE(watch_.AnyClone());
+  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
+  Flush(5, kApp);
+  Flush(6, kProbes);
+  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
+  watch_.OnAcknowledged(kApp, 4);
+  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
+  watch_.OnAcknowledged(kApp, 5);
+  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
+  EXPECT_TRUE(watch_.CloneWaitsFor(kProbes));
+  EXPECT_TRUE(watch_.AnyClone());
+  watch_.OnCloneReply(clone, {.success = true});
+  EXPECT_FALSE(watch_.AnyClone());
+  EXPECT_THAT(Log(), ::testing::Contains(HasSubstr("a producer has not acknowledged")));
+}
+
+TEST_F(FlushWatchTest, WithoutAReply_OthersWaitForTheFlushTimeoutOnly) {
+  Request({.session_id = kServiceSession});
+  Log();
+  EXPECT_FALSE(OnTime(5000));
+  EXPECT_TRUE(watch_.AnyClone());
+  EXPECT_TRUE(OnTime(6000));
+  EXPECT_FALSE(watch_.AnyClone());
+  EXPECT_FALSE(OnTime(7000));
+  EXPECT_THAT(Log(), ElementsAre(HasSubstr("does not reply to the request for clone 1")));
+}
+
+TEST_F(FlushWatchTest, Failure_ClonesNothing) {
+  const uint64_t clone = Request({.session_id = kServiceSession});
+  Log();
+  watch_.OnCloneReply(clone, {.success = false, .error = "not allowed"});
+  EXPECT_THAT(Log(), ElementsAre("failed not allowed"));
+}
+
+TEST_F(FlushWatchTest, SeveralClones_ByNameAndByChoice) {
+  watch_.OnCloneReply(Request({.unique_session_name = "mine"}), {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1", "copy 2", "done"));
+  watch_.OnCloneReply(Request({.session_id = ipc::kAnySession}), {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("clone 2 of 1", "clear 2", "take 1", "copy 2", "done"));
+}
+
+TEST_F(FlushWatchTest, AnotherSession_IsNotTakenForThis) {
+  watch_.OnCloneReply(Request({.unique_session_name = "other"}), {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of ?", "note", "done"));
+  watch_.OnCloneReply(Request({.session_id = kServiceSession + 1}), {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("clone 2 of ?", "note", "done"));
+}
+
+// Of several sessions whose numbers are not known the flush shows which it is.
+TEST_F(FlushWatchTest, Flush_ShowsTheSession) {
+  buffers_.Start(SessionPlan{});
+  Request({.session_id = ipc::kAnySession});
+  EXPECT_EQ(Log().front(), "clone 1 of ?");
+  Flush(5, kApp);
+  EXPECT_THAT(Log(), ElementsAre("clear 2"));
+  watch_.OnAcknowledged(kApp, 5);
+  EXPECT_THAT(Log(), ElementsAre("take 1"));
+}
+
+TEST_F(FlushWatchTest, Timeout_IsTheConfigs) {
+  Ask(5, kApp);
+  Ask(5, kProbes);
+  Ask(6, kApp);
+  watch_.OnAcknowledged(kApp, 6);
+  OnTime(4999);
+  EXPECT_THAT(Log(), IsEmpty());
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
+  OnTime(9000);
+  EXPECT_THAT(Log(), IsEmpty());
+}
+
+TEST_F(FlushWatchTest, Timeout_IsTheConsumers) {
+  watch_.OnConsumerCall(1, 100);
+  Ask(5, kApp, 4 | 2 << 4);
+  Ask(6, kApp);  // the service's own
+  OnTime(100);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
+}
+
+TEST_F(FlushWatchTest, ConsumersReply_EndsWhatItAskedFor) {
+  watch_.OnConsumerCall(1, 0);
+  Ask(5, kApp, 4 | 2 << 4);
+  Ask(6, kApp);
+  watch_.OnConsumerReply(1, /*success=*/false);
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,82 @@
+#include "commands/record/tap.h"
+
+namespace ringscope {
+namespace {
+
+/// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.
+constexpr uint64_t kFirstOwnRequest = 0xF0000000;
+constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
+
+}  // namespace
+
+Status Tap::FromClient(PassingFrame&& frame, FrameSocket& service) {
+  const ipc::Frame view = frame.frame;
+  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body)) {
+    SetUnconfirmed();
+    return OnRequest(methods_.Find(*invoke), *invoke, std::move(frame), service);
+  }
+  if (std::holds_alternative<ipc::BindService>(view.body)) bind_request_ = view.request_id;
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
+  const ipc::Frame view = frame.frame;
+  if (const auto* const bound = std::get_if<ipc::BindServiceReply>(&view.body);
+      bound != nullptr && view.request_id == bind_request_)
+    methods_.Learn(*bound);
+  if (const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&view.body)) {
+    if (confirmation_ == view.request_id) {
+      OnConfirmed(*reply);
+      if (reply->has_more) return {};
+      confirmation_.reset();
+      answered_ = true;
+      FinishRound();
+      return {};
+    }
+    RS_RETURN_IF_ERROR(OnReply(view.request_id, *reply, frame));
+    FinishRound();
+  }
+  client.Queue(std::move(frame));
+  return {};
+}
+
+uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service) {
+  const uint64_t id = kFirstOwnRequest + own_requests_++ % kOwnRequests;
+  std::string frame;
+  ipc::AppendInvoke(frame, id,
+                    {.service = methods_.service(),
+                     .method = methods_.IdOf(method).value_or(0),
+                     .args = args,
+                     .drop_reply = drop_reply});
+  service.Queue(wire::AsBytes(frame));
+  return id;
+}
+
+void Tap::FinishRound() {
+  if (!answered_ || IsBeingServed()) return;
+  answered_ = false;
+  confirmed_ = true;
+  if (--rounds_ > 0) return;
+  unconfirmed_ = must_confirm_ = false;
+  if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
+}
+
+bool Tap::AskConfirmation(FrameSocket& service) {
+  const std::optional<ipc::MethodName> method = ConfirmingMethod();
+  if (!method) {
+    recording_.log.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
+    unconfirmed_ = must_confirm_ = false;
+    return false;
+  }
+  // What the service does in a task of its own, after a request, is done when it handles the second
+  // request after it.
+  if (rounds_ == 0)
+    rounds_ = recording_.flushes.AnyClone() || recording_.files.cause_is_under_way() ? 2 : 1;
+  reads_ = recording_.files.reads();
+  const std::string args = ConfirmingArgs();
+  confirmation_ = Invoke(*method, wire::AsBytes(args), /*drop_reply=*/false, service);
+  return true;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,202 @@
+// Losses of each machine: by the kernel before the probes read its events, and by the clocks and the
+// sorter of trace processor.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+
+namespace ringscope {
+namespace {
+
+/// A counter over all CPUs.
+struct CpuSum {
+  uint64_t events = 0;
+  std::vector<std::string> cpus;  // the first few that are concerned
+  uint64_t cpu_count = 0;
+
+  void Add(uint64_t cpu, uint64_t count) {
+    if (count == 0) return;
+    events += count;
+    ++cpu_count;
+    constexpr size_t kMost = 8;
+    if (cpus.size() < kMost) cpus.push_back(std::to_string(cpu));
+  }
+  std::string Where() const {
+    return fmt::format("{} ({}{})", Count(cpu_count, "CPU"), Joined(cpus),
+                       cpu_count > cpus.size() ? ", ..." : "");
+  }
+};
+
+/// Adds the kernel's buffers as the config has them, and twice their size as a change.
+void AddKernelBuffer(const Examiner& examiner, Finding& finding) {
+  const auto& sources = examiner.config.sources;
+  const auto source = std::ranges::find(sources, "linux.ftrace", &ConfiguredSource::name);
+  if (source == sources.end()) return;
+  constexpr uint64_t kLeastKb = 8192;
+  finding.cause = fmt::format(
+      "The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
+      source->ftrace_buffer_kb ? HumanSize(*source->ftrace_buffer_kb * kKiB) : "default size",
+      source->ftrace_drain_period_ms ? fmt::format("every {} ms", *source->ftrace_drain_period_ms)
+                                     : "default period");
+  finding.changes.push_back(
+      {fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",
+                   source - sources.begin()),
+       std::to_string(std::max(kLeastKb, source->ftrace_buffer_kb.value_or(0) * 2)),
+       "the kernel's buffer of a CPU was full before it was read", true});
+}
+
+void ExamineOverrun(Examiner& examiner, const CpuSum& bundles, const CpuSum& overrun) {
+  const std::string reporting = Count(bundles.events, "bundle");
+  Finding& finding = examiner.Add(
+      "ftrace.overrun",
+      overrun.events > 0
+          ? fmt::format("The kernel overwrote {} before they were read.",
+                        Count(overrun.events, "event"))
+          : fmt::format("Before {} the kernel overwrote events: how many is not known.", reporting),
+      {.where = (bundles.events > 0 ? bundles : overrun).Where(),
+       .proof = fmt::format("lost_events in {}.", reporting),
+       .weight = std::max(bundles.events, overrun.events)});
+  if (bundles.events == 0) {
+    // The counter alone counts events, too, that were overwritten before the session read any.
+    finding.harm = Harm::kInfo;
+    finding.proof =
+        "The overrun counters at the session's start and end; no bundle reports that events before "
+        "it were lost.";
+  }
+  AddKernelBuffer(examiner, finding);
+}
+
+void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
+  const FtraceCounters& ftrace = facts.ftrace;
+  CpuSum bundles, overrun, commit_overrun, dropped;
+  for (const auto& [cpu, counters] : ftrace.cpus()) {
+    bundles.Add(cpu, counters.bundles_after_loss);
+    overrun.Add(cpu, counters[FtraceCounter::kOverrun].delta().value_or(0));
+    commit_overrun.Add(cpu, counters[FtraceCounter::kCommitOverrun].delta().value_or(0));
+    dropped.Add(cpu, counters[FtraceCounter::kDroppedEvents].delta().value_or(0));
+  }
+  if (bundles.events > 0 || overrun.events > 0)
+    ExamineOverrun(examiner, bundles, overrun);
+  else if (!ftrace.cpus().empty())
+    examiner.Well("The kernel overwrote no ftrace event before it was read.");
+  const auto add = [&](const char* rule, const CpuSum& sum, const char* counter) {
+    if (sum.events > 0)
+      examiner.Add(rule, fmt::format("The kernel lost {}.", Count(sum.events, "event")),
+                   {.where = sum.Where(),
+                    .proof = fmt::format("{} of ftrace_stats, end less start.", counter),
+                    .weight = sum.events});
+  };
+  add("ftrace.commit_overrun", commit_overrun, "commit_overrun");
+  add("ftrace.dropped", dropped, "dropped_events");
+  if (const uint64_t misses = ftrace.kprobe_misses().delta().value_or(0); misses > 0)
+    examiner.Add("ftrace.kprobe_misses", fmt::format("{} of kprobes missed.", Count(misses, "hit")),
+                 {.proof = "kprobe_stats of ftrace_stats, end less start.", .weight = misses});
+}
+
+std::string ClockName(ClockKey clock) {
+  static constexpr std::array kNames = {"",
+                                        "REALTIME",
+                                        "REALTIME_COARSE",
+                                        "MONOTONIC",
+                                        "MONOTONIC_COARSE",
+                                        "MONOTONIC_RAW",
+                                        "BOOTTIME",
+                                        "",
+                                        "",
+                                        "TSC"};
+  if (clock.id < kNames.size() && *kNames[clock.id] != '\0')
+    return fmt::format("clock {} ({})", clock.id, kNames[clock.id]);
+  if (clock.sequence_id != 0)
+    return fmt::format("clock {} of sequence {}", clock.id, clock.sequence_id);
+  return fmt::format("clock {}", clock.id);
+}
+
+/// @return packets whose times cannot be converted
+uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
+  uint64_t failed = 0;
+  std::vector<std::string> clocks;
+  for (const ClockProblem& problem : facts.clock_problems) {
+    failed += problem.packets;
+    constexpr size_t kMost = 6;
+    if (clocks.size() < kMost)
+      clocks.push_back(fmt::format("{}, {} ({})", ClockName(problem.clock),
+                                   problem.failure == ClockFailure::kUnknownSource
+                                       ? "in no snapshot"
+                                       : "without a snapshot that relates it to the trace's clock",
+                                   Count(problem.packets, "packet")));
+  }
+  if (failed > 0)
+    examiner.Add("clock.unknown",
+                 fmt::format("Trace processor cannot place {} in time, and drops them.",
+                             Count(failed, "packet")),
+                 {.where = Joined(clocks, "; "),
+                  .proof = "The packets' timestamp_clock_id, and the clock snapshots of the trace.",
+                  .weight = failed});
+  if (facts.undeferrable > 0)
+    examiner.Add("clock.lost_packets",
+                 fmt::format("{} came before the clock snapshot that they need, and are dropped.",
+                             Count(facts.undeferrable, "packet")),
+                 {.weight = facts.undeferrable});
+  return failed;
+}
+
+void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.snapshots > 0 && failed == 0 && facts.invalid_snapshots == 0)
+    examiner.Well(fmt::format("All times can be converted, by {}.",
+                              Count(facts.snapshots, "clock snapshot")));
+  if (facts.snapshots == 0 && facts.data_packets > 0) {
+    if (examiner.is_of_log())
+      examiner.Unknown("How the session's clocks relate: no clock snapshot is in the log.");
+    else
+      examiner.Add("clock.no_snapshots", "The trace has no clock snapshot.",
+                   {.proof = "No clock_snapshot packet."});
+  }
+  if (facts.snapshots_left_out > 0)
+    examiner.Unknown(
+        fmt::format("Times after the first {}: further ones are not kept.",
+                    Count(facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
+}
+
+void ExamineOrder(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.late_events > 0)
+    examiner.Add("order.late",
+                 fmt::format("Trace processor drops {} that come too late for its sorter.",
+                             Count(facts.late_events, "event")),
+                 {.cause = fmt::format("The trace was sorted in {} by the service's events on "
+                                       "flushes and reads, and these events are older than a "
+                                       "window that was over.",
+                                       Count(facts.sort_windows + 1, "window")),
+                  .proof = "The order of packets and of all_data_sources_flushed and "
+                           "read_tracing_buffers_completed.",
+                  .weight = facts.late_events});
+  else if (facts.sort_windows > 0)
+    examiner.Well("No event comes too late for the sorter of trace processor.");
+}
+
+}  // namespace
+
+void ExamineFtrace(Examiner& examiner) {
+  examiner.OnEachMachine([&](const MachineFacts& machine) { ExamineKernel(examiner, machine); });
+}
+
+void ExamineClocks(Examiner& examiner) {
+  uint64_t failed = 0;
+  examiner.OnEachMachine(
+      [&](const MachineFacts& machine) { failed += ExamineConversions(examiner, machine); });
+  ExamineSnapshots(examiner, failed);
+  ExamineOrder(examiner);
+  if (examiner.facts.times_left_out > 0)
+    examiner.Unknown(fmt::format("{} of packets with very many events were not looked at.",
+                                 Count(examiner.facts.times_left_out, "time")));
+}
+
+}  // namespace ringscope

@@ -1,0 +1,54 @@
+#ifndef RINGSCOPE_FORMATS_TESTING_IPC_FRAMES_H_
+#define RINGSCOPE_FORMATS_TESTING_IPC_FRAMES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/perfetto/fields.h"
+#include "formats/ipc/ipc_frame.h"
+#include "formats/ipc/ipc_methods.h"
+
+namespace ringscope::ipc {
+
+// Frames that only clients and services send, not a recorder.
+
+inline void AppendInvokeReply(std::string& out, uint64_t request_id,
+                              const InvokeMethodReply& reply) {
+  std::string body;
+  wire::AppendUint(body, proto::InvokeMethodReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::InvokeMethodReply::kHasMore, reply.has_more ? 1 : 0);
+  wire::AppendBytes(body, proto::InvokeMethodReply::kReplyProto, reply.reply);
+  AppendFrame(out, request_id, proto::IpcFrame::kMsgInvokeMethodReply, body);
+}
+
+inline void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name) {
+  std::string body;
+  wire::AppendBytes(body, proto::BindService::kServiceName, wire::AsBytes(service_name));
+  AppendFrame(out, request_id, proto::IpcFrame::kMsgBindService, body);
+}
+
+inline void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply) {
+  std::string body;
+  wire::AppendUint(body, proto::BindServiceReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::BindServiceReply::kServiceId, reply.service);
+  for (const Method& method : reply.methods) {
+    std::string entry;
+    wire::AppendUint(entry, proto::MethodInfo::kId, method.id);
+    wire::AppendBytes(entry, proto::MethodInfo::kName, wire::AsBytes(method.name));
+    wire::AppendBytes(body, proto::BindServiceReply::kMethods, wire::AsBytes(entry));
+  }
+  AppendFrame(out, request_id, proto::IpcFrame::kMsgBindServiceReply, body);
+}
+
+/// A service's answer to a bind. The ids of the methods are their places, from 1.
+inline BindServiceReply BindReplyWith(uint64_t service, std::span<const PortMethod> methods) {
+  BindServiceReply reply{.success = true, .service = service, .methods = {}};
+  for (const PortMethod& method : methods)
+    reply.methods.push_back({.id = reply.methods.size() + 1, .name = method.name});
+  return reply;
+}
+
+}  // namespace ringscope::ipc
+
+#endif  // RINGSCOPE_FORMATS_TESTING_IPC_FRAMES_H_
