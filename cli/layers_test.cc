@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kCliLines = 400;
+constexpr size_t kCliLines = 360;
 constexpr size_t kAllLines = 84000;
 constexpr size_t kAllFiles = 750;
 constexpr size_t kRooms = 41;  // those of tests apart

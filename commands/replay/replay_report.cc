@@ -44,7 +44,7 @@ Cell CellOf(const BufferRow& row, Buffer buffer) {
 Value Stat(uint64_t BufferStats::*field) {
   return [field](Buffer buffer) { return buffer.stats.*field; };
 }
-Value Program(uint64_t VmRuns::*field) {
+Value OfPrograms(uint64_t VmRuns::*field) {
   return [field](Buffer buffer) { return buffer.programs().*field; };
 }
 
@@ -135,11 +135,11 @@ BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
       {"", "read twice", "packets.duplicates", of([](Totals t) { return t.duplicates; }), count,
        any},
       // What was folded after the states were written is lost.
-      {"programs", "folded", "programs.folded", Program(&VmRuns::folded), count, any},
-      {"", "in the trace", "programs.in_trace", Program(&VmRuns::in_trace), count, any},
-      {"", "errors", "programs.errors", Program(&VmRuns::errors), count, any},
-      {"", "aborted", "programs.aborted", Program(&VmRuns::aborted), count, any},
-      {"", "at limit", "programs.at_limit", Program(&VmRuns::at_limit), count, any},
+      {"programs", "folded", "programs.folded", OfPrograms(&VmRuns::folded), count, any},
+      {"", "in the trace", "programs.in_trace", OfPrograms(&VmRuns::in_trace), count, any},
+      {"", "errors", "programs.errors", OfPrograms(&VmRuns::errors), count, any},
+      {"", "aborted", "programs.aborted", OfPrograms(&VmRuns::aborted), count, any},
+      {"", "at limit", "programs.at_limit", OfPrograms(&VmRuns::at_limit), count, any},
   };
 }
 

@@ -17,7 +17,7 @@ namespace ringscope {
 namespace {
 
 /// A plug-in is loaded where it is needed: its errors are not usage errors.
-Result<std::string> ParseEngine(std::string_view text) {
+Result<std::string> ParseEngineName(std::string_view text) {
   RS_RETURN_IF_ERROR(CheckEngineName(text));
   return std::string(text);
 }
@@ -58,7 +58,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   add(names.engine, "[BUFFER=]ENGINE",
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
-      &BufferChoice::engine, ParseEngine);
+      &BufferChoice::engine, ParseEngineName);
   add(names.prefix + "size", "[BUFFER=]SIZE",
       "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); for a log without its "
       "buffers, it also sets up the buffer",

@@ -58,7 +58,6 @@ class Table {
   /// @param cells at most as many as there are columns; missing ones are empty
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
-  void RemoveRows() { rows_.clear(); }
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
