@@ -101,9 +101,6 @@ Status CheckReplayed(const DiffArgs& args) {
   if (args.minimize == "-" && args.format != "text")
     return Fail(ErrorCode::kUsage,
                 fmt::format("--minimize - cannot be combined with --format {}", args.format));
-  if (!args.minimize.empty() && input == "-")
-    return Fail(ErrorCode::kUsage, "--minimize reads the log twice, so it cannot be standard input",
-                {}, "name a file");
   return {};
 }
 
@@ -127,6 +124,15 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   return {};
 }
 
+/// The buffers that the log may lack, by the options of both sides.
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers buffers, UnrecordedOf(context, args.sides.a));
+  // Set up with one size; each side has its own by its options.
+  for (const auto& [id, choice] : args.sides.b.session.buffers)
+    if (choice.size) buffers.sizes.emplace(id, *choice.size);
+  return buffers;
+}
+
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
   const std::optional<CloneView> clone = CloneOf(sessions, {});
@@ -141,8 +147,11 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
   LogDiffer diff(std::move(options));
-  SessionDiff outcome{
-      .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
+  SessionDiff outcome{.path = sessions.path(),
+                      .session = sessions.session(),
+                      .clone = clone,
+                      .result = {},
+                      .ops = {}};
   uint64_t gaps = 0;
   RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
   AddedBuffers records(sessions, std::move(unrecorded));
@@ -151,6 +160,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     if (!op) break;
     if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
     RS_RETURN_IF_ERROR(InFile(outcome.path, diff.Apply(*op, sessions.record_number())));
+    if (!args.minimize.empty()) outcome.ops.emplace_back(*op);
   }
   RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
   if (gaps > 0)
@@ -169,7 +179,7 @@ Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
                         return diffs.back().result.Same() ? ExitCode::kClean : ExitCode::kNotice;
                       }));
   RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, context.console));
-  if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
+  if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, std::move(diffs), context));
   return code;
 }
 
@@ -198,14 +208,6 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
 }
 
 }  // namespace
-
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
-  RS_ASSIGN_OR_RETURN(UnrecordedBuffers buffers, UnrecordedOf(context, args.sides.a));
-  // Set up with one size; each side has its own by its options.
-  for (const auto& [id, choice] : args.sides.b.session.buffers)
-    if (choice.size) buffers.sizes.emplace(id, *choice.size);
-  return buffers;
-}
 
 DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone) {
   DiffOptions options;

@@ -33,19 +33,17 @@ struct SessionDiff {
   uint64_t session = 0;            // number in the input, from 1
   std::optional<CloneView> clone;  // that both sides show; absent: the session itself
   LogDiff result;
+  std::vector<StoredOp> ops;  // for --minimize
 };
-
-/// The buffers that the log may lack, by the options of both sides.
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args);
 
 /// The options of both sides, without callbacks.
 /// @param clone that both sides show; absent: the session itself
 DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);
 
-/// Reads the log's one session again and writes the fewest and smallest operations that show the
-/// same first difference to args.minimize. Without a difference nothing is written.
-/// @param diffs the result of the comparison
-Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context);
+/// Writes the fewest and smallest operations that show the same first difference to args.minimize.
+/// Without a difference nothing is written.
+/// @param diffs the result of the comparison: one session
+Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context);
 
 /// Compares two traces.
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context);

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "commands/compare/diff.h"
-#include "commands/replays/session_reader.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -23,19 +22,6 @@ using Ops = std::vector<StoredOp>;
 
 /// How long a log may be minimized.
 constexpr std::chrono::seconds kMinimizingALog{60};
-
-Result<Ops> ReadSession(const DiffArgs& args, Context& context) {
-  SessionReader sessions(context, {args.inputs, args.session, args.clone}, "reading again");
-  RS_RETURN_IF_ERROR(sessions.NextSession());
-  Ops ops;
-  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
-  AddedBuffers records(sessions, std::move(unrecorded));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
-    if (!op) return ops;
-    ops.emplace_back(*op);
-  }
-}
 
 /// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".
 std::string SidesAsOptions(const DiffArgs& args) {
@@ -132,12 +118,12 @@ Status WriteCase(const DiffArgs& args, const Ops& minimal, const LogDiff& shown,
 
 }  // namespace
 
-Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context) {
+Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context) {
   const auto fail = [&](const char* what, const char* hint) {
     return Fail(ErrorCode::kUsage, what, {args.inputs.front(), {}, {}}, hint);
   };
   if (diffs.size() != 1) return fail("--minimize takes one session", "choose one with --session N");
-  const SessionDiff& whole = diffs.front();
+  SessionDiff& whole = diffs.front();
   if (whole.result.Same()) {
     context.console.Warn(fmt::format("{}: the sides do not differ, so {} is not written",
                                      args.inputs.front(), args.minimize));
@@ -151,7 +137,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
   if (args.minimize != "-")
     RS_RETURN_IF_ERROR(
         CreateOutput(context, PerfettoCasePath(args.minimize), kPerfettoCaseOutput, args.force));
-  RS_ASSIGN_OR_RETURN(Ops ops, ReadSession(args, context));
+  Ops ops = std::move(whole.ops);
   const size_t before = ops.size();
   const auto end = std::chrono::steady_clock::now() + kMinimizingALog;
   const auto is_over = [end] { return std::chrono::steady_clock::now() >= end; };
