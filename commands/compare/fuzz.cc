@@ -68,8 +68,8 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddFlag(app, "--losses", args.checks_losses,
           "Put each stream through the accounts of gaps, and where the writers keep the rules "
           "check the losses of both sides: a packet that is lost though all of it was in the "
-          "buffer, a loss without a loss flag, a loss flag without a loss, and a packet that "
-          "differs from what was written are findings, in released buffers, too");
+          "buffer, a loss without a loss flag, and a loss flag without a loss are findings, in "
+          "released buffers, too");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "DIR",
           "Folder for the smallest stream of each finding (default: the current folder)");
