@@ -9,12 +9,12 @@
 
 #include "core/base/enum_names.h"
 #include "core/gaps/counter_trace.h"
-#include "core/gaps/ftrace_losses.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/loss_timeline.h"
 #include "core/ledger/reported_losses.h"
+#include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 
@@ -279,6 +279,26 @@ struct BufferGaps {
   uint64_t filled_by_others = 0;  // bytes
   uint64_t limited_reads = 0;     // read passes that stopped at their limit
 };
+
+/// What the kernel's ftrace lost of one CPU before anything reached a trace buffer, as the packets
+/// that were read report.
+struct FtraceCpuLosses {
+  uint32_t cpu = 0;
+  uint64_t bundles = 0;             // FtraceEventBundles read
+  uint64_t bundles_after_loss = 0;  // of these, those that report that events before them were lost
+  // FtraceStats of the session's end less those of its start: events.
+  std::optional<uint64_t> overrun;
+  std::optional<uint64_t> commit_overrun;
+  std::optional<uint64_t> dropped_events;
+
+  bool any() const {
+    return bundles_after_loss > 0 || overrun.value_or(0) > 0 || commit_overrun.value_or(0) > 0 ||
+           dropped_events.value_or(0) > 0;
+  }
+};
+
+/// The CPUs that lost something, ascending.
+std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters);
 
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id

@@ -74,23 +74,11 @@ void SvgWriter::Line(double x1, double y1, double x2, double y2, std::string_vie
                   SvgNumber(x1), SvgNumber(y1), SvgNumber(x2), SvgNumber(y2), XmlEscaped(classes));
 }
 
-void SvgWriter::Path(std::string_view path, std::string_view classes) {
-  body_ += fmt::format(R"(<path d="{}" class="{}"/>)"
-                       "\n",
-                       XmlEscaped(path), XmlEscaped(classes));
-}
-
 void SvgWriter::Text(double x, double y, std::string_view text, std::string_view classes) {
   body_ += fmt::format(R"(<text x="{}" y="{}" class="{}">{}</text>)"
                        "\n",
                        SvgNumber(x), SvgNumber(y), XmlEscaped(classes), XmlEscaped(text));
 }
-
-void SvgWriter::BeginGroup(std::string_view title) {
-  body_ += fmt::format("<g><title>{}</title>\n", XmlEscaped(title));
-}
-
-void SvgWriter::EndGroup() { body_ += "</g>\n"; }
 
 std::string SvgWriter::Finish(double width, double height, std::string_view title,
                               std::string_view style) {

@@ -32,13 +32,8 @@ class SvgWriter {
   /// @param classes space-separated, of the style sheet
   void Box(const SvgBox& box, std::string_view classes, double radius = 0);
   void Line(double x1, double y1, double x2, double y2, std::string_view classes);
-  /// A line through these points: "M 0 0 L 10 10" in SVG's path language.
-  void Path(std::string_view path, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
-  /// Begins a group up to EndGroup; `title` shows when it is pointed at.
-  void BeginGroup(std::string_view title);
-  void EndGroup();
 
   /// Returns the whole document. @param style CSS; without "<" and "&"
   std::string Finish(double width, double height, std::string_view title, std::string_view style);

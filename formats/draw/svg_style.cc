@@ -19,21 +19,13 @@ constexpr ToneColours kToneColours[] = {
     {"card", "#f6f7f9", "#22262c"},    {"good", "#3f8f5b", "#5dbb7e"},
     {"unread", "#2f7ed8", "#5aa2f0"},  {"waiting", "#c79a00", "#e3bb3a"},
     {"partly", "#e0781e", "#f0964a"},  {"lost", "#cc3340", "#f2616c"},
-    {"unknown", "#8a9099", "#8a9099"}, {"s0", "#2f7ed8", "#2f7ed8"},
-    {"s1", "#e0781e", "#e0781e"},      {"s2", "#3f8f5b", "#3f8f5b"},
-    {"s3", "#a55fc4", "#a55fc4"},      {"s4", "#c79a00", "#c79a00"},
-    {"s5", "#cc3340", "#cc3340"},      {"s6", "#1d9aa8", "#1d9aa8"},
-    {"s7", "#8c6239", "#8c6239"},      {"s8", "#d4579b", "#d4579b"},
-    {"s9", "#6b7280", "#6b7280"},
+    {"unknown", "#8a9099", "#8a9099"},
 };
 
 constexpr std::string_view kRules = R"(
 .page { fill: var(--page); }
 text.soft { fill: var(--soft); }
 text.right { text-anchor: end; }
-text.middle { text-anchor: middle; }
-text.lost { fill: var(--lost); }
-.card { fill: var(--card); stroke: var(--line); }
 .gap { fill: none; stroke: var(--lost); stroke-dasharray: 5 4; }
 .good { fill: var(--good); }
 .unread { fill: var(--unread); }
@@ -41,7 +33,6 @@ text.lost { fill: var(--lost); }
 .partly { fill: var(--partly); }
 .lost { fill: var(--lost); }
 .unknown { fill: var(--unknown); }
-.none { fill: var(--line); }
 .hollow { fill: var(--card); stroke: var(--unread); stroke-width: 2; }
 .struck { stroke: var(--page); stroke-width: 2; }
 .half-struck { stroke: var(--page); stroke-width: 2; stroke-dasharray: 3 3; }
@@ -50,22 +41,6 @@ line, path { stroke: var(--line); stroke-width: 1; fill: none; }
 .link-read { stroke: var(--good); stroke-width: 3; }
 .link-continues { stroke: var(--soft); stroke-width: 3; }
 .link-torn { stroke: var(--lost); stroke-width: 3; stroke-dasharray: 4 3; }
-.pushed { stroke: var(--lost); stroke-width: 1.5; }
-.s0 { fill: var(--s0); }
-.s1 { fill: var(--s1); }
-.s2 { fill: var(--s2); }
-.s3 { fill: var(--s3); }
-.s4 { fill: var(--s4); }
-.s5 { fill: var(--s5); }
-.s6 { fill: var(--s6); }
-.s7 { fill: var(--s7); }
-.s8 { fill: var(--s8); }
-.s9 { fill: var(--s9); }
-.consumed { opacity: 0.3; }
-.padding { fill: var(--line); opacity: 0.5; }
-.unused { fill: var(--card); stroke: var(--line); stroke-width: 0.5; }
-.cursor { stroke: var(--ink); stroke-width: 2; }
-.edge { stroke: var(--page); stroke-width: 1; }
 )";
 
 constexpr std::string_view kVariable = "var(--";

@@ -1,10 +1,9 @@
-#include "core/gaps/ftrace_losses.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
+#include "core/gaps/gap_report.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope {
