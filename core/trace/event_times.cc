@@ -226,11 +226,7 @@ class TimesOfPacket {
   /// Adds the time of the packet itself. @return false: it has none
   bool AddOwn(uint64_t steps = 0) {
     if (!packet_.timestamp) return false;
-    EventClock clock = clocks_.default_clock();
-    if (packet_.timestamp_clock || sequence_.default_clock)
-      clock = ClockKey::Of(packet_.sequence_id, packet_.timestamp_clock ? *packet_.timestamp_clock
-                                                                        : *sequence_.default_clock);
-    out_.Add(clock, *packet_.timestamp + steps);
+    out_.Add(OwnClockOf(packet_, sequence_, clocks_), *packet_.timestamp + steps);
     return true;
   }
 
@@ -296,6 +292,12 @@ void SequenceTime::Update(const TracePacketView& packet) {
   if (packet.content == TracePacket::kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
     ForEachMessage(packet.content_bytes, kThread, set_running);
+}
+
+std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const SequenceTime& sequence,
+                                   const TraceClocks& clocks) {
+  const auto& named = packet.timestamp_clock ? packet.timestamp_clock : sequence.default_clock;
+  return named ? std::optional(ClockKey::Of(packet.sequence_id, *named)) : clocks.default_clock();
 }
 
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,

@@ -43,6 +43,9 @@ struct EventTimes {
   }
 };
 
+/// Returns the clock of the packet's own time; nullopt: the number is taken as the trace's time.
+std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const SequenceTime& sequence,
+                                   const TraceClocks& clocks);
 /// Reads the times by the rules of the packet's content.
 /// @param clocks gets the clock that a bundle of ftrace events has
 /// @param out is cleared first

@@ -155,6 +155,16 @@ std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
   return ns;
 }
 
+std::optional<int64_t> TraceClocks::Peek(ClockKey clock, uint64_t time) {
+  const auto known = clocks_.find(clock);
+  const uint64_t last = known == clocks_.end() ? 0 : known->second.last;
+  const bool had_converted = has_converted_;
+  const std::optional<int64_t> ns = ToTraceTime(clock, time);
+  if (known != clocks_.end()) known->second.last = last;
+  has_converted_ = had_converted;
+  return ns;
+}
+
 std::optional<ClockFailure> TraceClocks::FailureOf(ClockKey clock) {
   if (clock == trace_clock_) return std::nullopt;
   if (!clocks_.contains(clock)) return ClockFailure::kUnknownSource;

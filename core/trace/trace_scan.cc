@@ -85,8 +85,8 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   if (packet.pid) facts.pid = packet.pid;
   UpdateState(packet, *sequence);
 
-  std::optional<TimeSpan> times;      // of the events
-  std::optional<int64_t> skipped_ns;  // of a packet that is not used
+  std::optional<TimeSpan> times;  // of the events
+  std::optional<int64_t> own_ns;  // of its last event, or of itself
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
   } else if (packet.content == TracePacket::kRemoteClockSync) {
@@ -96,10 +96,10 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
     CountMissingFields(packet);
   } else if (packet.sequence_id != 0 && packet.timestamp && packet.timestamp_clock) {
     // Without its clock, its time would be known only by a default that may be lost.
-    skipped_ns = clocks_.ToTraceTime(packet.machine,
-                                     ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
-                                     *packet.timestamp);
-    if (skipped_ns) AddTo(facts.skipped_span, *skipped_ns);
+    own_ns = clocks_.ToTraceTime(packet.machine,
+                                 ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
+                                 *packet.timestamp);
+    if (own_ns) AddTo(facts.skipped_span, *own_ns);
   }
   const bool is_data = packet.sequence_id != kServiceSequenceId;
   if (is_data) ++facts_.data_packets;
@@ -109,11 +109,18 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
     if (is_first_loss && sequence->last_ns)
       facts.first_loss = TimeSpan{*sequence->last_ns, times->first_ns};
     sequence->last_ns = times->first_ns;
-    skipped_ns = times->last_ns;
+    own_ns = times->last_ns;
+  } else if (packet.timestamp && packet.machine == 0 &&
+             (!packet.needs_state || sequence->state.valid())) {
+    // Trace processor does not use its time, which is when it was written.
+    TraceClocks& clocks = clocks_.Of(0);
+    const auto clock = OwnClockOf(packet, sequence->time, clocks);
+    own_ns =
+        clock ? clocks.Peek(*clock, *packet.timestamp) : static_cast<int64_t>(*packet.timestamp);
   }
   AddOwnFacts(packet);
   AddProcessNames(packet, facts);
-  return skipped_ns >= 0 ? std::optional(static_cast<uint64_t>(*skipped_ns)) : std::nullopt;
+  return own_ns >= 0 ? std::optional(static_cast<uint64_t>(*own_ns)) : std::nullopt;
 }
 
 /// Returns where what the packets of a machine lack or report is counted.
