@@ -21,10 +21,6 @@
 namespace ringscope {
 // The results as JSON. Fields are listed once; they are not read back.
 
-template <typename Io>
-void ListFields(Io& io, LogMoment& moment) {
-  io("record", moment.record, "time_ns", moment.time_ns);
-}
 template <typename Io, typename T>
 void ListFields(Io& io, Both<T>& both) {
   io("a", both.a, "b", both.b);
