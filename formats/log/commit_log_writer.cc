@@ -164,7 +164,6 @@ class Writer : public CommitLogWriter {
     ++records_;
   }
 
-  /// Notes the records of a frame's content.
   Status CloseFrame() {
     if (entry_.records == 0) return {};
     if (header_) PutHeader();
