@@ -81,10 +81,7 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
 }
 
 Status SessionAccounts::OnLogEnd(Session& session) {
-  for (const auto& [id, buffer] : session.buffers()) {
-    buffers_[id].chunks_discarded = buffer.engine->stats().chunks_discarded;
-    buffers_[id].chunks_overwritten = buffer.engine->stats().chunks_overwritten;
-  }
+  for (const auto& [id, buffer] : session.buffers()) buffers_[id].stats = buffer.engine->stats();
   return {};
 }
 
@@ -265,7 +262,7 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
     };
     SequenceMap<Waiting> waiting;
     const bool loses_more = row.stats.chunks_overwritten + row.stats.chunks_discarded >
-                            of->chunks_overwritten + of->chunks_discarded;
+                            of->stats.chunks_overwritten + of->stats.chunks_discarded;
     if (!accounts_) {
       std::ranges::sort(gathered.unread_chunks, {}, &ChunkName::Packed);
       gathered.unread_chunks.erase(
@@ -277,8 +274,12 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
       // A chunk that is stuck here alone holds packets that are not known to wait.
       for (const ChunkName chunk : gathered.stuck_chunks)
         waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
-      if (row.policy == FillPolicy::kRingBuffer)
-        is_exact_ &= row.stats.chunks_discarded == of->chunks_discarded;
+      // Where other chunks were taken in, refused or overwritten, only a ledger knows the reasons.
+      is_exact_ &= row.policy == FillPolicy::kDiscard
+                       ? row.stats.chunks_overwritten == 0
+                       : row.stats.chunks_written == of->stats.chunks_written &&
+                             row.stats.chunks_discarded == of->stats.chunks_discarded &&
+                             row.stats.abi_violations == of->stats.abi_violations;
     }
     Span buffer_span;
     PacketCount otherwise;

@@ -31,8 +31,7 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     SequenceMap<Sequence> sequences;  // in order of first commit
     ChunkMap<uint64_t> committed_ns;  // of each chunk, when it was committed first
     ChunkMap<PacketCount> waiting;    // packets by their first chunk
-    uint64_t chunks_discarded = 0;
-    uint64_t chunks_overwritten = 0;
+    BufferStats stats;
   };
 
   SessionAccounts() : ledger_(*this) {}

@@ -51,15 +51,6 @@ class Writer : public CommitLogWriter {
     return AppendRecord(op);
   }
 
-  Status AppendFrame(const PreparedFrame& frame) override {
-    RS_RETURN_IF_ERROR(CheckUsable(/*needs_header=*/true));
-    RS_RETURN_IF_ERROR(CloseFrame());
-    if (frame.empty()) return {};
-    frame.AppendTo(frame_, records_);
-    RS_RETURN_IF_ERROR(NoteRecords(frame_));
-    return Flush();
-  }
-
   Status Flush() override {
     RS_RETURN_IF_ERROR(CheckUsable());
     RS_RETURN_IF_ERROR(CloseFrame());
@@ -174,15 +165,6 @@ class Writer : public CommitLogWriter {
   }
 
   /// Notes the records of a frame's content.
-  Status NoteRecords(std::string_view content) {
-    wire::FieldReader reader(wire::AsBytes(content));
-    while (const auto field = reader.Next()) {
-      RS_ASSIGN_OR_RETURN(const auto record, commit_log::DecodeRecord(field->bytes));
-      if (record.op) NoteRecord(*record.op);
-    }
-    return {};
-  }
-
   Status CloseFrame() {
     if (entry_.records == 0) return {};
     if (header_) PutHeader();

@@ -6,7 +6,6 @@
 
 #include "core/log/op.h"
 #include "formats/io/output_file.h"
-#include "formats/log/prepared_frame.h"
 
 namespace ringscope {
 
@@ -35,8 +34,6 @@ class CommitLogWriter {
                                                          CommitLogWriterOptions options = {});
   /// Appends a record. The first must be a LogHeader. Splits a commit that is larger than a frame.
   virtual Status Append(const Op& op) = 0;
-  /// Appends a frame that was made ahead, after a LogHeader. It is then safe in the sink.
-  virtual Status AppendFrame(const PreparedFrame& frame) = 0;
   /// Closes the open frame, so that everything appended so far is safe in the sink.
   virtual Status Flush() = 0;
   virtual Status Close() = 0;

@@ -153,22 +153,6 @@ TEST(CommitLogWriter, Threads_FlushMakesWhatWasAppendedReadable) {
   EXPECT_TRUE(SameOps(ReadLog(sink.text).ops, ops));
 }
 
-TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
-  const OpList ops = SmallSession(50);
-  PreparedFrame frame(1000);
-  Op note{7, Note{"prepared"}};
-  ASSERT_TRUE(frame.Append(std::move(note)));
-  StringSink sink;
-  const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
-  AppendAll(ops, *writer);
-  ASSERT_TRUE(writer->AppendFrame(frame));
-  ASSERT_TRUE(writer->Close());
-  const ReadBack back = ReadLog(sink.text);
-  EXPECT_THAT(back.damage, IsEmpty());
-  ASSERT_EQ(back.ops.size(), ops.size() + 1);
-  EXPECT_EQ(std::get<Note>(back.ops[ops.size()].body).text, "prepared");
-}
-
 /// A disk with little space.
 class SmallSink : public ByteSink {
  public:
