@@ -19,6 +19,7 @@
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
+
 // The results as JSON. Fields are listed once; they are not read back.
 
 template <typename Io, typename T>
