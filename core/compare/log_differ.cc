@@ -47,6 +47,8 @@ std::vector<AlignedPair> MatchPackets(Packets a, Packets b) {
   return pairs;
 }
 
+}  // namespace
+
 /// A packet that one side returned and the other did not, so far.
 struct OutstandingPacket {
   Side side{};  // that returned it
@@ -55,8 +57,6 @@ struct OutstandingPacket {
   LogMoment written;
   bool is_first = false;  // the first difference of all, which is updated once this is settled
 };
-
-}  // namespace
 
 class LogDiffer::Impl {
  public:
