@@ -3,10 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands/log/dump_text.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 namespace {
@@ -39,6 +40,16 @@ std::string Dump(std::vector<std::string> options) {
   const Ran ran = RunCommand(DumpCommand(), options, kLog);
   EXPECT_EQ(ran.error, "");
   return ran.out;
+}
+
+/// The lines of a log with this commit.
+std::string DumpOf(const Commit& commit) {
+  StringSink log;
+  const auto writer = CommitLogWriter::Create(log).value();
+  EXPECT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
+  EXPECT_TRUE(writer->Append({.time_ns = {}, .body = commit}));
+  EXPECT_TRUE(writer->Close());
+  return RunCommand(DumpCommand(), {"-"}, log.text).out;
 }
 
 TEST(Dump, Text_SaysEverythingInLines) {
@@ -99,24 +110,21 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
   Commit commit;
   commit.producer = ProducerId{2};
   commit.request = wire::AsBytes(request);
-  const RecordFilter all({});
-  RecordText text(all, Descriptors::BuiltIn(), {});
-  EXPECT_EQ(Joined(text.Format({std::nullopt, commit}, 12), "\n") + "\n",
-            "     12               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
-            "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
-            "unknown flags 0x28\n"
-            "                         commit       producer 2: completes flush 9\n");
+  EXPECT_THAT(
+      DumpOf(commit),
+      HasSubstr(
+          "      1               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
+          "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
+          "unknown flags 0x28\n"
+          "                         commit       producer 2: completes flush 9\n"));
 }
 
 TEST(Dump, MalformedRequests_AreSaidToBe) {
-  const RecordFilter all({});
-  RecordText text(all, Descriptors::BuiltIn(), {});
   Commit commit;
   commit.request = wire::AsBytes("\x0A\x7F");
-  EXPECT_THAT(Joined(text.Format({std::nullopt, commit}, 0)),
-              HasSubstr("malformed request of 2 bytes"));
+  EXPECT_THAT(DumpOf(commit), HasSubstr("malformed request of 2 bytes"));
   commit.request = {};
-  EXPECT_THAT(Joined(text.Format({std::nullopt, commit}, 0)), HasSubstr("empty request"));
+  EXPECT_THAT(DumpOf(commit), HasSubstr("empty request"));
 }
 
 TEST(Dump, Json_IsOneDocument) {
