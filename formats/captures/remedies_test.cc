@@ -81,7 +81,9 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       const SweepRow exact = run.Exact(options, remedy.buffer);
       EXPECT_EQ(remedy.outcome->lost, exact.lost_packets());
       EXPECT_EQ(remedy.outcome->full, exact.full_packets());
-      if (remedy.buffer) EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(exact)));
+      if (remedy.buffer) {
+        EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(exact)));
+      }
       ++checked;
       if (remedy.kind != RemedyKind::kSize) continue;
       // A page less is too little.
@@ -90,7 +92,9 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       };
       EXPECT_TRUE(meets(exact));
       options.session.buffers[*remedy.buffer].size = remedy.size - kPageBytes;
-      if (remedy.size > kPageBytes) EXPECT_FALSE(meets(run.Exact(options, remedy.buffer)));
+      if (remedy.size > kPageBytes) {
+        EXPECT_FALSE(meets(run.Exact(options, remedy.buffer)));
+      }
     }
     return checked;
   }
