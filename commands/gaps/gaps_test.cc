@@ -203,12 +203,12 @@ TEST(PacketRows, FormatsHaveTheSameFields) {
     WritePacketRow(format, account, 1, 7, "a,b", line);
     return line;
   };
-  const auto json = nlohmann::ordered_json::parse(row(RowFormat::kJson));
-  EXPECT_EQ(json["written_record"], 0);
-  EXPECT_EQ(json["culprit"], nullptr);
-  EXPECT_EQ(json["name"], "a,b");
+  const auto written = nlohmann::ordered_json::parse(row(RowFormat::kJson));
+  EXPECT_EQ(written["written_record"], 0);
+  EXPECT_EQ(written["culprit"], nullptr);
+  EXPECT_EQ(written["name"], "a,b");
   std::string titles;
-  for (const auto& [key, value] : json.items()) titles += key + ",";
+  for (const auto& [key, value] : written.items()) titles += key + ",";
   titles.back() = '\n';
   EXPECT_EQ("type," + row(RowFormat::kCsvTitles), titles);
   EXPECT_THAT(row(RowFormat::kCsv), ::testing::EndsWith(",7,\"a,b\"\n"));
