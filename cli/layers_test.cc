@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kCliLines = 360;
-constexpr size_t kAllLines = 84000;
+constexpr size_t kAllLines = 72500;
 constexpr size_t kAllFiles = 750;
 constexpr size_t kRooms = 40;  // those of tests apart
 
@@ -229,7 +229,7 @@ TEST(Layers, WhatUsesJoinIncludesItsHeader) {
     EXPECT_TRUE(std::ranges::find(source.system, "fmt/ranges.h") != source.system.end())
         << source.path << " does not include <fmt/ranges.h>";
   }
-  EXPECT_GT(checked, 20U);
+  EXPECT_GT(checked, 15U);
 }
 
 TEST(Layers, CoreIsPure) {

@@ -222,15 +222,16 @@ TEST(Diff, Minimize_ShrinksBuffersOfTwoSizes) {
   EXPECT_THAT(WithoutLineBreaks(ran.err),
               HasSubstr("a test that passes with A (v2@58), not with B (v2@58)"));
   const std::string text = ReadFile(minimal);
-  EXPECT_THAT(text, HasSubstr("ringscope diff --a v2@58 --a-reads none --b v2@58 --b-size 8192 "
-                              "--b-reads none'"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("ringscope diff --a v2@58 --a-size 4096 --a-reads none --b v2@58 --b-size 8192 "
+                "--b-reads none'"));
   EXPECT_LE(CountOf(text, "\n"), 6u);
   EXPECT_LT(text.size(), 20'000u);
   EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-size", "8192"}).out,
               HasSubstr("A and B differ"));
-  EXPECT_THAT(
-      WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
-      HasSubstr("v2@58 // with a buffer of 8192 bytes (ring_buffer) gives something else."));
+  EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
+              HasSubstr("v2@58 with a buffer of 8192 bytes (ring_buffer) gives something else."));
 }
 
 TEST(Diff, Minimize_OfPolicies) {
@@ -263,7 +264,7 @@ TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
   const TempFolder folder;
   const std::string minimal = folder.File("min.ops.jsonl");
   const std::string sides =
-      "--a v2@57 --a-size 8192 --b v1 --b-policy 1=discard --b-reads every=500ns "
+      "--a v2@57 --a-size 4096 --b v1 --b-policy 1=discard --b-reads every=500ns "
       "--b-pass-bytes 32768";
   EXPECT_EQ(Diff({folder.Write("a.ops.jsonl", kAborted), "--minimize", minimal, "--a", "v2@57",
                   "--a-size", "8k", "--b", "v1", "--b-policy", "1=discard", "--b-reads",

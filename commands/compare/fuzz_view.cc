@@ -11,6 +11,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
+#include "core/base/wire.h"
 #include "core/engine/release_notes.h"
 #include "formats/ops/ops_jsonl.h"
 
@@ -41,6 +42,12 @@ std::string EngineName(const FuzzSide& side) {
 }
 
 /// A note about the stream, and the stream.
+/// Returns true if a file begins with the note that each finding has.
+bool IsFinding(Bytes start) {
+  return wire::AsText(start).starts_with(R"({"op":"note","text":"'ringscope )");
+}
+constexpr OutputKind kFindingOutput = {"a finding", true, IsFinding};
+
 std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
   const FuzzFinding& shown = finding.smallest.finding;
   const std::string a = ShellWord(EngineName(plan.sides.a)),
@@ -114,7 +121,7 @@ Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult
         ".ops.jsonl";
     finding.written_to = folder == "." ? name : (fs::path(folder) / name).string();
     RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                        CreateOutput(context, finding.written_to, kOpsOutput, /*force=*/false));
+                        CreateOutput(context, finding.written_to, kFindingOutput, /*force=*/false));
     RS_RETURN_IF_ERROR(file->Write(FileText(plan, finding)));
     RS_RETURN_IF_ERROR(file->Commit());
   }

@@ -354,22 +354,6 @@ TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
               HasSubstr(dsl::Sub(proto::TracePacket::kTraceProvenance, dsl::Sub(2, ""))));
 }
 
-TEST(SessionVms, AnImportKeepsTheProgramsAndStatesOfATrace) {
-  const TempFolder folder;
-  const std::string trace = folder.File("vm.pftrace"), log = folder.File("vm.ops.jsonl");
-  const VmLog recorded = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
-  std::ofstream(trace, std::ios::binary) << Replayed(recorded).out;
-  ASSERT_EQ(RunCommand(ImportCommand(), {trace, "-o", log}).error, "");
-  const Ran again = RunCommand(ReplayCommand(), {log, "-o", "-", "--engine", "v2@58"});
-  const Traced traced = ReadTrace(again.out);
-  EXPECT_EQ(traced.patches, "345");
-  EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"2", kLimitKb, {1}}));
-  // A smaller buffer folds more.
-  const Ran smaller =
-      RunCommand(ReplayCommand(), {log, "-o", "-", "--engine", "v2@58", "--size", "4k"});
-  EXPECT_EQ(ReadTrace(smaller.out).vm_packets, 1u);
-}
-
 TEST(SessionVms, ProgramsCanBeLeftOut) {
   const Traced traced =
       TraceOf(VmLog().Source(1, CopyProgram()).Patches(1, "12345"), {"--protovm", "off"});

@@ -60,7 +60,8 @@ Op ClocksOp(uint64_t boot_ns, uint64_t monotonic_ns) {
 /// @param finished whether each left nothing
 LookAhead LogWithReads(const std::vector<bool>& finished) {
   const auto request = std::make_shared<Request>(uint16_t{1});
-  request->Move(0, Chunk(1, 1, 0).Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08'));
+  request->Move(0,
+                Chunk(1, 1, 0).Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08'));
   return std::make_shared<LogReads>([=]() -> Result<std::unique_ptr<OpSource>> {
     std::vector<Op> ops = {BufferOp(0), request->op()};
     for (const bool is_finished : finished) {
