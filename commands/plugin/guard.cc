@@ -152,10 +152,12 @@ Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string
                        const std::function<int()>& body) {
   void* const shared = ::mmap(nullptr, sizeof(GuardMemory), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int end[2] = {-1, -1};  // has a writer as long as the child lives
-  const pid_t child = shared == MAP_FAILED || ::pipe2(end, O_CLOEXEC) != 0 ? -1 : ::fork();
-  if (child < 0) return SystemError("cannot start a process for a plug-in", errno, {});
+  const auto failed = [] { return SystemError("cannot start a process for a plug-in", errno, {}); };
+  if (shared == MAP_FAILED) return failed();
   GuardMemory& memory = *new (shared) GuardMemory{};
+  int end[2] = {-1, -1};  // has a writer as long as the child lives
+  const pid_t child = ::pipe2(end, O_CLOEXEC) != 0 ? -1 : ::fork();
+  if (child < 0) return failed();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     guard_memory = &memory;
