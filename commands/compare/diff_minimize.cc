@@ -20,7 +20,7 @@ namespace {
 
 using Ops = std::vector<StoredOp>;
 
-/// How long a log may be minimized.
+/// Time after which minimizing ends.
 constexpr std::chrono::seconds kMinimizingALog{60};
 
 /// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".

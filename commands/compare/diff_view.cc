@@ -306,7 +306,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"first_divergence", FieldsToJson(result.first)},
                {"first_counter_divergence", FieldsToJson(result.first_counter)},
                {"first_other_order_across_sequences",
-                result.first_order ? MomentJson(result.first_order->moment) : Json()}});
+                result.first_order ? FieldsToJson(result.first_order->moment) : Json()}});
   if (result.first) PrintDivergence(report, *result.first, first_time_ns);
   if (result.first_counter && !result.first && !result.Same())
     PrintDivergence(report, *result.first_counter, first_time_ns);
@@ -326,7 +326,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
       ReportCounters(report, buffer, args.all, first_time_ns);
       Json diverged = Json::object();
       for (size_t i = 0; i < kStatFields.size(); ++i)
-        if (buffer.diverged[i]) diverged[kStatFields[i].name] = MomentJson(*buffer.diverged[i]);
+        if (buffer.diverged[i]) diverged[kStatFields[i].name] = FieldsToJson(*buffer.diverged[i]);
       report.Data("counters_differ_from", std::move(diverged));
     });
   }

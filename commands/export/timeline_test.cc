@@ -98,13 +98,13 @@ Trace Parse(const std::string& file) {
     EXPECT_TRUE(has_sequence);
     if (!trace.events.empty() && trace.events.back().time == 0) trace.events.back().time = time;
   });
-  // As readers do: losses are in the file when they are certain.
+  // Readers sort too: losses are in the file when they are certain.
   std::stable_sort(trace.events.begin(), trace.events.end(),
                    [](const Event& a, const Event& b) { return a.time < b.time; });
   return trace;
 }
 
-/// What a viewer relies on: known tracks, slices that do not overlap.
+/// Checks that tracks are known and that slices do not overlap: viewers rely on it.
 void CheckForm(const Trace& trace) {
   std::map<uint64_t, std::vector<uint64_t>> open;  // by track: begin times
   for (const Event& event : trace.events) {

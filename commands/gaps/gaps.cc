@@ -198,8 +198,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
     PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
   else
     WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
-  if (args.format == "text" || args.format == "json")
-    ReportClones(out, outcome);
+  if (args.format == "text" || args.format == "json") ReportClones(out, outcome);
   return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
 
@@ -211,8 +210,11 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv") {
-    std::string titles = GapCsvTitles();
-    if (args.packets) WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
+    std::string titles;
+    if (args.packets)
+      WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
+    else
+      titles = GapCsvTitles();
     out.Print(titles);
   }
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {

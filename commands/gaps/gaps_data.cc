@@ -1,7 +1,9 @@
 #include "commands/gaps/gaps_data.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <sstream>
+#include <array>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
@@ -170,16 +172,32 @@ void ListFields(Io& io, Gap& gap) {
 
 namespace {
 
-/// Calls visit(path) for each column of CSV: paths in the JSON of a gap.
-template <typename Visit>
-void VisitGapColumns(const Visit& visit) {
-  std::istringstream paths(
-      "session buffer sequence producer first.chunk first.fragment last_chunk packets bytes "
-      "own_fault.packets causes.0.cause content.0.kind written.from_ns written.to_ns lost.from_ns "
-      "lost.to_ns evicted_by.0.sequence evicted_by.0.packets sign next.previous_packet_dropped "
-      "next.unusable.packets remedies.buffer_size remedies.read_period_ns reads clone");
-  for (std::string path; paths >> path;) visit(path);
-}
+/// Columns of CSV: paths in the JSON of a gap.
+constexpr std::array kGapColumns = {"session",
+                                    "buffer",
+                                    "sequence",
+                                    "producer",
+                                    "first.chunk",
+                                    "first.fragment",
+                                    "last_chunk",
+                                    "packets",
+                                    "bytes",
+                                    "own_fault.packets",
+                                    "causes.0.cause",
+                                    "content.0.kind",
+                                    "written.from_ns",
+                                    "written.to_ns",
+                                    "lost.from_ns",
+                                    "lost.to_ns",
+                                    "evicted_by.0.sequence",
+                                    "evicted_by.0.packets",
+                                    "sign",
+                                    "next.previous_packet_dropped",
+                                    "next.unusable.packets",
+                                    "remedies.buffer_size",
+                                    "remedies.read_period_ns",
+                                    "reads",
+                                    "clone"};
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
@@ -237,7 +255,7 @@ Json BufferJson(const BufferGaps& gaps, const ShownGaps& selection) {
   return json;
 }
 
-/// What is found in a sequence, with the sequence.
+/// Adds the sequence to a fact about it.
 template <typename T>
 Json InSequence(const SequenceGaps& sequence, const T& found) {
   Json json = {{"buffer", Raw(sequence.buffer)}, {"sequence", ToString(sequence.sequence)}};
@@ -314,10 +332,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
 }
 
 std::string GapCsvTitles() {
-  std::string titles;
-  VisitGapColumns([&](const std::string& path) { titles += path + ","; });
+  std::string titles = fmt::format("{}\n", fmt::join(kGapColumns, ","));
   std::ranges::replace(titles, '.', '_');
-  titles.back() = '\n';
   return titles;
 }
 
@@ -328,9 +344,10 @@ std::string GapCsvRows(const ShownGaps& selection) {
     json["session"] = selection.outcome.session;
     json["reads"] = ReadsName(selection.outcome.reads);
     if (selection.outcome.clone) json["clone"] = *selection.outcome.clone;
-    VisitGapColumns([&](const std::string& path) {
-      rows += (json.contains(KeyPath(path)) ? CsvText(json[KeyPath(path)]) : "") + ",";
-    });
+    for (const char* const path : kGapColumns) {
+      const auto key = KeyPath(path);
+      rows += (json.contains(key) ? CsvText(json[key]) : "") + ",";
+    }
     rows.back() = '\n';
   });
   return rows;

@@ -58,7 +58,7 @@ std::string ChunksText(const Gap& gap) {
              : fmt::format("chunks #{} to #{}", gap.first.chunk, gap.last_chunk);
 }
 
-/// How many packets after the gap cannot be used; may be empty.
+/// Names the packets after the gap that cannot be used; may be empty.
 std::string UnusableText(const Gap& gap) {
   if (!gap.next || gap.next->unusable.count.packets == 0) return "";
   const UnusablePackets& unusable = gap.next->unusable;
@@ -140,7 +140,7 @@ class GapsText {
     PrintAnswer(out_, "", answer);
   }
 
-  /// What the filters select.
+  /// Prints the sums of what the filters select.
   void PrintSelected() {
     int64_t all = 0;
     for (const BufferGaps& buffer : shown_.report.buffers)
@@ -158,7 +158,7 @@ class GapsText {
         shown_.any_sign ? " More may be missing, see below." : ""));
   }
 
-  /// What became of all packets, in sums.
+  /// Prints the fates of all packets, in sums.
   void PrintTotals() {
     if (shown_.is_filtered && shown_.sequences.empty()) return;
     for (const BufferGaps& buffer : shown_.report.buffers) PrintFates(buffer);
@@ -192,7 +192,7 @@ class GapsText {
     out_.Print(table, 2);
   }
 
-  /// What the lost packets are, if they are of several kinds.
+  /// Prints the contents of the lost packets, if they are of several kinds.
   void PrintContents() {
     std::map<uint32_t, FateCount> sums;
     shown_.VisitGaps([&](const Gap& gap) {
@@ -249,7 +249,7 @@ class GapsText {
         fmt::format("  {:<{}}{}\n", title, kIndent - 2, Wrap(text, kIndent).substr(kIndent)));
   }
 
-  /// What is known of a gap, line by line.
+  /// Prints the facts about a gap, a line for each.
   void PrintFacts(const Gap& gap) {
     PrintFact("content", ContentsText(gap, shown_.kinds));
     PrintFact("written", fmt::format("{}, lost {}", SpanText(notes_, gap.written),

@@ -53,7 +53,7 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortTexts = 
     "the producer held complete chunks back for {held} or more: {full}",
     "the service was late, chunks waited {waiting} for it: {full}"};
 
-/// What shared memory would have helped, by AbortReason.
+/// Remedies for full shared memory, by AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
     "perhaps more shared memory for the producer",
     "shared memory that is larger than the packet, or smaller packets",
@@ -131,7 +131,7 @@ std::string SharesText(const Parts& parts, uint64_t whole, size_t named) {
   return Joined(texts);
 }
 
-/// What the packets of a content are about; may be empty.
+/// Names of what the packets of a content are about; may be empty.
 std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
   Parts parts;
   for (const KindCount& kind : gap.kinds)

@@ -21,10 +21,10 @@ std::string TakersText(const Gap& gap, const ShownGaps& selection);
 bool IsFilled(const Gap& gap);
 /// Which chunk, patch or read is to blame for the loss, and since when; may be empty.
 std::string BlameText(const Gap& gap, const SessionNotes& notes);
-/// What the trace shows of lost packets.
+/// Describes the sign of lost packets in the trace.
 /// @param chunk of the next packet, if it was read
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten);
-/// What would have saved the packets; may be empty.
+/// Names the changes that would have saved the packets; may be empty.
 std::string RemediesText(const Gap& gap, const ShownGaps& selection);
 /// On what a sequence waits, and what would help.
 std::string StallText(const OpenStall& stall, const SessionNotes& notes);

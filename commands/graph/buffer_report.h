@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-// What buffers hold at a moment.
+// Contents of buffers at a moment.
 
 /// Maps for a terminal: a letter for each sequence, capital where unread.
 /// @param notes of the same replay

@@ -27,7 +27,7 @@ struct GraphReport {
   std::string HeadingText(const SequenceGraph& graph) const;
   /// "685 chunks, 2.67 MiB, 772 packets: 31 read, 741 overwritten"
   static std::string SummaryText(const SequenceGraph& graph);
-  /// What was lost, and what is not shown; may be "".
+  /// Returns the losses and the parts that are not shown; may be "".
   std::string ClosingText() const;
 };
 

@@ -53,7 +53,7 @@ class Remarks {
   void AddPatches(uint64_t count, const char* what) {
     AddIf(count > 0, (count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
   }
-  /// What chunks and runs have in common. `own` adds what is special about them.
+  /// Adds the sums that chunks and runs share. `own` adds those that only one of them has.
   template <typename AddOwn>
   void AddSums(const ChunkSums& sums, const AddOwn& own) {
     AddPatches(sums.patches.late, "too late");

@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kBytesOnALine = 16;
 
-/// What follows a commit's chunks.
+/// Details that follow a commit's chunks.
 struct ChunkDetail {
   bool hex = false;        // their bytes
   bool fragments = false;  // what their fragments are
@@ -34,7 +34,7 @@ struct ChunkDetail {
   bool any() const { return hex || fragments || decode; }
 };
 
-/// What a fragment is part of, where that is not a whole packet.
+/// Describes a fragment that is not a whole packet.
 std::string_view FragmentNote(FragmentKind kind) {
   if (kind == FragmentKind::kBegin) return "of a packet that continues in the next chunk";
   if (kind == FragmentKind::kEnd) return "of a packet that began in a chunk before";
@@ -92,7 +92,7 @@ class RecordText {
   }
 
  private:
-  /// What a number of the record means, after its line.
+  /// Explains a number of the record, after its line.
   static std::string DecodedSuffix(const OpBody& body) {
     const auto* const flush = std::get_if<FlushRequested>(&body);
     const std::string reason = flush == nullptr ? "" : FlushReasonText(flush->flags);
@@ -187,7 +187,7 @@ class RecordText {
       Block(fmt::format("at {}: {} of a fragment that may still grow", written_.bytes,
                         Count(written_.unfinished_bytes, "byte")));
   }
-  /// What concerns a commit as a whole, after its first line.
+  /// Describes the commit as a whole, after its first line.
   std::string CommitSuffix(const Commit& commit) {
     std::string text;
     if (commit.origin != Origin::kImported) text += fmt::format(" [{}]", Name(commit.origin));

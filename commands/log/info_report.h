@@ -20,7 +20,7 @@ namespace ringscope {
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
                 std::optional<uint64_t> only, ImportedTrace trace);
 
-// What info and verify share.
+// Parts that info and verify share.
 
 /// Opens the parts of a log as one input. @param path that was asked for
 Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,

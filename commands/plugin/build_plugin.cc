@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = Programs::Words;
 
-// What a checkout has, and its build folder.
+// Files of a checkout and of its build folder.
 constexpr const char* kInterface = "src/tracing/service/trace_buffer.h";
 constexpr const char* kV1Header = "src/tracing/service/trace_buffer_v1.h";
 constexpr const char* kV2Header = "src/tracing/service/trace_buffer_v2.h";
@@ -263,11 +263,10 @@ class PluginBuild {
     const auto version = runs_.Run({{"git", "-C", main_, "describe", "--tags", "--always",
                                      options_.commit.empty() ? "--dirty" : options_.commit}});
     const Words words = version ? WordsOf(*version) : Words();
-    const bool is_plain =
-        words.size() == 1 && std::ranges::all_of(words.front(), [](char c) {
-          return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                 std::string_view(".-_/+").find(c) != std::string_view::npos;
-        });
+    const bool is_plain = words.size() == 1 && std::ranges::all_of(words.front(), [](char c) {
+                            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                                   std::string_view(".-_/+").find(c) != std::string_view::npos;
+                          });
     return is_plain ? words.front() : std::string();
   }
   Status Link(const std::string& to) {

@@ -28,7 +28,7 @@ class Turns {
   void AskHolder();
 
   bool IsHeldBy(const ConnectionPair& pair) const { return holder_ == &pair; }
-  /// Whether a pair waits that may have the turn.
+  /// Returns true if a pair waits that may have the turn.
   bool IsWanted() const { return NextPair() != waiting_.end(); }
 
  private:

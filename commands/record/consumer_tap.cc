@@ -31,7 +31,7 @@ constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
      {CLOCK_MONOTONIC, proto::BuiltinClock::kMonotonic},
      {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kMonotonicRaw}}};
 
-/// As much of a message as can be parsed.
+/// Parses a message as far as it is well-formed.
 template <typename Message>
 Message DecodeSome(Bytes bytes) {
   Message message;

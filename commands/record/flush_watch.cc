@@ -9,7 +9,7 @@ namespace {
 
 /// The longest that is waited for a flush.
 constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
-/// How long others wait for a clone: as long as for its flushes, within limits, and this.
+/// Time that others wait for a clone beyond the limit of its flushes.
 constexpr std::chrono::seconds kGrace{1};
 constexpr uint64_t kLongestWaitMs = 60'000;
 

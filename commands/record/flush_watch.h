@@ -53,9 +53,9 @@ class FlushWatch {
   // What is committed while a clone is made is in it or not, and nothing shows which. So nobody may
   // commit meanwhile but those whom the service asked to flush, until they have acknowledged.
 
-  /// Whether a clone is being made.
+  /// Returns true while a clone is being made.
   bool AnyClone() const;
-  /// Whether the producer was asked to flush for a clone, and has not acknowledged it.
+  /// Returns true if the producer was asked to flush for a clone and has not acknowledged it.
   bool CloneWaitsFor(ProducerId producer) const { return asked_.contains(producer); }
 
  private:

@@ -50,7 +50,7 @@ class LogFiles : private ByteSink {
   /// @param ending of the last record, if there is to be one
   Status Close(std::optional<RecordingEnding> ending = {}, std::optional<uint64_t> time_ns = {});
 
-  /// What the last record would be if the recording ended now.
+  /// Returns the last record of a recording that would end now.
   RecordingEnded Ended(RecordingEnding ending) const;
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }

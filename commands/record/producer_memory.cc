@@ -26,7 +26,7 @@ constexpr int kShareOfLooks = 20;
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{64};
 
-/// What a look may count as. One that takes longer was interrupted: the time is another thread's.
+/// Longest time of a look that counts. A longer one was interrupted: the time is another thread's.
 constexpr std::chrono::nanoseconds LongestLook(size_t pages) {
   return std::chrono::microseconds(10) + pages * std::chrono::nanoseconds(250);
 }

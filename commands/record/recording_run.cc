@@ -50,7 +50,7 @@ class MaskingSink : public RecordSink {
   PayloadMask mask_;
 };
 
-/// What a recording is of and how exact it is: at its end, or so far.
+/// Contents and exactness of a recording, at its end or so far.
 struct RecordSummary {
   std::string output;               // the log, as it was named
   const LogFiles* files = nullptr;  // nullptr: the recording has not ended
@@ -81,7 +81,7 @@ std::string FilesText(const RecordSummary& summary) {
                      summary.files->first_part(), last, summary.output);
 }
 
-/// Whether there are producers that connect to the service directly.
+/// Reports if producers connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
   for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
     if (verdict.reason == InexactReason::kProducers) return "some take part: see below";

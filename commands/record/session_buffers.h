@@ -78,7 +78,7 @@ class SessionBuffers {
 
   /// The session's config. @return nullptr if there is no such session
   const SessionPlan* PlanOf(SessionId id) const;
-  /// How long the service waits for a flush of the session.
+  /// Returns the time that the service waits for a flush of the session.
   uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;

@@ -113,7 +113,7 @@ struct PassingFrame {
   std::vector<UniqueFd> fds;
 };
 
-/// Whether a frame is of a kind that descriptors come with.
+/// Returns true for frames of a kind that descriptors come with.
 using CarriesDescriptor = std::function<bool(const ipc::Frame&)>;
 
 /// Receives and sends frames on a connected socket.
@@ -130,7 +130,7 @@ class FrameSocket {
   /// descriptor together with the bytes of perhaps several frames: it belongs to the first that
   /// `carries` accepts, else to the frame that was received last with it.
   Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
-  /// Whether NextFrame has something to return: a frame, or an error.
+  /// Returns true if NextFrame would return a frame or an error.
   bool HasFrame() const;
   /// Bytes received that NextFrame has not returned.
   Bytes unread() const { return decoder_.rest(); }

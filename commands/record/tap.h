@@ -27,7 +27,7 @@ struct RecordCounts {
   uint64_t checks = 0;  // times that the service has listed the producers which take part
 };
 
-/// What the taps of one recording share. All of it belongs to the loop's thread.
+/// State that the taps of one recording share. All of it belongs to the loop's thread.
 struct Recording {
   Recording(EventLoop& its_loop, RecordSink& sink, Warn warn)
       : loop(its_loop), log(sink), buffers(sink, std::move(warn)) {}
@@ -46,7 +46,7 @@ struct Recording {
   std::function<bool()> scrape_unasked = [] { return false; };
   /// A session is written into a file that is watched.
   std::function<void()> on_file = [] {};
-  /// What MayPass or HoldsServiceFrames of any tap returns may have changed.
+  /// Called after MayPass or HoldsServiceFrames of any tap may have changed.
   std::function<void()> on_released = [] {};
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
@@ -107,7 +107,7 @@ class Tap {
   virtual std::string ConfirmingArgs() const { return {}; }
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
-  /// Whether replies to earlier requests change the buffers and have not all arrived.
+  /// Returns true while replies are missing to requests that change the buffers.
   virtual bool IsBeingServed() const { return false; }
 
   const ipc::MethodTable& methods() const { return methods_; }
@@ -122,7 +122,7 @@ class Tap {
   void SetUnconfirmed() { unconfirmed_ = true; }
   /// Nothing may pass before what was sent until now is confirmed.
   void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
-  /// What was sent last may make the service read for a file: that comes before anything else.
+  /// Notes that the message just sent may make the service read for a file. Nothing passes before.
   void SetCausesRead() {
     if (!recording_.files.any()) return;
     recording_.files.OnCause();

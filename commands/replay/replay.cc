@@ -142,7 +142,7 @@ void ReportLostTrace(Report& report, const ReplayArgs& args, const LostTrace::Co
   });
 }
 
-/// What a replay gives beside its files.
+/// Results of a replay beside its files.
 struct SessionReplay {
   ReplayOutcome outcome;
   std::optional<FoundReads> found;            // with --reads like=

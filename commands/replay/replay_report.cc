@@ -134,7 +134,7 @@ BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
        any},
       {"", "read twice", "packets.duplicates", of([](Totals t) { return t.duplicates; }), count,
        any},
-      // What was folded after the states were written is lost.
+      // Packets folded after the states were written are lost.
       {"programs", "folded", "programs.folded", OfPrograms(&VmRuns::folded), count, any},
       {"", "in the trace", "programs.in_trace", OfPrograms(&VmRuns::in_trace), count, any},
       {"", "errors", "programs.errors", OfPrograms(&VmRuns::errors), count, any},
@@ -143,7 +143,7 @@ BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
   };
 }
 
-/// What the service kept from the buffers, or from the trace.
+/// Counts the packets that the service kept from the buffers or from the trace.
 std::string RefusalsText(const ServiceStats& service) {
   std::vector<std::string> refused;
   if (service.chunks_discarded > 0) refused.push_back(Count(service.chunks_discarded, "chunk"));

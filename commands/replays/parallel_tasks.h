@@ -26,7 +26,7 @@ inline TaskRunner TasksOnCores(const Context& context) {
     try {
       while (others.size() + 1 < std::min(most, count)) others.emplace_back(run);
     } catch (const std::system_error&) {
-      // What follows is done by fewer.
+      // Fewer threads do the rest.
     }
     run();
   };

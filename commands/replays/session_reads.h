@@ -30,7 +30,7 @@ std::string ReadsText(const ReadsUsed& used);
 std::string ReadsName(const ReadsUsed& used);
 /// A read period in words, never longer than it is: "400 ms", "3 h 13 min".
 std::string PeriodInWords(uint64_t ns);
-/// What was assumed of the reads, left out or added, in sentences; empty: nothing.
+/// Returns sentences about reads that were assumed, left out or added; may be empty.
 std::string ReadsNotes(const ReadsUsed& used);
 Json ReadsJson(const ReadsUsed& used);
 

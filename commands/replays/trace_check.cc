@@ -36,7 +36,7 @@ class ServiceView : public ReplayListener {
       return std::ranges::find(trace.sequences, identity, &OutputSequence::identity) !=
              trace.sequences.end();
     };
-    // Where the log lacks it: all producers came through one process, which is none of them.
+    // If the log lacks it, all producers came through one process, which is none of them.
     std::optional<Identity> only;
     if (!trace.sequences.empty()) only = trace.sequences.front().identity;
     for (const OutputSequence& sequence : trace.sequences)

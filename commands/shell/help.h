@@ -36,7 +36,7 @@ std::string UsageLine(const Command& command);
 
 /// The whole help of a command.
 std::string CommandHelp(const Command& command, const Console& console);
-/// What `ringscope help` prints: the commands by group.
+/// Returns the text of `ringscope help`: the commands by group.
 std::string OverviewHelp(const Console& console);
 
 }  // namespace ringscope

@@ -141,7 +141,7 @@ void AddForce(CLI::App& app, bool& target) {
 
 namespace {
 
-/// What the logs of a command line may be.
+/// Describes the inputs that a command line may name.
 std::string LogsText(const char* log, const char* more, Traces traces) {
   return fmt::format(
       "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "

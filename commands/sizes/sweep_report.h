@@ -22,7 +22,7 @@ Json SweepJson(const SweepReport& report);
 Table SweepCsv();
 void AddToCsv(const SweepReport& report, Table& rows);
 
-// How the values of a sweep's options are written. All errors are kUsage and name what is expected.
+// Syntax of the values of a sweep's options. All errors are kUsage and name what is expected.
 
 /// "1M,2M,4M", "256k..64M" (each twice the one before), "256k..64Mx1.5" (1.5 times), and commas
 /// between any of them. Both ends of a range are always in it. Sizes between them that are no whole

@@ -25,7 +25,7 @@ struct BuiltinDataSources {
   bool disable_trace_config = false;
   bool disable_service_events = false;
 };
-/// What the config has for the shared memory of one producer.
+/// Config of the shared memory of one producer.
 struct ProducerConfig {
   std::string name;
   uint64_t size_kb = 0;

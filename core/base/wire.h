@@ -57,7 +57,7 @@ inline const uint8_t* TakeVarint(const uint8_t* at, const uint8_t* end, uint64_t
   return read.size == 0 ? nullptr : at + read.size;
 }
 
-/// As TakeVarint, for numbers that mostly have several bytes, like timestamps; inlined.
+/// Does what TakeVarint does, inlined: for numbers of several bytes, like timestamps.
 [[gnu::always_inline]] inline const uint8_t* TakeLongVarint(const uint8_t* at, const uint8_t* end,
                                                             uint64_t& value) {
   if (static_cast<size_t>(end - at) < kMaxVarintBytes) return TakeVarint(at, end, value);

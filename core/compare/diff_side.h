@@ -93,7 +93,7 @@ class DiffSide : public ReplayListener {
   /// Forgets what a buffer held, but not what it returned: a new buffer takes its id.
   void ForgetBuffer(BufferId id) {
     if (const auto found = buffers_.find(id); found != buffers_.end()) {
-      // What was counted of it counts for the id.
+      // Counts of the freed buffer stay with the id.
       BufferState next;
       next.read = found->second.read;
       next.peak_bytes = found->second.peak_bytes;

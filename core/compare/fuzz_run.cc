@@ -99,7 +99,7 @@ std::vector<FuzzFinding> DifferencesIn(const FuzzPlan& plan, const Ops& ops) {
     finding->rules = ExplanationOf(sides, plan.ignored, ops, *finding);
     const Rules& rules = finding->rules;
     if (!rules.empty()) left_out.push_back(rules.front());
-    // Where several rules show at one operation, each is a finding without the others.
+    // Several rules at one operation: each is a finding without the others.
     if (rules.size() < 2) findings.push_back(*finding);
     if (rules.empty()) return findings;
   }

@@ -139,7 +139,7 @@ struct PacketDifference {
   uint32_t content = 0;  // field that holds the packet's data; see ContentName
   Both<PacketView> sides;
 
-  /// As the side saw it that returned it, A first.
+  /// Returns the view of the side that returned it, A first.
   const PacketView& seen() const { return sides.a.returned ? sides.a : sides.b; }
 };
 
@@ -178,7 +178,7 @@ struct Divergence {
   Ignored Others() const;
 };
 
-/// How much of everything differs.
+/// Numbers of differences, by kind.
 struct DiffCounts {
   std::array<uint64_t, kDifferenceKinds> by_kind{};
   uint64_t matched = 0;  // packets that both sides returned

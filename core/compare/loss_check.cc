@@ -86,7 +86,7 @@ class FaultFinder {
     if (sequence_.breaks_rules) return false;
     for (const auto& [steps, chunk] : sequence_.chunks) {
       const auto next = sequence_.chunks.find(steps + 1);
-      // What an incomplete chunk is to become is not known.
+      // The end of an incomplete chunk is not known.
       if (next == sequence_.chunks.end() || !chunk.complete) continue;
       const bool continues = (chunk.flags & kLastContinues) != 0;
       const bool is_continued = (next->second.flags & kFirstContinues) != 0;

@@ -45,7 +45,7 @@ struct OutputDifference {
   Both<std::optional<OutputPacket>> packet;  // absent where it is not there
   Both<uint64_t> index{};                    // in its sequence, from 0
 
-  /// Where it is: the earlier of its positions in the two files.
+  /// Returns the earlier of its positions in the two files.
   uint64_t position() const;
 };
 

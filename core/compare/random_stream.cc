@@ -134,7 +134,7 @@ RandomStream::Step RandomStream::Next() {
 std::optional<RandomStream::Step> RandomStream::NextToFinish() {
   for (; finishing_ < writers_.size(); ++finishing_) {
     Writer& writer = writers_[finishing_];
-    // What is scraped, what is held back, what is left of a packet, then patches.
+    // Finishes scraped chunks, held chunks, open packets and patches, in this order.
     if (writer.open) return Complete(writer, writer.open);
     if (writer.held) return Complete(writer, writer.held);
     if (writer.in_packet) return Complete(writer, Build(writer, false));
@@ -143,7 +143,7 @@ std::optional<RandomStream::Step> RandomStream::NextToFinish() {
   return std::nullopt;
 }
 
-// What writers put into their chunks.
+// Contents of the writers' chunks.
 
 /// Adds bytes that differ from packet to packet: the packet's number, again and again, each time
 /// with other bits changed.
@@ -342,7 +342,7 @@ RandomStream::Step RandomStream::PatchStep(Writer& writer) {
   return step;
 }
 
-// What no writer would send.
+// Damage that no writer would send.
 
 void RandomStream::Spoil(Writer& writer, Step& step) {
   if (step.kind == Kind::kPatch) {
@@ -362,7 +362,7 @@ void RandomStream::Spoil(Writer& writer, Step& step) {
     if (OneIn(2)) writer.next_chunk = Successor(commit.chunk);  // continues there
     return;
   }
-  // What begins here is often lost on the way to a chunk that is read nevertheless.
+  // The chunk is read and the packet that begins in it is often lost.
   const bool begins_packet = (commit.flags & kLastContinues) != 0;
   const uint32_t way = begins_packet && traits_.mixes_identities && OneIn(2) ? 8 : Below(10);
   if (way == 0) commit.chunk = ChunkId{numbers_() << 16 ^ numbers_()};

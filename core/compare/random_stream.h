@@ -20,7 +20,7 @@ namespace ringscope {
 
 /// A source of numbers that decide what a stream is like.
 using RandomNumbers = std::function<uint32_t()>;
-/// The same numbers everywhere for the same seed.
+/// Returns numbers that depend on the seed alone, on all platforms.
 RandomNumbers NumbersOfSeed(uint32_t seed);
 
 /// How well the writers of a random stream behave.
@@ -129,7 +129,7 @@ class RandomStream {
   uint32_t Below(uint32_t n) { return n == 0 ? 0 : numbers_() % n; }
   bool OneIn(uint32_t n) { return Below(n) == n - 1; }
   void ChooseTraits(uint64_t ample_size);
-  // What writers put into their chunks.
+  // Contents of the writers' chunks.
   void AppendContent(std::string& to, uint32_t size);
   BuiltChunk Build(Writer& writer, bool may_begin);
   uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
@@ -143,7 +143,7 @@ class RandomStream {
   Step Scrape(Writer& writer, BuiltChunk& chunk);
   static bool HasDuePatch(const Writer& writer);
   Step PatchStep(Writer& writer);
-  // What no writer would send.
+  // Damage that no writer would send.
   void Spoil(Writer& writer, Step& step);
   std::string SpoiledSize(uint32_t size);
 

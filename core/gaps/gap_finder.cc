@@ -460,7 +460,7 @@ void GapFinder::AddRemedies(OpenGap& open) {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
   if (open.counts_needed) {
-    // Where a ring wraps it may leave nearly as much as its largest chunk unused.
+    // A ring that wraps may leave nearly as much as its largest chunk unused.
     const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
     remedies.buffer_size = PagesUp(size);
     remedies.held_size = open.needed;

@@ -112,7 +112,7 @@ constexpr bool ShowsLoss(GapSign sign) {
          sign == GapSign::kFlaggedByWriter;
 }
 
-/// What would have saved lost packets.
+/// Changes that would have saved lost packets.
 struct GapRemedies {
   /// Bytes with which the buffer would have held the packets until they were read.
   std::optional<uint64_t> buffer_size;
@@ -240,7 +240,7 @@ struct FalseFlag {
   uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
 };
 
-/// What became of one sequence of a buffer, gap by gap.
+/// Losses of one sequence of a buffer, gap by gap.
 struct SequenceGaps {
   BufferId buffer{};
   SequenceKey sequence;

@@ -76,7 +76,7 @@ struct ChunkSums {
   uint32_t loss_bits = 0;  // that packets which begin here carried into the trace
   FateTally packets;       // that begin here
   EvictorTally evictors;   // of these
-  // How the first and the last chunk are tied to their neighbours.
+  // Ties of the first and the last chunk to their neighbours.
   bool continues_previous = false;
   bool continues_on_next = false;
   bool next_read = false;  // a packet that continues in the next chunk was read

@@ -91,7 +91,7 @@ struct BufferLayout {
   std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
 };
 
-/// What takes a share of a buffer: one sequence, or what no sequence has.
+/// Owner of a share of a buffer: one sequence, or none.
 struct LayoutShare {
   LayoutExtent::Kind kind = LayoutExtent::Kind::kUnused;
   SequenceKey sequence;  // of chunks

@@ -2,12 +2,10 @@
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_COMMIT_H_
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 
@@ -21,7 +19,6 @@ class WrittenCommit {
     Bytes content;  // as ReadPacketFacts finds it
     Bytes bytes;
     bool is_read = false;
-    std::optional<bool> is_valid = {};
   };
 
   /// @param commit must stay as it is until the next call
@@ -47,7 +44,6 @@ class WrittenCommit {
     packet.bytes = commit_->payload.subspan(EndOf(fragment) - size, size);
     packet.facts = ReadPacketFacts(packet.bytes, &packet.content, SizesIn(fragment));
     packet.is_read = true;
-    packet.is_valid.reset();
     return packet;
   }
   /// Whether patches will bring sizes of messages in a fragment.
@@ -55,13 +51,6 @@ class WrittenCommit {
     const FragmentKind kind = chunk_.fragments[fragment].kind;
     const bool is_open = kind == FragmentKind::kBegin || kind == FragmentKind::kContinue;
     return is_open && (chunk_.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere;
-  }
-  /// Whether the service's validation lets the packet pass that is this whole fragment.
-  bool IsValidAt(size_t fragment) {
-    PacketAt(fragment);
-    PacketBeginning& packet = packets_[fragment];
-    if (!packet.is_valid) packet.is_valid = IsValidPacket({&packet.bytes, 1});
-    return *packet.is_valid;
   }
 
  private:

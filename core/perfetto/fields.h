@@ -18,7 +18,6 @@ struct TracePacket {
     kTrustedUid = 3,
     kChromeEvents = 5,
     kClockSnapshot = 6,
-    kSysStats = 7,
     kTimestamp = 8,
     kProcessStats = 9,
     kTrustedPacketSequenceId = 10,
@@ -45,7 +44,6 @@ struct TracePacket {
     kTimestampClockId = 58,
     kTracePacketDefaults = 59,
     kTrackDescriptor = 60,
-    kPerfSample = 66,
     kCpuInfo = 67,
     kServiceEvent = 69,
     kExtensionDescriptor = 72,
@@ -119,7 +117,7 @@ struct ServiceEvent {
 };
 /// The trigger of a packet, and where a CloneSessionRequest has it.
 struct ReceivedTrigger {
-  enum : uint32_t { kName = 1, kProducerName = 2, kProducerUid = 3, kStopDelayMs = 4 };
+  enum : uint32_t { kName = 1, kProducerName = 2 };
 };
 struct CloneSessionRequest {
   enum : uint32_t {
@@ -235,25 +233,16 @@ struct TrackDescriptor {
   enum : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kParentUuid = 5, kCounter = 8 };
 };
 struct ProcessTree {
-  enum : uint32_t { kProcesses = 1, kThreads = 2 };
+  enum : uint32_t { kProcesses = 1 };
 };
 struct ProcessTreeProcess {
   enum : uint32_t { kPid = 1, kCmdline = 3 };
-};
-struct ProcessTreeThread {
-  enum : uint32_t { kTid = 1, kName = 2 };
-};
-struct PackagesList {
-  enum : uint32_t { kPackages = 1 };
-};
-struct PackageInfo {
-  enum : uint32_t { kName = 1, kUid = 2 };
 };
 struct ProcessDescriptor {
   enum : uint32_t { kPid = 1, kProcessName = 6 };
 };
 struct CounterDescriptor {
-  enum : uint32_t { kUnit = 3, kUnitName = 6 };
+  enum : uint32_t { kUnit = 3 };
 };
 struct TrackEvent {
   enum : uint32_t {
@@ -262,33 +251,16 @@ struct TrackEvent {
     kType = 9,
     kNameIid = 10,
     kTrackUuid = 11,
-    kCategories = 22,
     kName = 23,
     kCounterValue = 30,
-    kFlowIds = 47,
-    kTerminatingFlowIds = 48,
   };
-};
-struct InternedData {
-  enum : uint32_t {
-    kEventCategories = 1,
-    kEventNames = 2,
-    kDebugAnnotationNames = 3,
-    kDebugAnnotationStringValues = 29,
-  };
-};
-/// Of all these.
-struct InternedEntry {
-  enum : uint32_t { kIid = 1, kName = 2 };
 };
 struct DebugAnnotation {
   enum : uint32_t {
     kNameIid = 1,
-    kBoolValue = 2,
     kUintValue = 3,
     kStringValue = 6,
     kName = 10,
-    kStringValueIid = 17,
   };
 };
 struct FtraceEventBundle {

@@ -13,7 +13,7 @@
 namespace ringscope {
 namespace protovm {
 
-/// What a replay does with the programs of data sources.
+/// Choices about the programs of data sources.
 struct ProgramChoice {
   bool run = true;
   /// Of each state, in the place of its config's: a data source whose config gives none, so that

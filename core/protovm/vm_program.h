@@ -61,9 +61,6 @@ class Program {
   std::span<const Instruction> all() const { return instructions_; }
   /// The instructions at the top.
   std::span<const Instruction> top() const { return all().first(top_size_); }
-  std::span<const Instruction> NestedIn(const Instruction& instruction) const {
-    return all().subspan(instruction.nested, instruction.nested_size);
-  }
   std::span<const PathPart> PathOf(const Instruction& instruction) const {
     return std::span(parts_).subspan(instruction.path, instruction.path_size);
   }

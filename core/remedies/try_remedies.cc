@@ -64,7 +64,7 @@ class RemedyReplays {
     std::vector<size_t> open;
     for (size_t i = 0; i < configs.size(); ++i)
       if (only_ledgers_ || !Judge(outcomes[i], tried[i])) open.push_back(i);
-    // What a buffer kept that was not full shows that another one lost something.
+    // A buffer that kept less than one that was not full has lost something.
     std::erase_if(open, [&](size_t i) { return !only_ledgers_ && Compare(outcomes[i], tried[i]); });
     std::vector<SweepConfig> left;
     for (const size_t i : open) left.push_back(configs[i]);
@@ -96,7 +96,8 @@ class RemedyReplays {
     }
     return is_known;
   }
-  /// The same by comparison with the most that the buffer ever kept.
+  /// Counts losses by comparison with the most that the buffer ever kept.
+  /// @return whether each buffer's are known
   bool Compare(const ReplayOutcome& outcome, TriedBuffers& tried) const {
     for (const BufferOutcome& buffer : outcome.buffers) {
       if (tried.contains(buffer.id)) continue;

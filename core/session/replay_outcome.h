@@ -93,7 +93,7 @@ class CountedReplay {
   CountedReplay(const CountedReplay&) = delete;
   CountedReplay& operator=(const CountedReplay&) = delete;
 
-  /// As Replay::Apply.
+  /// Applies a record, see Replay::Apply.
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
   /// Makes the reads at the end, then the drain. @return all but the path and the session's number
   /// @param histograms whether the outcome is to have its `writers`: memory for each sequence

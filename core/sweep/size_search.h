@@ -17,7 +17,7 @@ inline constexpr uint64_t kMaxTriedSize = uint64_t{2} << 30;
 /// Bytes, by buffer.
 using BufferSizes = std::map<BufferId, uint64_t>;
 
-/// What a replay showed of a buffer.
+/// Result of a replay for a buffer.
 struct TriedSize {
   bool meets = false;  // the buffer is large enough
   uint64_t lost = 0;   // packets

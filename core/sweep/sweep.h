@@ -34,13 +34,13 @@ struct SweepInput {
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;
   LookAhead ahead = {};
-  /// Whether recorded reads may have stopped at a limit, so that `ahead` is asked for their ends.
+  /// True if recorded reads may have stopped at a limit, so that `ahead` is asked for their ends.
   bool has_limited_reads = true;
   /// The log's buffers, and their sizes in bytes.
   std::map<BufferId, uint64_t> buffers;
   /// Bytes of all commit requests: no buffer holds more.
   uint64_t commit_bytes = UINT64_MAX;
-  /// Whether data sources have programs (ProtoVM).
+  /// True if data sources have programs (ProtoVM).
   bool has_programs = false;
   /// Bytes that the buffers of one pass may hold.
   uint64_t memory_limit = uint64_t{128} << 20;

@@ -127,7 +127,7 @@ Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& sett
   if (settings.size() * count > kMaxConfigurations)
     return tl::unexpected(TooMany(settings.size() * count));
 
-  // What a buffer keeps does not depend on the others: their sizes change together.
+  // Buffers do not affect each other: their sizes change together.
   std::vector<SweepPoint> points;
   for (size_t setting = 0; setting < settings.size(); ++setting)
     for (size_t i = 0; i < count; ++i) {

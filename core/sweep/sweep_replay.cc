@@ -274,7 +274,7 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
       // A chunk that is stuck here alone holds packets that are not known to wait.
       for (const ChunkName chunk : gathered.stuck_chunks)
         waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
-      // Where other chunks were taken in, refused or overwritten, only a ledger knows the reasons.
+      // Only a ledger knows the reasons if other chunks were taken in, refused or overwritten.
       is_exact_ &= row.policy == FillPolicy::kDiscard
                        ? row.stats.chunks_overwritten == 0
                        : row.stats.chunks_written == of->stats.chunks_written &&

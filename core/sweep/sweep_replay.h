@@ -53,7 +53,7 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   std::map<BufferId, Buffer> buffers_;
 };
 
-/// What a replay counts beside its outcome.
+/// Accounts that a replay keeps beside its outcome.
 enum class SweepAccounts : uint8_t {
   kNone,    // nothing, and its outcome lacks what packets contain
   kCounts,  // what its buffers return: rows follow from another replay's ledger

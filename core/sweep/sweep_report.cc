@@ -62,7 +62,7 @@ TargetMiss MissOf(const SweepReport& report, const SweepRow& row) {
   return {.kind = TargetMiss::Kind::kLoss, .row = row};
 }
 
-/// Where a point comes: by setting, and in each by the sizes of the buffers together.
+/// Orders points by setting, and in each by the sizes of the buffers together.
 std::pair<size_t, uint64_t> PlaceOf(const SweepPoint& point) {
   uint64_t sizes = 0;
   for (const SweepRow& row : point.rows) sizes += row.size;

@@ -25,7 +25,7 @@ struct NamedReads {
   bool assumed = false;  // nobody chose it, and the log does not show when it was read
 };
 
-/// What a user chooses about a sweep. Lists that are empty: as the log has it.
+/// A user's choices about a sweep. Empty lists stand for what the log has.
 struct SweepChoices {
   std::vector<SizeList> sizes;
   std::vector<FillPolicy> policies;
@@ -35,7 +35,7 @@ struct SweepChoices {
   std::vector<RetargetRule> splits;
 };
 
-/// What must be known of a session before it can be swept.
+/// Facts about a session that a sweep needs.
 struct SessionFacts {
   struct Buffer {
     uint64_t size = 0;

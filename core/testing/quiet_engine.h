@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "core/engine/catalogue.h"
+#include "core/testing/forwarding_engine.h"
 
 namespace ringscope::testing {
 
 /// v2@58 as a plug-in that watches a buffer from outside: it reports chunks, but neither why one is
 /// discarded nor which packets are abandoned, nor stalls.
-class QuietEngine final : public Engine, private EngineObserver {
+class QuietEngine final : public ForwardingEngine, private EngineObserver {
  public:
   static EngineInfo Info() {
     return {.name = "quiet",
@@ -30,24 +30,16 @@ class QuietEngine final : public Engine, private EngineObserver {
             },
             .reports = {.chunks = true, .abandoned = false, .stalls = false}};
   }
-  explicit QuietEngine(EngineObserver* to) : to_(to) {}
+  explicit QuietEngine(EngineObserver* to) : ForwardingEngine(nullptr), to_(to) {}
 
   void Commit(const ChunkCommit& commit) override {
     NoteUnread();
     engine_->Commit(commit);
   }
-  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
-  void BeginRead() override { engine_->BeginRead(); }
   const Packet* NextPacket() override {
     NoteUnread();
     return engine_->NextPacket();
   }
-  Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    engine_->VisitWriterStats(visit);
-  }
-  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
 
  private:
   void OnCommitted(const ObservedChunk& chunk) override { to_->OnCommitted(chunk); }
@@ -85,7 +77,6 @@ class QuietEngine final : public Engine, private EngineObserver {
   }
 
   EngineObserver* to_;
-  std::unique_ptr<Engine> engine_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> unread_;  // by sequence and chunk
 };
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <utility>
 
-#include "core/engine/catalogue.h"
+#include "core/testing/forwarding_engine.h"
 
 namespace ringscope::testing {
 
 /// v2@58 as a plug-in that does not report what happens in it.
-class SilentEngine final : public Engine {
+class SilentEngine final : public ForwardingEngine {
  public:
-  explicit SilentEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  using ForwardingEngine::ForwardingEngine;
 
   static EngineInfo Info() {
     return {.name = "silent",
@@ -25,21 +25,9 @@ class SilentEngine final : public Engine {
             .reports = EngineReports::Nothing()};
   }
 
-  void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
-  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
-  void BeginRead() override { engine_->BeginRead(); }
-  const Packet* NextPacket() override { return engine_->NextPacket(); }
   Result<std::unique_ptr<Engine>> Clone() const override {
     return std::make_unique<SilentEngine>(engine_->Clone().value());
   }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    engine_->VisitWriterStats(visit);
-  }
-  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
-
- private:
-  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace ringscope::testing

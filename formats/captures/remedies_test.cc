@@ -1,4 +1,4 @@
-// What a remedy is said to give is what a replay with its config gives.
+// A remedy gives what a replay with its config gives.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

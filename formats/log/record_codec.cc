@@ -163,24 +163,6 @@ void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out
   out.append(body);
 }
 
-NumberedHead HeadWithNumber(Bytes record, uint64_t number) {
-  const size_t tag_bytes = wire::VarintSize(uint64_t{kRecord} << 3);
-  const auto size = wire::ReadVarint(record.subspan(tag_bytes));
-  const Bytes content = record.subspan(tag_bytes + size.size);
-  // The number follows the time.
-  wire::FieldReader reader(content);
-  const auto first = reader.Next();
-  const Bytes time = first && first->number == kTimeNs ? first->whole : Bytes();
-
-  NumberedHead head;
-  wire::AppendTag(head.bytes, kRecord, wire::Type::kBytes);
-  wire::AppendVarint(head.bytes, size.value + UintFieldSize(kNumber, number));
-  head.bytes += wire::AsText(time);
-  wire::AppendUint(head.bytes, kNumber, number);
-  head.replaces = tag_bytes + size.size + time.size();
-  return head;
-}
-
 namespace {
 
 /// @param decoded a fresh one

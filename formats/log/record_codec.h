@@ -12,14 +12,6 @@ namespace ringscope::commit_log {
 /// Appends the record as a field of CommitLog. @param number for a frame's first record
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
 
-/// A replacement for the first bytes of an encoded record, which gives it a number.
-struct NumberedHead {
-  std::string bytes;
-  size_t replaces = 0;  // of the record's bytes
-};
-/// @param record as AppendRecord made it without a number; more may follow it
-NumberedHead HeadWithNumber(Bytes record, uint64_t number);
-
 /// A record as it was read.
 struct DecodedRecord {
   std::optional<uint64_t> number;
