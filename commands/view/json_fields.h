@@ -11,6 +11,7 @@
 #include "core/base/config_change.h"
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
+#include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
 #include "core/base/text.h"
 
