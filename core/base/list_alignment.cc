@@ -53,11 +53,10 @@ class Aligner {
     const auto most = static_cast<int32_t>(
         std::min<uint64_t>(kMaxExactEdits, static_cast<uint64_t>(n) + static_cast<uint64_t>(m)));
     std::vector<std::vector<int32_t>> history;  // furthest x of diagonals -d, -d+2, ..., d
-    std::vector<int32_t> furthest = {0};        // of the number of edits before; starts above
     for (int32_t d = 0; d <= most; ++d) {
       std::vector<int32_t> reached(static_cast<size_t>(d) + 1);
       for (int32_t k = -d; k <= d; k += 2) {
-        int32_t x = d == 0 ? 0 : StepTo(furthest, d, k);
+        int32_t x = StepTo(history, d, k).x;
         while (x < n && x - k < m && x - k >= 0 && At(a_, s.a_begin, x) == At(b_, s.b_begin, x - k))
           ++x;
         reached[static_cast<size_t>((k + d) / 2)] = x;
@@ -67,7 +66,6 @@ class Aligner {
           return true;
         }
       }
-      furthest = reached;
       history.push_back(std::move(reached));
     }
     return false;
@@ -77,43 +75,32 @@ class Aligner {
     return list[begin + static_cast<uint32_t>(i)];
   }
 
-  /// Furthest x that one more edit reaches on diagonal k, from those of d - 1 edits.
-  static int32_t StepTo(const std::vector<int32_t>& before, int32_t d, int32_t k) {
-    const auto at = [&](int32_t diagonal) {
+  struct Step {
+    int32_t x = 0;
+    bool is_from_above = false;  // it took an element of b
+  };
+  /// Returns the furthest start on diagonal k after d edits: one more than those on its neighbours.
+  static Step StepTo(const std::vector<std::vector<int32_t>>& history, int32_t d, int32_t k) {
+    if (d == 0) return {};
+    const auto at = [d, &before = history[static_cast<size_t>(d - 1)]](int32_t diagonal) {
       return before[static_cast<size_t>((diagonal + d - 1) / 2)];
     };
-    if (ComesFromAbove(before, d, k)) return at(k + 1);
-    return at(k - 1) + 1;
-  }
-
-  /// Whether the path on diagonal k took an element of b last.
-  static bool ComesFromAbove(const std::vector<int32_t>& before, int32_t d, int32_t k) {
-    if (k == -d) return true;
-    if (k == d) return false;
-    const auto at = [&](int32_t diagonal) {
-      return before[static_cast<size_t>((diagonal + d - 1) / 2)];
-    };
-    return at(k - 1) < at(k + 1);
+    const bool is_from_above = k == -d || (k != d && at(k - 1) < at(k + 1));
+    return {is_from_above ? at(k + 1) : at(k - 1) + 1, is_from_above};
   }
 
   void WalkBack(const Stretch& s, const std::vector<std::vector<int32_t>>& history, int32_t k) {
     int32_t x =
         history.back()[static_cast<size_t>((k + static_cast<int32_t>(history.size()) - 1) / 2)];
     for (auto d = static_cast<int32_t>(history.size()) - 1; d >= 0; --d) {
-      int32_t start = 0;
-      if (d > 0) start = StepTo(history[static_cast<size_t>(d) - 1], d, k);
-      while (x > start) {
+      const Step step = StepTo(history, d, k);
+      while (x > step.x) {
         --x;
         pairs_.emplace_back(s.a_begin + static_cast<uint32_t>(x),
                             s.b_begin + static_cast<uint32_t>(x - k));
       }
-      if (d == 0) break;
-      if (ComesFromAbove(history[static_cast<size_t>(d) - 1], d, k)) {
-        ++k;
-      } else {
-        --k;
-        --x;
-      }
+      k += step.is_from_above ? 1 : -1;
+      if (!step.is_from_above) --x;
     }
   }
 
