@@ -84,8 +84,7 @@ struct ReplayInput {
           unrecorded);
     else
       with_buffers = std::make_unique<AddedBuffers>(std::forward<Session>(session), unrecorded);
-    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits,
-                                            ReleasesIn(choices.session));
+    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits);
   }
 };
 

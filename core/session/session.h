@@ -16,7 +16,6 @@
 #include "core/log/clones.h"
 #include "core/log/held_patches.h"
 #include "core/log/op.h"
-#include "core/log/retarget.h"
 #include "core/log/service_access.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
@@ -197,10 +196,6 @@ class Session {
   /// Programs of the data sources that have one.
   std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
-
-/// The releases that judge what is committed to the buffers of a session with these options.
-/// @param options outlive what is returned
-ReleaseOf ReleasesIn(const Session::Options& options);
 
 }  // namespace ringscope
 

@@ -13,9 +13,6 @@
 
 namespace ringscope {
 
-/// Splits are judged by the newest release, whatever the engines of the configurations are.
-inline uint32_t SweepRelease(const BufferSetUp&) { return kNewestRelease; }
-
 /// Calls task(0) .. task(count - 1), perhaps on several threads, and returns after the last one.
 /// Tasks with low numbers begin first.
 using TaskRunner = std::function<void(size_t count, const std::function<void(size_t)>& task)>;
