@@ -140,12 +140,12 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
 
 Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
-  if (!source->CanReadAt()) {
-    RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file, SpooledInput::Copy(*source));
-    source = OpenTemporary(std::move(file), path);
+  std::shared_ptr<TemporaryFile> copy;
+  if (path == "-" || !source->CanReadAt()) {
+    RS_ASSIGN_OR_RETURN(copy, SpooledInput::Copy(*source));
   }
   RS_ASSIGN_OR_RETURN(const std::shared_ptr<ZipArchive> archive,
-                      ZipArchive::Open(std::move(source)));
+                      ZipArchive::Open(copy ? copy->OwnName() : path, path));
   DoctorTraces traces;
   for (const ZipMember& member : FindTraces(*archive)) {
     auto opened = archive->OpenMember(member);

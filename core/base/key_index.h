@@ -66,9 +66,7 @@ class FlatIndex {
   };
 
   /// The place of a key, if it is free: the product's upper bits depend on all of the key's.
-  size_t HomeOf(Key key) const {
-    return (uint64_t{key.Packed()} * 0x9E3779B97F4A7C15) >> shift_;
-  }
+  size_t HomeOf(Key key) const { return (uint64_t{key.Packed()} * 0x9E3779B97F4A7C15) >> shift_; }
   size_t Next(size_t slot) const { return (slot + 1) & mask_; }
 
   void Place(Slot slot) {

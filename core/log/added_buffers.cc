@@ -41,8 +41,7 @@ void AddedBuffers::SetUpBefore(const Op& commit) {
   }
   for (const auto& [id, size] : buffers_.sizes)
     setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});
-  for (auto& [id, setup] : setups)
-    Add({.time_ns = commit.time_ns, .body = std::move(setup)});
+  for (auto& [id, setup] : setups) Add({.time_ns = commit.time_ns, .body = std::move(setup)});
   buffers_ = {};
 }
 

@@ -25,8 +25,8 @@ struct RetargetRule {
 
 /// The records of a session as if some writers had had another target buffer. A buffer that is not
 /// there is set up when the first chunk goes into it, like the buffer that the chunk was meant for,
-/// and is then read, cloned and freed together with that one. Chunks that the newest service refuses
-/// are not moved. Of several rules for a chunk one for a writer wins, then the first.
+/// and is then read, cloned and freed together with that one. Chunks that the newest service
+/// refuses are not moved. Of several rules for a chunk one for a writer wins, then the first.
 class RetargetSource : public ChangedSource {
  public:
   template <typename Source>

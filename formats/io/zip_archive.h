@@ -22,8 +22,8 @@ struct ZipMember {
 /// A zip archive that is read. Memory: its directory, and a few tens of KiB for each open member.
 class ZipArchive {
  public:
-  /// @param source that can be read at an offset and has a size
-  static Result<std::shared_ptr<ZipArchive>> Open(std::unique_ptr<ByteSource> source);
+  /// @param file regular, to be opened; @param name of the archive in messages
+  static Result<std::shared_ptr<ZipArchive>> Open(const std::string& file, const std::string& name);
   virtual ~ZipArchive() = default;
 
   /// The files, in the order of the archive's directory; folders are left out.
