@@ -43,7 +43,10 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
 
   std::visit(Overloaded{
                  [&](const LogHeader& header) {
-                   if (summary_.counts[op.body.index()] == 1) summary_.header = header;
+                   if (summary_.counts[op.body.index()] == 1 &&
+                       TakeSpace(MemoryOf(header, header.tool, header.uuid, header.host,
+                                          header.clock, header.description)))
+                     summary_.header = header;
                  },
                  [&](const BufferSetUp& buffer) {
                    if (TakeSpace(MemoryOf(buffer, buffer.engine)))
@@ -150,36 +153,20 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   const SessionBounds::Place place = bounds_.Add(op, number);
   if (place == SessionBounds::Place::kRepeated) return;
   const bool starts = place == SessionBounds::Place::kStart;
-  if (!current_ || (starts && HasSpace())) {
-    if (current_) {
-      done_.push_back(Current());
-      const LogHeader& header = done_.back().header;
-      done_bytes_ +=
-          current_->listed_bytes() +
-          MemoryOf(header, header.tool, header.uuid, header.host, header.clock, header.description);
-    }
+  if (!current_) {
     current_.emplace(number);
-    uuid_.reset();
+  } else if (starts && done_.size() + 1 < kMaxSessions) {
+    done_.push_back(current_->summary());
+    current_.emplace(number, current_->listed_bytes());
   } else if (starts) {
-    merged_ = true;
+    current_->SetTruncated();
   }
   current_->Add(op, number);
 }
 
-bool LogSummaryBuilder::HasSpace() const {
-  return done_.size() + 1 < kMaxSessions && done_bytes_ <= SummaryBuilder::kMaxListed;
-}
-
-SessionSummary LogSummaryBuilder::Current() const {
-  SessionSummary summary = current_->summary();
-  summary.truncated |= merged_;
-  if (uuid_) summary.header.uuid = *uuid_;
-  return summary;
-}
-
 std::vector<SessionSummary> LogSummaryBuilder::Sessions() const {
   std::vector<SessionSummary> sessions = done_;
-  if (current_) sessions.push_back(Current());
+  if (current_) sessions.push_back(current_->summary());
   return sessions;
 }
 
