@@ -1,13 +1,11 @@
 #include "formats/inputs/open_log.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/base/wire.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/line_reader.h"
 #include "formats/io/read_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
@@ -20,20 +18,10 @@ constexpr const char* kExpected =
     "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed "
     "by zstd or gzip";
 
-/// Returns true if a text has nothing but blank lines and comments.
-bool HasNoLines(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (!IsBlankOrComment(line)) return false;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return true;
-}
-
 /// Checks that a text, decompressed, is of operations. @param start of the file
 Status CheckOperations(const std::string& content, const std::string& start,
                        const std::string& path) {
-  if (KindOfStart(content) == InputKind::kLog || HasNoLines(content)) return {};
+  if (KindOfStart(content) == InputKind::kLog) return {};
   const bool is_trace = KindOfStart(start) == InputKind::kTrace;
   return tl::unexpected<Error>(WrongContent(
       start, path, "a log",
