@@ -49,7 +49,7 @@ class IntervalSet {
                                      [](uint64_t v, const Run& run) { return v < run.first; });
     return at != runs_.begin() && std::prev(at)->last >= last;
   }
-  /// Whether any number of these is in the set; both ends included.
+  /// Returns true if any number of these is in the set; both ends included.
   bool ContainsAny(uint64_t first, uint64_t last) const {
     const auto at = std::upper_bound(runs_.begin(), runs_.end(), last,
                                      [](uint64_t v, const Run& run) { return v < run.first; });

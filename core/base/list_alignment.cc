@@ -46,7 +46,7 @@ class Aligner {
   }
 
   /// Myers' greedy algorithm: the furthest point on each diagonal, for 0, 1, 2, ... edits.
-  /// @return false: more than kMaxExactEdits are needed
+  /// @return false if more than kMaxExactEdits are needed
   bool AlignExactly(const Stretch& s) {
     const auto n = static_cast<int32_t>(s.a_end - s.a_begin);
     const auto m = static_cast<int32_t>(s.b_end - s.b_begin);

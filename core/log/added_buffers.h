@@ -16,7 +16,7 @@ namespace ringscope {
 
 /// Config and buffers of a log that was recorded without the consumer that asked for them.
 struct UnrecordedBuffers {
-  std::string trace_config;              // a TraceConfig message; empty: not known
+  std::string trace_config;              // a TraceConfig message, if it is known
   std::vector<ConfiguredBuffer> config;  // in order, which the service's ids have, too
   std::map<BufferId, uint64_t> sizes;    // bytes, by id
 
@@ -36,7 +36,7 @@ class AddedBuffers : public ChangedSource {
   void Change(Op op) override;
   void SetUpBefore(const Op& commit);
 
-  UnrecordedBuffers buffers_;  // empty: nothing is to be set up
+  UnrecordedBuffers buffers_;  // that are still to be set up
   std::optional<BufferId> lowest_;
 };
 

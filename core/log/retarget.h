@@ -17,7 +17,7 @@ namespace ringscope {
 /// Moves all that a producer, or one writer of it, writes into another buffer.
 struct RetargetRule {
   ProducerId producer{};
-  std::optional<WriterId> writer;  // absent: all of the producer's
+  std::optional<WriterId> writer;  // if not all of the producer are meant
   BufferId buffer{};
 
   friend bool operator==(const RetargetRule&, const RetargetRule&) = default;

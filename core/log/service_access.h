@@ -62,7 +62,7 @@ class ServiceAccess {
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
   uint64_t producers_connected() const { return producers_connected_; }
-  /// Returns the machine_id of the producer, also after it disconnected; 0: the service's own.
+  /// Returns the machine_id of the producer, also after it disconnected. The service's own is 0.
   uint32_t MachineOf(ProducerId id) const {
     if (machines_.empty()) [[likely]]
       return 0;
@@ -73,7 +73,7 @@ class ServiceAccess {
  private:
   void Connect(const ProducerConnected& connected);
   void Disconnect(ProducerId id);
-  /// The producer that a record is about; nullptr: it is not connected.
+  /// Returns the producer that a record is about, or nullptr if it is not connected.
   Producer* Known(ProducerId id);
 
   std::map<ProducerId, Producer> producers_;

@@ -18,7 +18,7 @@ namespace ringscope {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads up to `into.size()` bytes. @return bytes read; 0: the end
+  /// Reads up to `into.size()` bytes. @return bytes read, 0 at the end
   virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
   /// Name for messages; "-" for standard input.
   virtual const std::string& path() const = 0;

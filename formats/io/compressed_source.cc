@@ -31,7 +31,7 @@ class BlockSource : public CompressedSource {
   std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
 
  protected:
-  /// Decompresses at least a byte. @return bytes; 0: the end
+  /// Decompresses at least a byte. @return bytes, 0 at the end
   virtual Result<size_t> Decompress(std::span<uint8_t> into) = 0;
   /// Bytes of the block that are not consumed.
   virtual size_t Unconsumed() const = 0;

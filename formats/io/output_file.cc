@@ -67,7 +67,8 @@ extern "C" void RemovePendingFilesAndEnd(int signal) {
 /// Writes to a descriptor, and puts a regular file in its place at the end.
 class DescriptorFile : public OutputFile {
  public:
-  /// @param fd closed, unless it is standard output; @param pending absent: written in place
+  /// @param fd closed, unless it is standard output
+  /// @param pending of a file that is not written in place
   DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
       : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
   ~DescriptorFile() override { Close(); }

@@ -48,7 +48,7 @@ class ReadAheadSource : public ByteSource {
   using Blocks = MadeAhead<Block>;
 
   const std::unique_ptr<ByteSource> source_;
-  Block* block_ = nullptr;  // that is being read; absent: the next one
+  Block* block_ = nullptr;  // that is being read, if one is
   size_t used_ = 0;         // bytes of it
   Blocks blocks_;
 };

@@ -1,4 +1,4 @@
-// How fast a commit log is written. Compare within one run only.
+// Measures how fast a commit log is written. Compare within one run only.
 
 #include <benchmark/benchmark.h>
 
