@@ -92,7 +92,7 @@ class Session {
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
     /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
-    std::optional<CloneView> clone;
+    std::optional<CloneFacts> clone;
     /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
     protovm::ProgramChoice programs;
   };
@@ -142,7 +142,7 @@ class Session {
   /// By id; freed ones stay listed, with their engine, until another takes the id.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
   /// The clone that is replayed; nullptr: the session itself is.
-  const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }
+  const CloneFacts* clone() const { return options_.clone ? &*options_.clone : nullptr; }
   const ServiceStats& stats() const { return stats_; }
   /// Trusted sequence ids; asking for a sequence that has none gives it the next.
   SequenceIds& sequence_ids() { return sequence_ids_; }

@@ -26,7 +26,7 @@ struct SweepInput {
   /// Opens the session's records, from the first one. Called once for each pass.
   std::function<Result<std::unique_ptr<OpSource>>()> open;
   /// The clone that is replayed; absent: the session itself. `open` then ends with the clone.
-  std::optional<CloneView> clone;
+  std::optional<CloneFacts> clone;
   /// Resolves the engines that configurations name.
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;
