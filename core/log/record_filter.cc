@@ -11,12 +11,6 @@ bool Allows(const std::vector<T>& list, const std::optional<T>& value) {
   return list.empty() || (value && std::ranges::find(list, *value) != list.end());
 }
 
-/// Cuts an id to 16 bits, as the service does.
-template <typename Id>
-std::optional<Id> CutTo(std::optional<uint64_t> id) {
-  return id ? std::optional(Id{static_cast<uint16_t>(*id)}) : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<std::string> FilterKinds() {
@@ -90,11 +84,12 @@ bool RecordFilter::KeepsCommit(const Commit& commit) {
 bool RecordFilter::KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const {
   const auto header = chunk.header();
   return Matches(producer, header ? std::optional(header->writer) : std::nullopt,
-                 CutTo<BufferId>(chunk.target_buffer));
+                 TargetBufferOf(chunk.target_buffer));
 }
 
 bool RecordFilter::KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const {
-  return Matches(producer, CutTo<WriterId>(patch.writer), CutTo<BufferId>(patch.target_buffer));
+  return Matches(producer, patch.NameFor(producer).sequence.writer,
+                 TargetBufferOf(patch.target_buffer));
 }
 
 bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,

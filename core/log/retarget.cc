@@ -116,7 +116,7 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
 
 bool RetargetSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
   if (!patch.writer) return false;
-  const RetargetRule* rule = RuleFor(producer, WriterId{static_cast<uint16_t>(*patch.writer)});
+  const RetargetRule* rule = RuleFor(producer, patch.NameFor(producer).sequence.writer);
   const auto buffer = buffers_.find(TargetBufferOf(patch.target_buffer));
   if (rule == nullptr || buffer == buffers_.end() || !buffer->second.open) return false;
   patch.target_buffer = Raw(rule->buffer);

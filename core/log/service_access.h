@@ -24,11 +24,6 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
-/// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
-constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
-  return BufferId{static_cast<uint16_t>(id.value_or(0))};
-}
-
 /// The service's permission check. Each rule applies only once the session has records of that
 /// kind. Source: Perfetto's tracing service, as observed.
 class ServiceAccess {

@@ -22,11 +22,6 @@ uint16_t PacketsBegun(const ChunkHeader& header, bool incomplete) {
   return static_cast<uint16_t>(part.fragments - (continues ? 1 : 0));
 }
 
-/// The service cuts ids to 16 bits; an absent one is 0.
-uint16_t Cut16(std::optional<uint64_t> value) {
-  return static_cast<uint16_t>(value.value_or(0) & 0xFFFF);
-}
-
 /// The memory of a list's entry with its texts, roughly.
 template <typename Entry, typename... Texts>
 size_t MemoryOf(const Entry& entry, const Texts&... texts) {
@@ -111,7 +106,7 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
   ++summary_.chunks;
   summary_.chunk_bytes += chunk.data->size();
 
-  const size_t index = SequenceOf({producer, header->writer}, BufferId{Cut16(chunk.target_buffer)});
+  const size_t index = SequenceOf({producer, header->writer}, TargetBufferOf(chunk.target_buffer));
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   ++sequence.commits;
@@ -142,7 +137,7 @@ void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
       patch.patches, [](const PatchSpan& span) { return span.data.size() == 4; }));
   summary_.patches += patches;
   const size_t index =
-      SequenceOf({producer, WriterId{Cut16(patch.writer)}}, BufferId{Cut16(patch.target_buffer)});
+      SequenceOf(patch.NameFor(producer).sequence, TargetBufferOf(patch.target_buffer));
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   sequence.patches += patches;
