@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
 

@@ -138,8 +138,9 @@ std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::s
   return std::make_unique<SourceAt>(std::move(read_at), size, std::move(path));
 }
 
-std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
-  const auto copy = [bytes](uint64_t offset, std::span<uint8_t> into) {
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path,
+                                           std::shared_ptr<const std::string> owner) {
+  const auto copy = [bytes, owner = std::move(owner)](uint64_t offset, std::span<uint8_t> into) {
     const Bytes rest = bytes.subspan(std::min<uint64_t>(offset, bytes.size()));
     const size_t count = std::min(into.size(), rest.size());
     std::copy_n(rest.begin(), count, into.begin());
@@ -149,15 +150,9 @@ std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
 }
 
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
-  const auto owned = std::make_shared<const std::string>(std::move(bytes));
-  const uint64_t size = owned->size();
-  return MakeSourceAt(
-      [owned](uint64_t offset, std::span<uint8_t> into) {
-        return owned->size() <= offset
-                   ? size_t{0}
-                   : owned->copy(reinterpret_cast<char*>(into.data()), into.size(), offset);
-      },
-      size, std::move(path));
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  const Bytes view = wire::AsBytes(*owner);
+  return MakeViewSource(view, std::move(path), std::move(owner));
 }
 
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,

@@ -37,8 +37,9 @@ using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t
 std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path);
 /// A source over bytes in memory.
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
-/// A source over bytes that must outlive it.
-std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path);
+/// A source over bytes that must outlive it, or are part of `owner`.
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path,
+                                           std::shared_ptr<const std::string> owner = {});
 
 /// Bytes that were read already, and then what follows them.
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
