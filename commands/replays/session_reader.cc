@@ -13,8 +13,8 @@ namespace ringscope {
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
     : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
-  // Before any output is: what is read must not be replaced. Opening them reports it.
-  for (const std::string& path : selection_.paths) static_cast<void>(RunFiles::AddInput(path));
+  // Before any output is made: it must not replace them.
+  for (const std::string& path : selection_.paths) RunFiles::AddInput(path);
 }
 
 SessionReader::~SessionReader() = default;

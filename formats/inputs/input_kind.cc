@@ -123,7 +123,7 @@ InputStart LookAtStart(std::string start) {
   std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
   const auto unpacked = is_log() ? nullptr : MakeSourceFor(wire::AsBytes(known.content), source);
   known.is_compressed = unpacked != nullptr;
-  if (unpacked) known.content = ReadableStart(*unpacked, kLookedAt);
+  if (unpacked) known.content = unpacked->Peek(kLookedAt).value_or("");
   if (is_log()) {
     known.kind = InputKind::kLog;
     return known;
@@ -137,28 +137,18 @@ InputStart LookAtStart(std::string start) {
 bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
   auto source = archive.OpenMember(member);
   if (!source) return false;
-  auto start = ReadStart(**source, kKindBytes);
+  auto start = (*source)->Peek(kKindBytes);
   return start && KindOfStart(*std::move(start)) == InputKind::kTrace;
 }
 
 }  // namespace
 
-std::string ReadableStart(ByteSource& source, size_t size) {
-  std::string start(size, '\0');
-  size_t done = 0;
-  static_cast<void>(
-      ReadFully(source, {reinterpret_cast<uint8_t*>(start.data()), start.size()}, done));
-  start.resize(done);
-  return start;
-}
-
 InputKind KindOfStart(std::string start) { return LookAtStart(std::move(start)).kind; }
 
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(kKindBytes));
   const InputKind kind = KindOfStart(start);
-  auto whole = MakePrefixedSource(start, std::move(source));
-  return KnownInput{kind, std::move(start), std::move(whole)};
+  return KnownInput{kind, std::move(start), std::move(source)};
 }
 
 std::string ContentWords(std::string_view start) {

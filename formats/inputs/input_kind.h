@@ -23,12 +23,9 @@ enum class InputKind : uint8_t {
 /// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
-/// Returns the kind of an input by its first bytes (kKindBytes, or all it has), decompressed if need
-/// be.
+/// Returns the kind of an input by its first bytes (kKindBytes, or all it has), decompressed if
+/// need be.
 InputKind KindOfStart(std::string start);
-
-/// Returns up to `size` bytes from a source's start, fewer where it ends or is damaged before.
-std::string ReadableStart(ByteSource& source, size_t size);
 
 /// An input whose kind is known.
 struct KnownInput {

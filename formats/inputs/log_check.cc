@@ -251,14 +251,13 @@ Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn
 }
 
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, 1));
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(1));
   if (start.empty()) {
     LogInfo nothing;
     nothing.damage.push_back({0, 0, {}, {}, "the file is empty"});
     nothing.damage_count = 1;
     return nothing;
   }
-  source = MakePrefixedSource(std::move(start), std::move(source));
   FileChecker files;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);

@@ -146,7 +146,7 @@ class JoinedSource : public ByteSource {
   JoinedSource(std::vector<std::string> paths, std::string name, uint64_t size)
       : paths_(std::move(paths)), name_(std::move(name)), size_(size) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     while (true) {
       if (!current_) {
         if (next_ == paths_.size()) return 0;

@@ -1,6 +1,5 @@
 #include "formats/inputs/open_log.h"
 
-#include <array>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -38,30 +37,24 @@ Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
 
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
                                            CommitLogObserver* observer) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, commit_log::kStartFrameSize));
+  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(commit_log::kStartFrameSize));
   if (start.empty())
     return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
                 "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
                 "copy that failed, leaves an empty file");
   if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
-    return MakeCommitLogReader(MakePrefixedSource(std::move(start), std::move(source)), observer);
-  RS_ASSIGN_OR_RETURN(const std::string more, ReadStart(*source, kKindBytes));
-  start += more;
+    return MakeCommitLogReader(std::move(source), observer);
+  RS_ASSIGN_OR_RETURN(start, source->Peek(kKindBytes));
   const std::string path = source->path();
-  source = MakePrefixedSource(start, std::move(source));
   std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
   if (!content) {
     RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
     return MakeOpsReader(std::move(source), LogFormat::kOps);
   }
-  const std::string inner = ReadableStart(*content, kKindBytes);
-  if (inner.empty()) {
-    // Nothing of it can be read: the error is why.
-    std::array<uint8_t, 1> byte;
-    RS_RETURN_IF_ERROR(content->Read(byte));
+  RS_ASSIGN_OR_RETURN(const std::string inner, content->Peek(kKindBytes));
+  if (inner.empty())
     return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
                 kExpected);
-  }
   const Bytes bytes = wire::AsBytes(inner);
   const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
   if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
@@ -70,7 +63,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   }
   if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
   const CompressedSource* const compressed = content.get();
-  source = MakePrefixedSource(inner, std::move(content));
+  source = std::move(content);
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
   if (PaysToReadAhead(compressed->compressed_size()))
     source = MakeReadAheadSource(std::move(source));

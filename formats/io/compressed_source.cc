@@ -21,7 +21,7 @@ class BlockSource : public CompressedSource {
   BlockSource(std::unique_ptr<ByteSource> compressed, size_t block_bytes)
       : compressed_(std::move(compressed)), block_(block_bytes) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     Result<size_t> got = into.empty() ? Result<size_t>(size_t{0}) : Decompress(into);
     position_ = Offset();
     return got;

@@ -18,7 +18,7 @@ class ReadAheadSource : public ByteSource {
           return Blocks::Made{.last = !block.size || *block.size == 0};
         }) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     if (into.empty()) return size_t{0};
     if (block_ == nullptr) block_ = &blocks_.Next();
     if (!block_->size) return block_->size;  // an error stays, and so does the end

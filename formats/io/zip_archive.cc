@@ -67,7 +67,7 @@ class MemberSource : public ByteSource {
                std::optional<uint64_t> size)
       : archive_(std::move(archive)), file_(file), path_(std::move(path)), size_(size) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     const zip_int64_t got = zip_fread(file_.get(), into.data(), into.size());
     if (got >= 0) return static_cast<size_t>(got);
     return tl::unexpected<Error>(
