@@ -24,9 +24,7 @@ class Aligner {
       todo.pop_back();
       TakeCommonEnds(stretch);
       if (stretch.a_begin == stretch.a_end || stretch.b_begin == stretch.b_end) continue;
-      if (AlignExactly(stretch)) continue;
-      if (CutAtUnique(stretch, todo)) continue;
-      AlignGreedily(stretch);
+      if (!AlignExactly(stretch)) PairEqual(stretch, todo);
     }
     std::sort(pairs_.begin(), pairs_.end());
     return std::move(pairs_);
@@ -104,65 +102,41 @@ class Aligner {
     }
   }
 
-  struct Occurrence {
-    uint32_t count_a = 0, count_b = 0;
-    uint32_t at_a = 0, at_b = 0;
+  struct Occurrences {
+    uint32_t in_a = 0;
+    std::vector<uint32_t> in_b;  // places
+    size_t paired = 0;
+
+    bool are_unique() const { return in_a == 1 && in_b.size() == 1; }
   };
 
   /// Pairs the elements that occur once on each side, as far as their order is the same, and leaves
-  /// what is between for later.
-  bool CutAtUnique(const Stretch& s, std::vector<Stretch>& todo) {
-    std::unordered_map<uint64_t, Occurrence> occurrences;
+  /// the stretches between for later. If there are none, pairs the n-th of equal elements with the
+  /// n-th, as far as that keeps the order.
+  void PairEqual(const Stretch& s, std::vector<Stretch>& todo) {
+    std::unordered_map<uint64_t, Occurrences> elements;
+    for (uint32_t i = s.a_begin; i < s.a_end; ++i) ++elements[a_[i]].in_a;
+    for (uint32_t j = s.b_begin; j < s.b_end; ++j) elements[b_[j]].in_b.push_back(j);
+    const bool cuts = std::ranges::any_of(
+        elements, [](const auto& element) { return element.second.are_unique(); });
+    std::vector<uint32_t> from_a, to_b;
     for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      Occurrence& occurrence = occurrences[a_[i]];
-      ++occurrence.count_a;
-      occurrence.at_a = i;
+      Occurrences& equal = elements[a_[i]];
+      if (equal.paired == equal.in_b.size() || (cuts && !equal.are_unique())) continue;
+      from_a.push_back(i);
+      to_b.push_back(equal.in_b[equal.paired++]);
     }
-    for (uint32_t j = s.b_begin; j < s.b_end; ++j) {
-      const auto found = occurrences.find(b_[j]);
-      if (found == occurrences.end()) continue;
-      ++found->second.count_b;
-      found->second.at_b = j;
-    }
-    std::vector<uint32_t> unique_a, unique_b;
-    for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      const Occurrence& occurrence = occurrences[a_[i]];
-      if (occurrence.count_a != 1 || occurrence.count_b != 1) continue;
-      unique_a.push_back(i);
-      unique_b.push_back(occurrence.at_b);
-    }
-    if (unique_a.empty()) return false;
-
-    const std::vector<uint32_t> kept = LongestAscending(unique_b);
+    const std::vector<uint32_t> kept = LongestAscending(to_b);
     Stretch rest = s;
     for (size_t n = kept.size(); n-- > 0;) {  // the last first, as the first is taken first
-      const uint32_t i = unique_a[kept[n]];
-      const uint32_t j = unique_b[kept[n]];
+      const uint32_t i = from_a[kept[n]];
+      const uint32_t j = to_b[kept[n]];
       pairs_.emplace_back(i, j);
-      todo.push_back({i + 1, rest.a_end, j + 1, rest.b_end});
+      if (cuts) todo.push_back({i + 1, rest.a_end, j + 1, rest.b_end});
       rest.a_end = i;
       rest.b_end = j;
     }
-    todo.push_back(rest);
-    return true;
-  }
-
-  /// The n-th of equal elements goes with the n-th, as far as that keeps the order.
-  void AlignGreedily(const Stretch& s) {
-    struct Places {
-      std::vector<uint32_t> in_b;
-      size_t used = 0;
-    };
-    std::unordered_map<uint64_t, Places> places;
-    for (uint32_t j = s.b_begin; j < s.b_end; ++j) places[b_[j]].in_b.push_back(j);
-    std::vector<uint32_t> from_a, to_b;
-    for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      const auto found = places.find(a_[i]);
-      if (found == places.end() || found->second.used == found->second.in_b.size()) continue;
-      from_a.push_back(i);
-      to_b.push_back(found->second.in_b[found->second.used++]);
-    }
-    for (const uint32_t n : LongestAscending(to_b)) pairs_.emplace_back(from_a[n], to_b[n]);
+    if (cuts) todo.push_back(rest);
   }
 
   const List a_;
