@@ -7,10 +7,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file = ringscope::TemporaryFile::Create();
   if (!file || !(*file)->Write(ringscope::Bytes(data, size))) return 0;
-  const auto archive = ringscope::ZipArchive::Open((*file)->OwnName(), "archive");
+  auto archive = ringscope::ZipArchive::Open((*file)->OwnName(), "archive");
   if (!archive) return 0;
-  for (const ringscope::ZipMember& member : ringscope::FindTraces(**archive)) {
-    auto source = (*archive)->OpenMember(member);
+  for (const ringscope::ZipMember& member : ringscope::FindTraces(*archive)) {
+    auto source = archive->OpenMember(member);
     if (!source) continue;
     static_cast<void>(ringscope::ScanTraceFile(*std::move(source)));
   }

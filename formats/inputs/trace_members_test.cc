@@ -18,13 +18,13 @@ using testing::ZippedFile;
 // Two packets: a uid, and a uid with a sequence id.
 const std::string kTrace("\x0A\x02\x18\x07\x0A\x04\x18\x07\x50\x02", 10);
 
-Result<std::shared_ptr<ZipArchive>> OpenZip(const std::string& bytes) {
+Result<ZipArchive> OpenZip(const std::string& bytes) {
   RS_ASSIGN_OR_RETURN(const auto file, TemporaryFile::Create());
   RS_RETURN_IF_ERROR(file->Write(bytes));
   return ZipArchive::Open(file->OwnName(), "a.zip");
 }
 
-std::shared_ptr<ZipArchive> Opened(const std::string& bytes) {
+ZipArchive Opened(const std::string& bytes) {
   auto archive = OpenZip(bytes);
   EXPECT_TRUE(archive) << archive.error().ToString();
   return *archive;
@@ -32,14 +32,15 @@ std::shared_ptr<ZipArchive> Opened(const std::string& bytes) {
 
 std::vector<std::string> TracesIn(const std::string& bytes) {
   std::vector<std::string> names;
-  for (const ZipMember& member : FindTraces(*Opened(bytes))) names.push_back(member.name);
+  ZipArchive archive = Opened(bytes);
+  for (const ZipMember& member : FindTraces(archive)) names.push_back(member.name);
   return names;
 }
 
 /// All bytes of the first member, or the error.
 Result<std::string> ReadFirst(const std::string& bytes) {
-  const auto archive = Opened(bytes);
-  RS_ASSIGN_OR_RETURN(const auto source, archive->OpenMember(archive->members().at(0)));
+  ZipArchive archive = Opened(bytes);
+  RS_ASSIGN_OR_RETURN(const auto source, archive.OpenMember(archive.members().at(0)));
   return ReadAll(*source, 1 << 20);
 }
 

@@ -4,7 +4,6 @@
 #include <zip.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -21,81 +20,41 @@ std::string ErrorText(int code) {
   return text;
 }
 
-struct DiscardArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct CloseMember {
-  void operator()(zip_file_t* file) const { static_cast<void>(zip_fclose(file)); }
-};
-
-class LibzipArchive : public ZipArchive, public std::enable_shared_from_this<LibzipArchive> {
- public:
-  LibzipArchive(zip_t* archive, std::string name) : name_(std::move(name)), archive_(archive) {
-    const auto count = static_cast<uint64_t>(zip_get_num_entries(archive_.get(), 0));
-    for (uint64_t index = 0; index < count; ++index) {
-      const char* const member = zip_get_name(archive_.get(), index, 0);
-      if (member != nullptr && !std::string_view(member).ends_with('/'))
-        members_.push_back({member, index});
-    }
-  }
-
-  const std::vector<ZipMember>& members() const override { return members_; }
-  Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member) override;
-
-  static Error MemberError(const std::string& path, const zip_error_t* error) {
-    const int code = zip_error_code_zip(error);
-    if (code == ZIP_ER_NOPASSWD || code == ZIP_ER_WRONGPASSWD)
-      return Error{ErrorCode::kCorrupt,
-                   "the member of the zip archive is encrypted",
-                   {path, {}, {}},
-                   "extract it with its password, and name the extracted file"};
-    return Error{ErrorCode::kCorrupt,
-                 fmt::format("the member of the zip archive cannot be read: {}", ErrorText(code)),
-                 {path, {}, {}},
-                 "the archive is damaged, or its compression is not supported"};
-  }
-
- private:
-  const std::string name_;
-  const std::unique_ptr<zip_t, DiscardArchive> archive_;
-  std::vector<ZipMember> members_;
-};
+tl::unexpected<Error> MemberError(const std::string& path, const zip_error_t* error) {
+  const int code = zip_error_code_zip(error);
+  if (code == ZIP_ER_NOPASSWD || code == ZIP_ER_WRONGPASSWD)
+    return Fail(ErrorCode::kCorrupt, "the member of the zip archive is encrypted", {path, {}, {}},
+                "extract it with its password, and name the extracted file");
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("the member of the zip archive cannot be read: {}", ErrorText(code)),
+              {path, {}, {}}, "the archive is damaged, or its compression is not supported");
+}
 
 class MemberSource : public ByteSource {
  public:
-  MemberSource(std::shared_ptr<LibzipArchive> archive, zip_file_t* file, std::string path,
+  MemberSource(std::shared_ptr<zip_t> archive, zip_file_t* file, std::string path,
                std::optional<uint64_t> size)
       : archive_(std::move(archive)), file_(file), path_(std::move(path)), size_(size) {}
 
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    const zip_int64_t got = zip_fread(file_.get(), into.data(), into.size());
-    if (got >= 0) return static_cast<size_t>(got);
-    return tl::unexpected<Error>(
-        LibzipArchive::MemberError(path_, zip_file_get_error(file_.get())));
-  }
   const std::string& path() const override { return path_; }
   std::optional<uint64_t> size() const override { return size_; }
 
  private:
-  const std::shared_ptr<LibzipArchive> archive_;
+  struct CloseMember {
+    void operator()(zip_file_t* file) const { static_cast<void>(zip_fclose(file)); }
+  };
+
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    const zip_int64_t got = zip_fread(file_.get(), into.data(), into.size());
+    if (got >= 0) return static_cast<size_t>(got);
+    return MemberError(path_, zip_file_get_error(file_.get()));
+  }
+
+  const std::shared_ptr<zip_t> archive_;
   const std::unique_ptr<zip_file_t, CloseMember> file_;  // closed before the archive
   const std::string path_;
   const std::optional<uint64_t> size_;
 };
-
-Result<std::unique_ptr<ByteSource>> LibzipArchive::OpenMember(const ZipMember& member) {
-  std::string path = fmt::format("{}:{}", name_, member.name);
-  zip_file_t* const file = zip_fopen_index(archive_.get(), member.index, 0);
-  if (file == nullptr)
-    return tl::unexpected<Error>(MemberError(path, zip_get_error(archive_.get())));
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  std::optional<uint64_t> size;
-  if (zip_stat_index(archive_.get(), member.index, 0, &stat) == 0 &&
-      (stat.valid & ZIP_STAT_SIZE) != 0)
-    size = stat.size;
-  return std::make_unique<MemberSource>(shared_from_this(), file, std::move(path), size);
-}
 
 }  // namespace
 
@@ -104,14 +63,36 @@ bool IsZip(Bytes start) {
   return text == "PK\x03\x04" || text == "PK\x05\x06";
 }
 
-Result<std::shared_ptr<ZipArchive>> ZipArchive::Open(const std::string& file,
-                                                     const std::string& name) {
+Result<ZipArchive> ZipArchive::Open(const std::string& file, const std::string& name) {
   int code = 0;
   if (zip_t* const archive = zip_open(file.c_str(), ZIP_RDONLY, &code))
-    return std::make_shared<LibzipArchive>(archive, name);
+    return ZipArchive(archive, name);
   return Fail(ErrorCode::kCorrupt,
               fmt::format("the zip archive cannot be read: {}", ErrorText(code)), {name, {}, {}},
               "the file is damaged or cut off: copy it again");
+}
+
+ZipArchive::ZipArchive(zip_t* archive, std::string name)
+    : name_(std::move(name)), archive_(archive, zip_discard) {
+  const auto count = static_cast<uint64_t>(zip_get_num_entries(archive, 0));
+  for (uint64_t index = 0; index < count; ++index) {
+    const char* const member = zip_get_name(archive, index, 0);
+    if (member != nullptr && !std::string_view(member).ends_with('/'))
+      members_.push_back({member, index});
+  }
+}
+
+Result<std::unique_ptr<ByteSource>> ZipArchive::OpenMember(const ZipMember& member) {
+  std::string path = fmt::format("{}:{}", name_, member.name);
+  zip_file_t* const file = zip_fopen_index(archive_.get(), member.index, 0);
+  if (file == nullptr) return MemberError(path, zip_get_error(archive_.get()));
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  std::optional<uint64_t> size;
+  if (zip_stat_index(archive_.get(), member.index, 0, &stat) == 0 &&
+      (stat.valid & ZIP_STAT_SIZE) != 0)
+    size = stat.size;
+  return std::make_unique<MemberSource>(archive_, file, std::move(path), size);
 }
 
 }  // namespace ringscope
