@@ -173,9 +173,4 @@ Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
 
 Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }
 
-Status StringSink::Write(Bytes bytes) {
-  text += wire::AsText(bytes);
-  return {};
-}
-
 }  // namespace ringscope

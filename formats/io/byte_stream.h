@@ -68,14 +68,6 @@ class ByteSink {
   Status Write(std::string_view text);
 };
 
-/// Appends to a string. For tests and for results in memory.
-class StringSink : public ByteSink {
- public:
-  using ByteSink::Write;
-  Status Write(Bytes bytes) override;
-  std::string text;
-};
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_

@@ -10,6 +10,7 @@
 #include "formats/log/commit_log_reader.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/generate_log.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope {
 namespace {
