@@ -135,7 +135,7 @@ Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
 
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
-  const std::optional<CloneView> clone = CloneOf(sessions, {});
+  const std::optional<CloneFacts> clone = CloneOf(sessions, {});
   DiffOptions options = ToDiffOptions(args, clone);
   options.describe = OperationText;
   for (const Side side : kSides)
@@ -209,7 +209,7 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
 
 }  // namespace
 
-DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone) {
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneFacts>& clone) {
   DiffOptions options;
   for (const Side side : kSides) {
     options.sides[side] = args.sides[side];

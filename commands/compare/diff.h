@@ -30,15 +30,15 @@ struct DiffArgs {
 /// The comparison of one session.
 struct SessionDiff {
   std::string path;
-  uint64_t session = 0;            // number in the input, from 1
-  std::optional<CloneView> clone;  // that both sides show; absent: the session itself
+  uint64_t session = 0;             // number in the input, from 1
+  std::optional<CloneFacts> clone;  // that both sides show; absent: the session itself
   LogDiff result;
   std::vector<StoredOp> ops;  // for --minimize
 };
 
 /// The options of both sides, without callbacks.
 /// @param clone that both sides show; absent: the session itself
-DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneFacts>& clone);
 
 /// Writes the fewest and smallest operations that show the same first difference to args.minimize.
 /// Without a difference nothing is written.

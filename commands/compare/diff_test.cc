@@ -10,6 +10,7 @@
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/string_sink.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

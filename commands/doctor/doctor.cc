@@ -76,7 +76,8 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     paths.push_back(path);
-    return RunFiles::AddInput(path);
+    RunFiles::AddInput(path);
+    return {};
   }
   const size_t before = paths.size();
   fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
@@ -95,7 +96,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
     return Fail(ErrorCode::kUsage,
                 "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
                 {path, {}, {}});
-  for (size_t i = before; i < paths.size(); ++i) RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
+  for (size_t i = before; i < paths.size(); ++i) RunFiles::AddInput(paths[i]);
   return {};
 }
 

@@ -140,15 +140,14 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
 
 Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
-  if (!source->CanReadAt()) {
-    RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file, SpooledInput::Copy(*source));
-    source = OpenTemporary(std::move(file), path);
+  std::shared_ptr<TemporaryFile> copy;
+  if (path == "-" || !source->CanReadAt()) {
+    RS_ASSIGN_OR_RETURN(copy, SpooledInput::Copy(*source));
   }
-  RS_ASSIGN_OR_RETURN(const std::shared_ptr<ZipArchive> archive,
-                      ZipArchive::Open(std::move(source)));
+  RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(copy ? copy->OwnName() : path, path));
   DoctorTraces traces;
-  for (const ZipMember& member : FindTraces(*archive)) {
-    auto opened = archive->OpenMember(member);
+  for (const ZipMember& member : FindTraces(archive)) {
+    auto opened = archive.OpenMember(member);
     Result<DoctorTraces> sessions = opened ? ExamineTrace(context, *std::move(opened))
                                            : tl::unexpected<Error>(std::move(opened).error());
     if (!sessions) {
@@ -163,7 +162,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
   if (traces.empty()) {
     return Fail(ErrorCode::kCorrupt,
                 fmt::format("there is no Perfetto trace among the {} of the zip archive",
-                            Count(archive->members().size(), "file")),
+                            Count(archive.members().size(), "file")),
                 {path, {}, {}});
   }
   return traces;

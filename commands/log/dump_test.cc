@@ -8,6 +8,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope {
 namespace {

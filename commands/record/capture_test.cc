@@ -15,6 +15,7 @@
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 

@@ -11,6 +11,7 @@
 #include "commands/testing/memory_run.h"
 #include "core/session/replay.h"
 #include "core/testing/protovm_dsl.h"
+#include "formats/testing/string_sink.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::testing {

@@ -14,6 +14,7 @@
 #include "commands/testing/recorder_run.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/trace_content.h"
 
 namespace ringscope::testing {

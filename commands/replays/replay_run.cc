@@ -116,10 +116,10 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
   }
 }
 
-std::optional<CloneView> CloneOf(const SessionReader& sessions,
-                                 const std::vector<RetargetRule>& splits) {
+std::optional<CloneFacts> CloneOf(const SessionReader& sessions,
+                                  const std::vector<RetargetRule>& splits) {
   if (sessions.clone() == nullptr) return std::nullopt;
-  CloneView view = *sessions.clone();
+  CloneFacts view = *sessions.clone();
   for (const RetargetRule& rule : splits) view.buffers.insert(rule.buffer);
   return view;
 }

@@ -61,8 +61,8 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);
 
 /// The clone that the reader of a session selects, if any, with the buffers that `splits` makes.
-std::optional<CloneView> CloneOf(const SessionReader& sessions,
-                                 const std::vector<RetargetRule>& splits);
+std::optional<CloneFacts> CloneOf(const SessionReader& sessions,
+                                  const std::vector<RetargetRule>& splits);
 
 /// Changes of a session's records for its replay: reads that were found, buffers that the log
 /// lacks, and sequences moved to other buffers.
@@ -84,8 +84,7 @@ struct ReplayInput {
           unrecorded);
     else
       with_buffers = std::make_unique<AddedBuffers>(std::forward<Session>(session), unrecorded);
-    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits,
-                                            ReleasesIn(choices.session));
+    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits);
   }
 };
 

@@ -13,8 +13,8 @@ namespace ringscope {
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
     : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
-  // Before any output is: what is read must not be replaced. Opening them reports it.
-  for (const std::string& path : selection_.paths) static_cast<void>(RunFiles::AddInput(path));
+  // Before any output is made: it must not replace them.
+  for (const std::string& path : selection_.paths) RunFiles::AddInput(path);
 }
 
 SessionReader::~SessionReader() = default;
@@ -37,7 +37,7 @@ Result<bool> SessionReader::NextSession() {
 }
 
 /// Finds the selected clone in the session that it is at.
-Result<std::optional<CloneView>> SessionReader::FindClone() {
+Result<std::optional<CloneFacts>> SessionReader::FindClone() {
   if (selection_.view) return selection_.view;
   SessionReader again(context_, SessionAlone(), "reading");
   RS_RETURN_IF_ERROR(again.NextSession());
@@ -47,13 +47,13 @@ Result<std::optional<CloneView>> SessionReader::FindClone() {
     if (!op) break;
     scan.Add(*op);
   }
-  auto view = ViewOfClone(scan.clones(), *selection_.clone);
+  auto view = FindMadeClone(scan.clones(), *selection_.clone);
   if (view) return std::move(*view);
   if (!missing_clone_ || !scan.clones().empty()) {
     missing_clone_ = std::move(view).error();
     missing_clone_->where.path = again.path();
   }
-  return std::optional<CloneView>();
+  return std::optional<CloneFacts>();
 }
 
 Result<bool> SessionReader::NextOfAll() {

@@ -27,7 +27,7 @@ struct SessionSelection {
   std::optional<uint64_t> only;   // session number, from 1
   std::optional<uint64_t> clone;  // only sessions with this clone, each as far as the clone reaches
   bool quiet = false;             // no warnings of damage: another reader printed them
-  std::optional<CloneView> view = {};  // the clone of `only`, where it is known
+  std::optional<CloneFacts> view = {};  // the clone of `only`, where it is known
 
   /// Returns true if standard input is among them, which can be read only once.
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
@@ -51,7 +51,7 @@ class SessionReader : public OpSource {
   Result<std::optional<Op>> Next() override;
 
   /// The selected clone of this session; nullptr: none is selected.
-  const CloneView* clone() const { return view_ ? &*view_ : nullptr; }
+  const CloneFacts* clone() const { return view_ ? &*view_ : nullptr; }
   /// Selects the session that it is at, to open its records once more.
   SessionSelection SessionAlone() const {
     return {.paths = selection_.paths, .only = session_, .quiet = true};
@@ -92,7 +92,7 @@ class SessionReader : public OpSource {
 
   Result<bool> NextOfAll();
   Result<std::optional<Op>> NextOfSession();
-  Result<std::optional<CloneView>> FindClone();
+  Result<std::optional<CloneFacts>> FindClone();
   Result<std::optional<Pulled>> Pull();
   std::optional<Pulled> Placed(Op op);
   void QueueDamage(std::optional<Op> op);
@@ -132,7 +132,7 @@ class SessionReader : public OpSource {
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;
-  std::optional<CloneView> view_;
+  std::optional<CloneFacts> view_;
   std::optional<Error> missing_clone_;
   bool at_clone_end_ = false;
 };

@@ -58,7 +58,7 @@ Result<DescriptorChoice> DescriptorChoice::Open(Context& context, const std::str
   DescriptorChoice choice;
   if (path.empty()) return choice;
   RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(const std::string bytes, ReadStart(*source, kMaxDescriptorBytes + 1));
+  RS_ASSIGN_OR_RETURN(const std::string bytes, source->Peek(kMaxDescriptorBytes + 1));
   if (bytes.size() > kMaxDescriptorBytes)
     return Fail(ErrorCode::kLimit,
                 fmt::format("descriptors of more than {} bytes", WithCommas(kMaxDescriptorBytes)),

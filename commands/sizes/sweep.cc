@@ -111,7 +111,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
       RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, OpenSession(context, again, "sweeping"));
       if (!unrecorded.empty()) ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
       if (args.choices.splits.empty()) return ops;
-      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits, SweepRelease);
+      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
     input.find_engine = EnginesAndPlugins();
     input.run_tasks = TasksOnCores(context);

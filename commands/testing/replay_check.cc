@@ -44,7 +44,7 @@ class ContentCollector : public ReplayListener {
 };
 
 Result<std::map<uint64_t, TraceContent>> ReplayAll(const LogOpener& open,
-                                                   const std::optional<CloneView>& clone) {
+                                                   const std::optional<CloneFacts>& clone) {
   ContentCollector collector;
   ReplayOptions options;
   options.session.clone = clone;
@@ -84,7 +84,7 @@ Result<std::map<uint64_t, TraceContent>> ContentOfClones(const LogOpener& open) 
   const std::vector<CloneFacts> clones = scan.clones();
   for (const CloneFacts& clone : clones) {
     if (clone.failed) continue;
-    RS_ASSIGN_OR_RETURN(const CloneView view, ViewOfClone(clones, clone.clone));
+    RS_ASSIGN_OR_RETURN(const CloneFacts view, FindMadeClone(clones, clone.clone));
     RS_ASSIGN_OR_RETURN(auto sessions, ReplayAll(open, view));
     contents[clone.clone] = std::move(sessions[clone.session.value_or(0)]);
   }

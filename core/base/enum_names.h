@@ -26,7 +26,7 @@ constexpr const char* Name(E value) {
   return kEnumNames<E>.at(static_cast<size_t>(value));
 }
 
-/// The value of this name; nullopt: no value is called so.
+/// Returns the value of this name, or nullopt if no value has it.
 template <NamedEnum E>
 constexpr std::optional<E> FromName(std::string_view name) {
   for (size_t i = 0; i < kEnumNames<E>.size(); ++i) {

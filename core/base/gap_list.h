@@ -26,7 +26,7 @@ class GapList {
     CopyItems(other);
     return *this;
   }
-  // What was moved from can only be assigned to or destroyed.
+  // A list that was moved from can only be assigned to or destroyed.
   GapList(GapList&&) = default;
   GapList& operator=(GapList&&) = default;
 
@@ -56,10 +56,10 @@ class GapList {
 
  private:
   static constexpr uint32_t kKeptWhenEmpty = 16;
-  /// How much nearer the front must be than the gap, so that what comes before is moved instead.
+  /// Times that the front must be nearer than the gap, so that the items before are moved instead.
   static constexpr uint32_t kFarFromGap = 64;
 
-  /// Where there is a gap: the items after it end before the place `end`.
+  /// The free space between two runs of items. Those after it end before the place `end`.
   struct Gap {
     uint32_t end = 0;
     uint32_t right = 0;  // items after it

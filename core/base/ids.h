@@ -30,7 +30,7 @@ constexpr bool Precedes(ChunkId a, ChunkId b) { return static_cast<int32_t>(Raw(
 constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
 /// Steps from `a` forward to `b`, modulo 2^32.
 constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
-/// The same by the shorter way round: negative if `b` precedes `a`.
+/// Returns the steps from `a` to `b` by the shorter way round, negative if `b` precedes `a`.
 constexpr int32_t SignedDistance(ChunkId a, ChunkId b) {
   return static_cast<int32_t>(Distance(a, b));
 }
@@ -54,7 +54,7 @@ class ChunkIdUnwrapper {
   constexpr uint64_t Of(ChunkId id) const { return known_ ? Unwrap(newest_, id) : Raw(id); }
   /// The number of a chunk that is committed now.
   constexpr uint64_t Add(ChunkId id) { return AddNumber(Of(id)); }
-  /// The same for a chunk whose number is known.
+  /// Notes the number of a chunk that is committed now.
   constexpr uint64_t AddNumber(uint64_t number) {
     if (!known_ || number > newest_) newest_ = number;
     known_ = true;
@@ -106,7 +106,7 @@ constexpr size_t MixBits(uint64_t bits) {
   return mixed ^ mixed >> 29;
 }
 
-/// Who wrote: the credentials that end up in a packet's trusted fields.
+/// Credentials of a writer, which end up in a packet's trusted fields.
 struct Identity {
   uint32_t uid = 0;
   int32_t pid = 0;  // -1: unknown

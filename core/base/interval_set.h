@@ -19,8 +19,7 @@ class IntervalSet {
       runs_.back().last = value;
       return;
     }
-    auto at = std::upper_bound(runs_.begin(), runs_.end(), value,
-                               [](uint64_t v, const Run& run) { return v < run.first; });
+    const auto at = std::ranges::upper_bound(runs_, value, {}, &Run::first);
     const bool extends_previous = at != runs_.begin() && std::prev(at)->last + 1 >= value;
     if (extends_previous) {
       Run& previous = *std::prev(at);
@@ -45,14 +44,12 @@ class IntervalSet {
   bool Contains(uint64_t value) const { return ContainsAll(value, value); }
   /// Both ends included.
   bool ContainsAll(uint64_t first, uint64_t last) const {
-    const auto at = std::upper_bound(runs_.begin(), runs_.end(), first,
-                                     [](uint64_t v, const Run& run) { return v < run.first; });
+    const auto at = std::ranges::upper_bound(runs_, first, {}, &Run::first);
     return at != runs_.begin() && std::prev(at)->last >= last;
   }
-  /// Whether any number of these is in the set; both ends included.
+  /// Returns true if any number of these is in the set; both ends included.
   bool ContainsAny(uint64_t first, uint64_t last) const {
-    const auto at = std::upper_bound(runs_.begin(), runs_.end(), last,
-                                     [](uint64_t v, const Run& run) { return v < run.first; });
+    const auto at = std::ranges::upper_bound(runs_, last, {}, &Run::first);
     return at != runs_.begin() && std::prev(at)->last >= first;
   }
   size_t runs() const { return runs_.size(); }

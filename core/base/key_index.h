@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_BASE_KEY_INDEX_H_
 #define RINGSCOPE_CORE_BASE_KEY_INDEX_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,56 +12,85 @@
 
 namespace ringscope {
 
-/// From a sequence to a number: a flat hash table (open addressing, linear probing) of 8 bytes per
-/// slot, as logs with millions of short-lived sequences exist. Nothing is ever removed.
-class KeyIndex {
+/// From keys to numbers: a flat hash table (open addressing, linear probing) of 4 bytes per slot
+/// beside the key, as logs with millions of short-lived sequences exist.
+/// @tparam Key has Packed(), a number
+template <typename Key>
+class FlatIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  uint32_t Find(SequenceKey key) const {
+  /// Returns the key's number, or kNone.
+  uint32_t Find(Key key) const {
     if (slots_.empty()) return kNone;
-    const uint32_t packed = key.Packed();
-    for (size_t i = Hash(packed);; i = (i + 1) & mask_) {
-      if (slots_[i].key == packed && slots_[i].value != kNone) return slots_[i].value;
-      if (slots_[i].value == kNone) return kNone;
-    }
+    size_t at = HomeOf(key);
+    while (slots_[at].value != kNone && !(slots_[at].key == key)) at = Next(at);
+    return slots_[at].value;
   }
-
   /// The key must be new.
-  void Insert(SequenceKey key, uint32_t value) {
+  void Insert(Key key, uint32_t value) {
     if (slots_.empty() || (used_ + 1) * 3 > slots_.size() * 2) Grow();
-    Place({key.Packed(), value});
+    Place({key, value});
     ++used_;
+  }
+  /// Removes a key, which must be there. @return its number
+  uint32_t Erase(Key key) {
+    size_t hole = HomeOf(key);
+    while (!(slots_[hole].key == key)) hole = Next(hole);
+    const uint32_t value = slots_[hole].value;
+    // The slots that follow, up to an empty one, move up as far as their own places allow.
+    for (size_t next = Next(hole); slots_[next].value != kNone; next = Next(next)) {
+      const size_t home = HomeOf(slots_[next].key);
+      const bool stays = ((next - home) & mask_) < ((next - hole) & mask_);
+      if (stays) continue;
+      slots_[hole] = slots_[next];
+      hole = next;
+    }
+    slots_[hole].value = kNone;
+    --used_;
+    return value;
   }
 
   size_t size() const { return used_; }
+  /// Calls `visit(Key, number)` for each key, in no order. Nothing may be inserted or erased.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Slot& slot : slots_)
+      if (slot.value != kNone) visit(slot.key, slot.value);
+  }
 
  private:
   struct Slot {
-    uint32_t key = 0;
+    Key key{};
     uint32_t value = kNone;
   };
 
-  size_t Hash(uint32_t key) const { return (key * uint64_t{0x9E3779B97F4A7C15} >> 32) & mask_; }
+  /// The place of a key, if it is free: the product's upper bits depend on all of the key's.
+  size_t HomeOf(Key key) const { return (uint64_t{key.Packed()} * 0x9E3779B97F4A7C15) >> shift_; }
+  size_t Next(size_t slot) const { return (slot + 1) & mask_; }
 
   void Place(Slot slot) {
-    size_t i = Hash(slot.key);
-    while (slots_[i].value != kNone) i = (i + 1) & mask_;
-    slots_[i] = slot;
+    size_t at = HomeOf(slot.key);
+    while (slots_[at].value != kNone) at = Next(at);
+    slots_[at] = slot;
   }
 
   void Grow() {
     std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
     old.swap(slots_);
     mask_ = slots_.size() - 1;
+    shift_ = std::countl_zero(mask_);
     for (const Slot& slot : old)
       if (slot.value != kNone) Place(slot);
   }
 
   std::vector<Slot> slots_;
   size_t mask_ = 0;
+  int shift_ = 0;
   size_t used_ = 0;
 };
+
+using KeyIndex = FlatIndex<SequenceKey>;
 
 /// Grows in blocks: elements never move, and there is no doubling.
 template <typename T>

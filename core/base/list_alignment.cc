@@ -24,9 +24,7 @@ class Aligner {
       todo.pop_back();
       TakeCommonEnds(stretch);
       if (stretch.a_begin == stretch.a_end || stretch.b_begin == stretch.b_end) continue;
-      if (AlignExactly(stretch)) continue;
-      if (CutAtUnique(stretch, todo)) continue;
-      AlignGreedily(stretch);
+      if (!AlignExactly(stretch)) PairEqual(stretch, todo);
     }
     std::sort(pairs_.begin(), pairs_.end());
     return std::move(pairs_);
@@ -46,18 +44,17 @@ class Aligner {
   }
 
   /// Myers' greedy algorithm: the furthest point on each diagonal, for 0, 1, 2, ... edits.
-  /// @return false: more than kMaxExactEdits are needed
+  /// @return false if more than kMaxExactEdits are needed
   bool AlignExactly(const Stretch& s) {
     const auto n = static_cast<int32_t>(s.a_end - s.a_begin);
     const auto m = static_cast<int32_t>(s.b_end - s.b_begin);
     const auto most = static_cast<int32_t>(
         std::min<uint64_t>(kMaxExactEdits, static_cast<uint64_t>(n) + static_cast<uint64_t>(m)));
     std::vector<std::vector<int32_t>> history;  // furthest x of diagonals -d, -d+2, ..., d
-    std::vector<int32_t> furthest = {0};        // of the number of edits before; starts above
     for (int32_t d = 0; d <= most; ++d) {
       std::vector<int32_t> reached(static_cast<size_t>(d) + 1);
       for (int32_t k = -d; k <= d; k += 2) {
-        int32_t x = d == 0 ? 0 : StepTo(furthest, d, k);
+        int32_t x = StepTo(history, d, k).x;
         while (x < n && x - k < m && x - k >= 0 && At(a_, s.a_begin, x) == At(b_, s.b_begin, x - k))
           ++x;
         reached[static_cast<size_t>((k + d) / 2)] = x;
@@ -67,7 +64,6 @@ class Aligner {
           return true;
         }
       }
-      furthest = reached;
       history.push_back(std::move(reached));
     }
     return false;
@@ -77,105 +73,70 @@ class Aligner {
     return list[begin + static_cast<uint32_t>(i)];
   }
 
-  /// Furthest x that one more edit reaches on diagonal k, from those of d - 1 edits.
-  static int32_t StepTo(const std::vector<int32_t>& before, int32_t d, int32_t k) {
-    const auto at = [&](int32_t diagonal) {
+  struct Step {
+    int32_t x = 0;
+    bool is_from_above = false;  // it took an element of b
+  };
+  /// Returns the furthest start on diagonal k after d edits: one more than those on its neighbours.
+  static Step StepTo(const std::vector<std::vector<int32_t>>& history, int32_t d, int32_t k) {
+    if (d == 0) return {};
+    const auto at = [d, &before = history[static_cast<size_t>(d - 1)]](int32_t diagonal) {
       return before[static_cast<size_t>((diagonal + d - 1) / 2)];
     };
-    if (ComesFromAbove(before, d, k)) return at(k + 1);
-    return at(k - 1) + 1;
-  }
-
-  /// Whether the path on diagonal k took an element of b last.
-  static bool ComesFromAbove(const std::vector<int32_t>& before, int32_t d, int32_t k) {
-    if (k == -d) return true;
-    if (k == d) return false;
-    const auto at = [&](int32_t diagonal) {
-      return before[static_cast<size_t>((diagonal + d - 1) / 2)];
-    };
-    return at(k - 1) < at(k + 1);
+    const bool is_from_above = k == -d || (k != d && at(k - 1) < at(k + 1));
+    return {is_from_above ? at(k + 1) : at(k - 1) + 1, is_from_above};
   }
 
   void WalkBack(const Stretch& s, const std::vector<std::vector<int32_t>>& history, int32_t k) {
     int32_t x =
         history.back()[static_cast<size_t>((k + static_cast<int32_t>(history.size()) - 1) / 2)];
     for (auto d = static_cast<int32_t>(history.size()) - 1; d >= 0; --d) {
-      int32_t start = 0;
-      if (d > 0) start = StepTo(history[static_cast<size_t>(d) - 1], d, k);
-      while (x > start) {
+      const Step step = StepTo(history, d, k);
+      while (x > step.x) {
         --x;
         pairs_.emplace_back(s.a_begin + static_cast<uint32_t>(x),
                             s.b_begin + static_cast<uint32_t>(x - k));
       }
-      if (d == 0) break;
-      if (ComesFromAbove(history[static_cast<size_t>(d) - 1], d, k)) {
-        ++k;
-      } else {
-        --k;
-        --x;
-      }
+      k += step.is_from_above ? 1 : -1;
+      if (!step.is_from_above) --x;
     }
   }
 
-  struct Occurrence {
-    uint32_t count_a = 0, count_b = 0;
-    uint32_t at_a = 0, at_b = 0;
+  struct Occurrences {
+    uint32_t in_a = 0;
+    std::vector<uint32_t> in_b;  // places
+    size_t paired = 0;
+
+    bool are_unique() const { return in_a == 1 && in_b.size() == 1; }
   };
 
   /// Pairs the elements that occur once on each side, as far as their order is the same, and leaves
-  /// what is between for later.
-  bool CutAtUnique(const Stretch& s, std::vector<Stretch>& todo) {
-    std::unordered_map<uint64_t, Occurrence> occurrences;
+  /// the stretches between for later. If there are none, pairs the n-th of equal elements with the
+  /// n-th, as far as that keeps the order.
+  void PairEqual(const Stretch& s, std::vector<Stretch>& todo) {
+    std::unordered_map<uint64_t, Occurrences> elements;
+    for (uint32_t i = s.a_begin; i < s.a_end; ++i) ++elements[a_[i]].in_a;
+    for (uint32_t j = s.b_begin; j < s.b_end; ++j) elements[b_[j]].in_b.push_back(j);
+    const bool cuts = std::ranges::any_of(
+        elements, [](const auto& element) { return element.second.are_unique(); });
+    std::vector<uint32_t> from_a, to_b;
     for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      Occurrence& occurrence = occurrences[a_[i]];
-      ++occurrence.count_a;
-      occurrence.at_a = i;
+      Occurrences& equal = elements[a_[i]];
+      if (equal.paired == equal.in_b.size() || (cuts && !equal.are_unique())) continue;
+      from_a.push_back(i);
+      to_b.push_back(equal.in_b[equal.paired++]);
     }
-    for (uint32_t j = s.b_begin; j < s.b_end; ++j) {
-      const auto found = occurrences.find(b_[j]);
-      if (found == occurrences.end()) continue;
-      ++found->second.count_b;
-      found->second.at_b = j;
-    }
-    std::vector<uint32_t> unique_a, unique_b;
-    for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      const Occurrence& occurrence = occurrences[a_[i]];
-      if (occurrence.count_a != 1 || occurrence.count_b != 1) continue;
-      unique_a.push_back(i);
-      unique_b.push_back(occurrence.at_b);
-    }
-    if (unique_a.empty()) return false;
-
-    const std::vector<uint32_t> kept = LongestAscending(unique_b);
+    const std::vector<uint32_t> kept = LongestAscending(to_b);
     Stretch rest = s;
     for (size_t n = kept.size(); n-- > 0;) {  // the last first, as the first is taken first
-      const uint32_t i = unique_a[kept[n]];
-      const uint32_t j = unique_b[kept[n]];
+      const uint32_t i = from_a[kept[n]];
+      const uint32_t j = to_b[kept[n]];
       pairs_.emplace_back(i, j);
-      todo.push_back({i + 1, rest.a_end, j + 1, rest.b_end});
+      if (cuts) todo.push_back({i + 1, rest.a_end, j + 1, rest.b_end});
       rest.a_end = i;
       rest.b_end = j;
     }
-    todo.push_back(rest);
-    return true;
-  }
-
-  /// The n-th of equal elements goes with the n-th, as far as that keeps the order.
-  void AlignGreedily(const Stretch& s) {
-    struct Places {
-      std::vector<uint32_t> in_b;
-      size_t used = 0;
-    };
-    std::unordered_map<uint64_t, Places> places;
-    for (uint32_t j = s.b_begin; j < s.b_end; ++j) places[b_[j]].in_b.push_back(j);
-    std::vector<uint32_t> from_a, to_b;
-    for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
-      const auto found = places.find(a_[i]);
-      if (found == places.end() || found->second.used == found->second.in_b.size()) continue;
-      from_a.push_back(i);
-      to_b.push_back(found->second.in_b[found->second.used++]);
-    }
-    for (const uint32_t n : LongestAscending(to_b)) pairs_.emplace_back(from_a[n], to_b[n]);
+    if (cuts) todo.push_back(rest);
   }
 
   const List a_;

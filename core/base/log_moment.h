@@ -8,7 +8,7 @@ namespace ringscope {
 
 /// A moment of a log: the record under way and its time.
 struct LogMoment {
-  std::optional<uint64_t> record;   // its number; absent: before the first record, or never
+  std::optional<uint64_t> record;   // its number, if there was one yet
   std::optional<uint64_t> time_ns;  // the last time that a record had up to there
 
   friend bool operator==(const LogMoment&, const LogMoment&) = default;

@@ -8,9 +8,9 @@
 
 namespace ringscope {
 
-/// The candidate that someone who typed `word` probably meant: the first of those with the fewest
-/// edits of one character. nullopt: each differs in more than a third of the word (at least one
-/// character), or the word has more than 64 characters.
+/// Returns the candidate that someone who typed `word` probably meant: the first of those with the
+/// fewest edits of one character. Returns nullopt if each differs in more than a third of the word
+/// (at least one character), or if the word has more than 64 characters.
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates);
 

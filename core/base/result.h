@@ -19,14 +19,14 @@ enum class ErrorCode {
   kDied,         // a plug-in's process ended, or had to be ended: a finding (exit status 3)
 };
 
-/// Where in an input something was found. Either part may be absent.
+/// A place in an input. Each part may be absent.
 struct Where {
   std::string path;                // file name as the user gave it; "-" for standard input
   std::optional<uint64_t> offset;  // bytes from the file's start
   std::optional<uint64_t> line;    // 1-based, for text inputs
 };
 
-/// What went wrong, where, what was expected, and what the user can do about it.
+/// An error: the problem, its place, what was expected, and what the user can do about it.
 struct Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;  // what and what was expected; no trailing full stop

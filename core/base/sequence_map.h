@@ -19,7 +19,7 @@ class SequenceMap {
     T value;
   };
 
-  /// The sequence's value, which is made if it is new.
+  /// Returns the sequence's value, which is made if it is new.
   T& operator[](SequenceKey key) {
     uint32_t slot = slots_.Find(key);
     if (slot == KeyIndex::kNone) {
@@ -29,7 +29,7 @@ class SequenceMap {
     }
     return entries_[slot].value;
   }
-  /// nullptr: the sequence has no value.
+  /// Returns nullptr if the sequence has no value.
   T* Find(SequenceKey key) {
     const uint32_t slot = slots_.Find(key);
     return slot == KeyIndex::kNone ? nullptr : &entries_[slot].value;

@@ -24,13 +24,13 @@ class SortedList {
   bool empty() const { return items_.empty(); }
   const Item& operator[](uint32_t at) const { return items_[at]; }
   bool IsRemoved(uint32_t at) const { return items_[at].value == kRemoved; }
-  /// The first item at `at` or after it; size(): there is none.
+  /// Returns the place of the first item at `at` or after it, or size().
   uint32_t NextItem(uint32_t at) const {
     while (at < size() && IsRemoved(at)) ++at;
     return at;
   }
 
-  /// The first place whose key is not less than `key`; size(): there is none.
+  /// Returns the first place whose key is not less than `key`, or size().
   uint32_t LowerBound(uint32_t key) const {
     const uint32_t count = items_.size();
     if (count == 0 || items_.back().key < key) return count;
@@ -56,7 +56,7 @@ class SortedList {
     }
     return low;
   }
-  /// Whether there is an item with the key at a place that LowerBound gave.
+  /// Returns true if an item with the key is at a place that LowerBound gave.
   bool Holds(uint32_t at, uint32_t key) const {
     return at < size() && items_[at].key == key && !IsRemoved(at);
   }

@@ -9,7 +9,7 @@
 namespace ringscope {
 namespace {
 
-/// Whether a character only changes the direction in which what follows is shown: with these, a
+/// Returns true for a character that only changes the direction of the text after it. With such, a
 /// name can make other text look different from what it is.
 bool ChangesDirection(std::string_view character) {
   const auto is_in = [&](std::string_view first, std::string_view last) {

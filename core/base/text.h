@@ -11,10 +11,10 @@
 
 namespace ringscope {
 
-/// Bytes of the UTF-8 character at the front of `text`, which is not empty; 0: it is not one.
+/// Returns the bytes of the UTF-8 character at the front of `text`, which is not empty, or 0.
 /// Accepted are shortest forms up to U+10FFFF, without surrogates, as JSON requires.
 size_t Utf8Length(std::string_view text);
-/// Whether all of `text` is UTF-8.
+/// Returns true if all of `text` is UTF-8.
 bool IsUtf8(std::string_view text);
 /// Text of unknown origin made fit for people: control characters, those that change the direction
 /// of text, and invalid UTF-8 are escaped.
@@ -30,7 +30,7 @@ std::string HumanSize(uint64_t bytes);
 std::string HumanDuration(uint64_t ns);
 /// "96.8%"; 0% and 100% only of nothing and of all, else "<0.1%", ">99.9%"; "-" of no whole.
 std::string ShareText(uint64_t part, uint64_t whole);
-/// The same for tables: "" of no whole.
+/// Returns the share for a table, where no whole has "".
 std::string Percent(uint64_t part, uint64_t whole);
 /// "1 packet", "2 packets": `noun` takes an s unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
@@ -51,7 +51,7 @@ inline constexpr size_t kTextColumns = 80;
 /// as far and by `hanging` columns more; no line break at the end.
 std::string Wrap(std::string_view text, std::string_view mark, size_t hanging = 0,
                  size_t width = kTextColumns);
-/// The same with `indent` spaces before each line.
+/// Breaks text into lines with `indent` spaces before each.
 std::string Wrap(std::string_view text, size_t indent, size_t width = kTextColumns);
 
 }  // namespace ringscope

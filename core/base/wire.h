@@ -18,7 +18,7 @@ inline constexpr size_t kMaxVarintBytes = 10;
 
 struct Varint {
   uint64_t value;
-  size_t size;  // bytes read; 0: none readable
+  size_t size;  // bytes read, or 0 if there is none
 };
 
 /// Reads a base-128 varint at the front of `bytes`: at most `max_bytes` bytes, value modulo 2^64.
@@ -46,7 +46,7 @@ inline T LoadLittleEndian(const uint8_t* at) {
   return value;
 }
 
-/// Reads the varint at `at`. @return what follows it; nullptr: it is malformed
+/// Reads the varint at `at`. @return the place after it, or nullptr if it is malformed
 inline const uint8_t* TakeVarint(const uint8_t* at, const uint8_t* end, uint64_t& value) {
   if (at != end && *at < 0x80) [[likely]] {
     value = *at;
@@ -88,7 +88,7 @@ inline constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 /// Reads the field at `at`, which is not the end. Groups are malformed. Inlined: each nanosecond
 /// counts here.
 /// @tparam kMost the largest number, before it is cut to 32 bits
-/// @return what follows it; nullptr: it is malformed
+/// @return the place after it, or nullptr if it is malformed
 template <uint64_t kMost = kMaxFieldNumber>
 [[gnu::always_inline]] inline const uint8_t* TakeField(const uint8_t* at, const uint8_t* end,
                                                        VisitedField& field) {
@@ -166,7 +166,7 @@ class FieldReader {
   bool ok_ = true;
 };
 
-/// The varint of a field; the last one counts. nullopt: there is none.
+/// Returns the varint of a field, if there is one. The last one counts.
 inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
   std::optional<uint64_t> found;
   FieldReader fields(message);
@@ -174,7 +174,7 @@ inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
     if (field->IsVarint(number)) found = field->value;
   return found;
 }
-/// The content of a field of bytes; the last one counts. nullopt: there is none.
+/// Returns the content of a field of bytes, if there is one. The last one counts.
 inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
   std::optional<Bytes> found;
   FieldReader fields(message);

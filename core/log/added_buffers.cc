@@ -5,37 +5,20 @@
 
 namespace ringscope {
 
-AddedBuffers::AddedBuffers(OpSource& source, UnrecordedBuffers buffers)
-    : source_(source), buffers_(std::move(buffers)) {}
-
-AddedBuffers::AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers)
-    : owned_(std::move(source)), source_(*owned_), buffers_(std::move(buffers)) {}
-
-Result<std::optional<Op>> AddedBuffers::Next() {
-  if (pending_.empty()) {
-    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
-    if (!op || buffers_.empty()) return op;
-    AddBefore(*op);
-    pending_.push_back(*std::move(op));  // its request is valid until the source's next record
-  }
-  std::optional<Op> op = std::move(pending_.front());
-  pending_.pop_front();
-  return op;
-}
-
-void AddedBuffers::AddBefore(const Op& op) {
+void AddedBuffers::Change(Op op) {
   const auto* const setup = std::get_if<BufferSetUp>(&op.body);
   const bool is_commit = std::holds_alternative<Commit>(op.body);
   if (std::holds_alternative<TraceConfigRecord>(op.body)) buffers_.trace_config.clear();
   if ((setup != nullptr || is_commit) && !buffers_.trace_config.empty()) {
     TraceConfigRecord config{.config = std::exchange(buffers_.trace_config, {}), .session = {}};
     if (setup != nullptr) config.session = setup->session;
-    pending_.push_back({.time_ns = op.time_ns, .body = std::move(config)});
+    Add({.time_ns = op.time_ns, .body = std::move(config)});
   }
   if (const auto* writer = std::get_if<WriterRegistered>(&op.body))
     lowest_ = std::min(lowest_.value_or(writer->buffer), writer->buffer);
   if (is_commit) SetUpBefore(op);
   if (setup != nullptr) buffers_ = {};  // the log knows them
+  Add(std::move(op));
 }
 
 void AddedBuffers::SetUpBefore(const Op& commit) {
@@ -58,8 +41,7 @@ void AddedBuffers::SetUpBefore(const Op& commit) {
   }
   for (const auto& [id, size] : buffers_.sizes)
     setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});
-  for (auto& [id, setup] : setups)
-    pending_.push_back({.time_ns = commit.time_ns, .body = std::move(setup)});
+  for (auto& [id, setup] : setups) Add({.time_ns = commit.time_ns, .body = std::move(setup)});
   buffers_ = {};
 }
 

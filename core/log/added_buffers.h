@@ -1,13 +1,13 @@
 #ifndef RINGSCOPE_CORE_LOG_ADDED_BUFFERS_H_
 #define RINGSCOPE_CORE_LOG_ADDED_BUFFERS_H_
 
-#include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/log/changed_source.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/trace_config_facts.h"
@@ -16,7 +16,7 @@ namespace ringscope {
 
 /// Config and buffers of a log that was recorded without the consumer that asked for them.
 struct UnrecordedBuffers {
-  std::string trace_config;              // a TraceConfig message; empty: not known
+  std::string trace_config;              // a TraceConfig message, if it is known
   std::vector<ConfiguredBuffer> config;  // in order, which the service's ids have, too
   std::map<BufferId, uint64_t> sizes;    // bytes, by id
 
@@ -25,24 +25,19 @@ struct UnrecordedBuffers {
 
 /// Adds to a session's records its config, before the first buffer or commit, and its buffers,
 /// before the first commit, if the log lacks them. Ids begin with the lowest that writers name.
-class AddedBuffers : public OpSource {
+class AddedBuffers : public ChangedSource {
  public:
-  /// @param source outlives this; it is at the session's first record
-  AddedBuffers(OpSource& source, UnrecordedBuffers buffers);
-  /// Owns its source.
-  AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers);
-
-  Result<std::optional<Op>> Next() override;
+  template <typename Source>
+  AddedBuffers(Source&& source, UnrecordedBuffers buffers)
+      : ChangedSource(std::forward<Source>(source)), buffers_(std::move(buffers)) {}
 
  private:
-  void AddBefore(const Op& op);
+  bool HasChanges() const override { return !buffers_.empty(); }
+  void Change(Op op) override;
   void SetUpBefore(const Op& commit);
 
-  std::unique_ptr<OpSource> owned_;
-  OpSource& source_;
-  UnrecordedBuffers buffers_;  // empty: nothing is to be set up
+  UnrecordedBuffers buffers_;  // that are still to be set up
   std::optional<BufferId> lowest_;
-  std::deque<Op> pending_;
 };
 
 }  // namespace ringscope

@@ -45,12 +45,12 @@ std::vector<CloneFacts> CloneScan::clones() const {
   return clones;
 }
 
-Result<CloneView> ViewOfClone(const std::vector<CloneFacts>& clones, uint64_t clone) {
+Result<CloneFacts> FindMadeClone(const std::vector<CloneFacts>& clones, uint64_t clone) {
   std::string known;
   for (const CloneFacts& facts : clones) {
     if (!facts.failed) known += fmt::format("{}{}", known.empty() ? "" : ", ", facts.clone);
     if (facts.clone != clone) continue;
-    if (!facts.failed) return CloneView{clone, facts.buffers, facts.is_in_file, facts.passes};
+    if (!facts.failed) return facts;
     return Fail(ErrorCode::kUsage,
                 fmt::format("clone {} was not made: the service reported {}", clone,
                             facts.error.empty() ? "an error" : "'" + facts.error + "'"));

@@ -37,18 +37,16 @@ void FlushTracker::Apply(const Op& op) {
   std::visit(Overloaded{
                  [&](const FlushRequested& record) { Request(record, op.time_ns); },
                  [&](const FlushAcknowledged& record) { Acknowledge(record, op.time_ns); },
-                 [&](const FlushTimedOut& record) { TimeOut(record, op.time_ns); },
+                 [&](const FlushTimedOut& record) {
+                   FlushAccount& flush = At(record.flush, op.time_ns);
+                   flush.timed_out = true;
+                   Decide(flush, FlushOutcome::kFailed);
+                 },
                  [&](const ProducerConnected& record) { connected_.insert(record.producer); },
                  [&](const ProducerDisconnected& record) { connected_.erase(record.producer); },
                  [](const auto&) {},
              },
              op.body);
-}
-
-void FlushTracker::TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns) {
-  FlushAccount& flush = At(timed_out.flush, time_ns);
-  flush.timed_out = true;
-  Decide(flush, FlushOutcome::kFailed);
 }
 
 FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
@@ -57,7 +55,7 @@ FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
   if (!is_new) return flush;
   flush.flush = id;
   flush.time_ns = time_ns;
-  ++counts_.requested;
+  ++counts_[static_cast<size_t>(flush.outcome)];
   open_.insert(id);
   if (kept_.size() > kMaxKept) {
     // Never the one that is returned: an id from before is as old as all that was retired.
@@ -116,14 +114,8 @@ void FlushTracker::Acknowledge(const FlushAcknowledged& acknowledged,
 
 void FlushTracker::Decide(FlushAccount& flush, FlushOutcome outcome) {
   if (flush.outcome == outcome) return;
-  uint64_t unused = 0;
-  const auto count_of = [&](FlushOutcome of) -> uint64_t& {
-    return of == FlushOutcome::kOpen     ? unused
-           : of == FlushOutcome::kFailed ? counts_.failed
-                                         : counts_.succeeded;
-  };
-  --count_of(flush.outcome);
-  ++count_of(outcome);
+  --counts_[static_cast<size_t>(flush.outcome)];
+  ++counts_[static_cast<size_t>(outcome)];
   flush.outcome = outcome;
   if (outcome == FlushOutcome::kOpen)
     open_.insert(flush.flush);

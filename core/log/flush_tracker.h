@@ -1,9 +1,11 @@
 #ifndef RINGSCOPE_CORE_LOG_FLUSH_TRACKER_H_
 #define RINGSCOPE_CORE_LOG_FLUSH_TRACKER_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -65,19 +67,15 @@ class FlushTracker {
   /// Receives each flush when nothing more is expected of it, in the order of their ids.
   using OnEnd = std::function<void(const FlushAccount&)>;
 
-  struct Counts {
-    uint64_t requested = 0;
-    uint64_t succeeded = 0;
-    uint64_t failed = 0;
-  };
-
   explicit FlushTracker(OnEnd on_end = {}) : on_end_(std::move(on_end)) {}
 
   void Apply(const Op& op);
   /// Ends the log: open flushes have failed.
   void Finish();
 
-  const Counts& counts() const { return counts_; }
+  /// Returns the number of flushes with an outcome so far.
+  uint64_t Count(FlushOutcome outcome) const { return counts_[static_cast<size_t>(outcome)]; }
+  uint64_t requested() const { return std::reduce(counts_.begin(), counts_.end()); }
   /// Returns the outcome of the last flush that the service itself asked for at a trace's end.
   /// Returns kOpen if there was none.
   FlushOutcome final_outcome() const { return final_outcome_; }
@@ -86,13 +84,12 @@ class FlushTracker {
   FlushAccount& At(uint64_t flush, std::optional<uint64_t> time_ns);
   void Request(const FlushRequested& request, std::optional<uint64_t> time_ns);
   void Acknowledge(const FlushAcknowledged& acknowledged, std::optional<uint64_t> time_ns);
-  void TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns);
-  /// Sets the outcome, and counts it.
+  /// Sets and counts the outcome.
   void Decide(FlushAccount& flush, FlushOutcome outcome);
   void Retire(FlushAccount& flush);
 
   OnEnd on_end_;
-  Counts counts_;
+  std::array<uint64_t, kEnumNames<FlushOutcome>.size()> counts_{};
   FlushOutcome final_outcome_ = FlushOutcome::kOpen;
   std::map<uint64_t, FlushAccount> kept_;  // the newest, by id
   std::set<uint64_t> open_;                // of these

@@ -23,9 +23,9 @@ class FlushTrackerTest : public ::testing::Test {
   }
   /// "requested succeeded failed"
   std::string Counts() const {
-    const FlushTracker::Counts& counts = tracker_.counts();
-    return std::to_string(counts.requested) + " " + std::to_string(counts.succeeded) + " " +
-           std::to_string(counts.failed);
+    return std::to_string(tracker_.requested()) + " " +
+           std::to_string(tracker_.Count(FlushOutcome::kSucceeded)) + " " +
+           std::to_string(tracker_.Count(FlushOutcome::kFailed));
   }
 
   std::vector<FlushAccount> ended_;
@@ -125,9 +125,9 @@ TEST_F(FlushTrackerTest, FinalFlush_IsTheServicesOwnAtAStop) {
 TEST_F(FlushTrackerTest, Memory_IsThatOfTheNewest) {
   for (uint64_t id = 1; id <= FlushTracker::kMaxKept + 10; ++id) Ask(id, id, kApp);
   EXPECT_EQ(ended_.size(), 10u);
-  EXPECT_EQ(tracker_.counts().failed, 10u);
+  EXPECT_EQ(tracker_.Count(FlushOutcome::kFailed), 10u);
   Answer(1, FlushTracker::kMaxKept + 10, kApp);
-  EXPECT_EQ(tracker_.counts().succeeded, FlushTracker::kMaxKept);
+  EXPECT_EQ(tracker_.Count(FlushOutcome::kSucceeded), FlushTracker::kMaxKept);
 }
 
 }  // namespace

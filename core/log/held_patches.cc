@@ -6,7 +6,7 @@
 
 namespace ringscope {
 
-bool HeldPatches::DropOther(const Commit& commit) {
+bool HeldPatches::DropUnfinished(const Commit& commit) {
   const auto held = held_.find(commit.producer);
   if (held == held_.end() || held->second.number == commit.number) return false;
   held_.erase(held);
@@ -24,7 +24,7 @@ bool HeldPatches::Hold(const Commit& commit, std::span<const ChunkToPatch> patch
   return false;
 }
 
-std::span<const ChunkToPatch> HeldPatches::TakeHeld(ProducerId producer) {
+std::span<const ChunkToPatch> HeldPatches::Take(ProducerId producer) {
   auto held = held_.extract(producer);
   if (held.empty()) return {};
   taken_ = std::move(held.mapped().patches);

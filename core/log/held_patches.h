@@ -18,16 +18,14 @@ class HeldPatches {
   /// Limits the encoded patches of a request; real ones are far smaller.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
-  /// Drops what is held of a request whose last part is missing. @return whether there was any
-  bool DropUnfinished(const Commit& commit) { return !held_.empty() && DropOther(commit); }
-  /// Holds the patches of a part that is not the last. @return false: they exceed kMaxBytes, and
-  /// are gone
+  /// Drops the patches of a request whose last part is missing. @return whether there were any
+  bool DropUnfinished(const Commit& commit);
+  /// Holds the patches of a part that is not the last.
+  /// @return false if they exceed kMaxBytes, and are dropped
   bool Hold(const Commit& commit, std::span<const ChunkToPatch> patches);
   /// Returns the held patches of a producer's request, at its last part. Valid until the next call.
-  std::span<const ChunkToPatch> Take(ProducerId producer) {
-    return held_.empty() ? std::span<const ChunkToPatch>() : TakeHeld(producer);
-  }
-  /// The producer disconnected: what is held of it is dropped.
+  std::span<const ChunkToPatch> Take(ProducerId producer);
+  /// Drops the patches of a producer that disconnected.
   void Drop(ProducerId producer) { held_.erase(producer); }
 
  private:
@@ -35,10 +33,6 @@ class HeldPatches {
     uint64_t number = 0;
     std::string patches;  // encoded
   };
-
-  // Most requests have one part: the inline functions are all that these cost.
-  bool DropOther(const Commit& commit);
-  std::span<const ChunkToPatch> TakeHeld(ProducerId producer);
 
   std::map<ProducerId, Request> held_;
   std::string taken_;

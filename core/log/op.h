@@ -35,7 +35,7 @@ enum class ReadReason : uint8_t { kUnknown, kConsumer, kFile, kFinal };
 struct LogHeader {
   uint32_t format_version = 1;
   std::string tool;   // name and version of the writing tool
-  std::string uuid;   // 32 hex digits; empty: the writer derives one from the first records
+  std::string uuid;   // 32 hex digits; without one the writer derives it from records
   uint32_t part = 0;  // 0 starts a session
   Origin source = Origin::kImported;  // how the log as a whole was made
   std::string host;                   // operating system, release, machine; empty if not known
@@ -54,7 +54,7 @@ struct LogHeader {
   static constexpr uint32_t kVersionWithoutPayload = 2;
 };
 
-// `session` is a number that the recorder gives to a tracing session. Absent: the log has only one.
+// `session` is a number that the recorder gives to a tracing session, if the log has several.
 
 /// The service has accepted EnableTracing.
 struct SessionStarted {
@@ -96,10 +96,10 @@ struct TraceConfigRecord {
 };
 struct BufferSetUp {
   BufferId id{};
-  std::optional<uint32_t> index;  // in the trace config; absent: in order of set-up
+  std::optional<uint32_t> index;  // in the trace config; without it the order of set-up counts
   uint64_t size = 0;              // bytes, as asked for
   FillPolicy policy = FillPolicy::kRingBuffer;
-  std::string engine;  // buffer version that the session really used; empty: not known
+  std::string engine;  // buffer version that the session really used, if it is known
   std::optional<uint64_t> session = {};
   friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
 };
@@ -132,7 +132,7 @@ struct ProducerConnected {
 /// The producer's shared memory exists from here on; before, the service ignores its requests.
 struct SharedMemorySetUp {
   ProducerId producer{};
-  uint64_t size = 0;       // bytes; 0: emulated, chunks travel inline
+  uint64_t size = 0;       // bytes, or 0 if it is emulated and chunks travel inline
   uint64_t page_size = 0;  // bytes
   /// The service lets the producer patch chunks in place before it commits them.
   bool direct_patching = false;
@@ -149,7 +149,7 @@ struct DataSourceRegistered {
   bool will_notify_on_start = false;
   bool will_notify_on_stop = false;
   bool handles_state_clear = false;  // handles_incremental_state_clear
-  std::string protovm_program = {};  // a VmProgram message, raw; empty: it has none
+  std::string protovm_program = {};  // a VmProgram message, raw, if it has one
   friend bool operator==(const DataSourceRegistered&, const DataSourceRegistered&) = default;
 };
 struct DataSourceUnregistered {
@@ -164,7 +164,7 @@ struct DataSourceSetUp {
   std::string name;
   BufferId target_buffer{};
   std::optional<uint64_t> session = {};
-  std::string config = {};  // its DataSourceConfig message, raw; empty: not known
+  std::string config = {};  // its DataSourceConfig message, raw, if it is known
   friend bool operator==(const DataSourceSetUp&, const DataSourceSetUp&) = default;
 };
 /// The service asked the instance to start.
@@ -212,7 +212,7 @@ struct WriterUnregistered {
 /// A CommitDataRequest, or a part of its bytes if it is too large for one record.
 struct Commit {
   ProducerId producer{};
-  std::optional<uint32_t> uid;  // absent: the producer's
+  std::optional<uint32_t> uid;  // and pid, if they are not the producer's
   std::optional<int32_t> pid;
   Origin origin = Origin::kImported;
   Bytes request;        // encoded CommitDataRequest; valid until the source's next Next()
@@ -222,8 +222,8 @@ struct Commit {
 };
 struct FlushRequested {
   uint64_t flush = 0;
-  std::optional<ProducerId> producer;    // absent: all
-  std::vector<uint64_t> instances = {};  // data sources that are to flush; empty: not known
+  std::optional<ProducerId> producer;    // if not all are asked
+  std::vector<uint64_t> instances = {};  // data sources that are to flush, if they are known
   uint64_t flags = 0;                    // why, and who asked; see wire flags
   friend bool operator==(const FlushRequested&, const FlushRequested&) = default;
 };

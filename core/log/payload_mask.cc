@@ -54,11 +54,16 @@ constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
                                  {TracePacket::kFtraceStats, kFtraceStats},
                                  {}};
 
-constexpr KeptField kPatch[] = {{proto::Patch::kOffset}, {}};
+/// In place of a message: the field's bytes become filler.
+constexpr KeptField kFilled[] = {{}};
+constexpr KeptField kPatch[] = {{proto::Patch::kOffset}, {proto::Patch::kData, kFilled}, {}};
 constexpr KeptField kChunkToPatch[] = {
     {proto::ChunkToPatch::kTargetBuffer},    {proto::ChunkToPatch::kWriterId},
     {proto::ChunkToPatch::kChunkId},         {proto::ChunkToPatch::kHasMorePatches},
     {proto::ChunkToPatch::kPatches, kPatch}, {}};
+constexpr KeptField kRequest[] = {{proto::CommitDataRequest::kChunksToPatch, kChunkToPatch},
+                                  {proto::CommitDataRequest::kFlushRequestId},
+                                  {}};
 
 void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
 
@@ -95,6 +100,10 @@ void MaskField(Writable message, const wire::Field& field, const KeptField* kept
   if (!is_kept) return ClearField(message, field);
   if (kept->message == nullptr) return;
   const Writable nested = WritablePart(message, field.bytes);
+  if (kept->message == kFilled) {
+    std::ranges::fill(nested, kFiller);
+    return;
+  }
   ZeroOut(VisitFields(nested, [&](const wire::Field& part) {
     MaskField(nested, part, kept->message);
     return true;
@@ -211,28 +220,12 @@ void MaskChunk(Writable entry) {
   MaskPayload(*header, !incomplete, data->subspan(kChunkHeaderSize));
 }
 
-/// Masks an entry of chunks_to_patch.
-void MaskPatches(Writable entry) {
-  ZeroOut(VisitFields(entry, [&](const wire::Field& field) {
-    MaskField(entry, field, kChunkToPatch);
-    if (!field.IsBytes(proto::ChunkToPatch::kPatches)) return true;
-    wire::FieldReader parts(field.bytes);
-    while (const auto part = parts.Next())
-      if (part->IsBytes(proto::Patch::kData))
-        std::ranges::fill(WritablePart(entry, part->bytes), kFiller);
-    return true;
-  }));
-}
-
 void MaskRequest(Writable request) {
-  using Fields = proto::CommitDataRequest;
   ZeroOut(VisitFields(request, [&](const wire::Field& field) {
-    if (field.IsBytes(Fields::kChunksToMove))
+    if (field.IsBytes(proto::CommitDataRequest::kChunksToMove))
       MaskChunk(WritablePart(request, field.bytes));
-    else if (field.IsBytes(Fields::kChunksToPatch))
-      MaskPatches(WritablePart(request, field.bytes));
-    else if (!field.IsNumber(Fields::kFlushRequestId))
-      ClearField(request, field);
+    else
+      MaskField(request, field, kRequest);
     return true;
   }));
 }

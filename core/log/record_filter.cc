@@ -11,12 +11,6 @@ bool Allows(const std::vector<T>& list, const std::optional<T>& value) {
   return list.empty() || (value && std::ranges::find(list, *value) != list.end());
 }
 
-/// Cuts an id to 16 bits, as the service does.
-template <typename Id>
-std::optional<Id> CutTo(std::optional<uint64_t> id) {
-  return id ? std::optional(Id{static_cast<uint16_t>(*id)}) : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<std::string> FilterKinds() {
@@ -58,26 +52,9 @@ bool RecordFilter::KeepsKind(const Op& op) {
 }
 
 bool RecordFilter::KeepsSubject(const OpBody& body) {
-  if (filter_.producers.empty() && filter_.sequences.empty() && filter_.buffers.empty())
-    return true;
-  const auto keeps = Overloaded{
-      [&](const Commit& commit) {
-        const ProducerId producer = commit.producer;
-        parser_.Parse(commit.request);
-        const auto& chunks = parser_.chunks();
-        const auto patches = parser_.patches();
-        if (chunks.empty() && patches.empty()) return Matches(producer, {}, {});
-        return std::ranges::any_of(chunks, [&](auto& c) { return KeepsChunk(producer, c); }) ||
-               std::ranges::any_of(patches, [&](auto& p) { return KeepsPatch(producer, p); });
-      },
-      [&](const BufferSetUp& setup) { return Matches({}, {}, setup.id); },
-      [&](const BufferFreed& freed) { return Matches({}, {}, freed.id); },
-      // A pass over all buffers reads each of them.
-      [&](const ReadPass& read) {
-        return Matches(
-            {}, {}, read.buffer || filter_.buffers.empty() ? read.buffer : filter_.buffers.front());
-      },
-      [&](const auto& record) {
+  if (const auto* commit = std::get_if<Commit>(&body)) return KeepsCommit(*commit);
+  return std::visit(
+      [&]<typename Record>(const Record& record) {
         std::optional<ProducerId> producer;
         std::optional<WriterId> writer;
         std::optional<BufferId> buffer;
@@ -85,20 +62,34 @@ bool RecordFilter::KeepsSubject(const OpBody& body) {
         if constexpr (requires { record.writer; }) writer = record.writer;
         if constexpr (requires { record.target_buffer; }) buffer = record.target_buffer;
         if constexpr (requires { record.buffer; }) buffer = record.buffer;
+        if constexpr (requires { record.id; }) buffer = record.id;
+        // A pass over all buffers reads each of them.
+        if (std::is_same_v<Record, ReadPass> && !buffer && !filter_.buffers.empty())
+          buffer = filter_.buffers.front();
         return Matches(producer, writer, buffer);
       },
-  };
-  return std::visit(keeps, body);
+      body);
+}
+
+bool RecordFilter::KeepsCommit(const Commit& commit) {
+  const ProducerId producer = commit.producer;
+  parser_.Parse(commit.request);
+  const auto& chunks = parser_.chunks();
+  const auto patches = parser_.patches();
+  if (chunks.empty() && patches.empty()) return Matches(producer, {}, {});
+  return std::ranges::any_of(chunks, [&](auto& chunk) { return KeepsChunk(producer, chunk); }) ||
+         std::ranges::any_of(patches, [&](auto& patch) { return KeepsPatch(producer, patch); });
 }
 
 bool RecordFilter::KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const {
   const auto header = chunk.header();
   return Matches(producer, header ? std::optional(header->writer) : std::nullopt,
-                 CutTo<BufferId>(chunk.target_buffer));
+                 TargetBufferOf(chunk.target_buffer));
 }
 
 bool RecordFilter::KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const {
-  return Matches(producer, CutTo<WriterId>(patch.writer), CutTo<BufferId>(patch.target_buffer));
+  return Matches(producer, patch.NameFor(producer).sequence.writer,
+                 TargetBufferOf(patch.target_buffer));
 }
 
 bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,

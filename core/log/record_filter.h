@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-/// Which records to keep. Within a list any entry matches; all lists that are not empty must agree.
+/// The records to keep. Within a list any entry matches; all lists that are not empty must agree.
 struct RecordCriteria : LogSelection {
   std::vector<std::string> kinds;  // names of record kinds, and kPatchKind
   std::vector<ProducerId> producers;
@@ -47,6 +47,7 @@ class RecordFilter {
   bool KeepsTime() const;
   bool KeepsKind(const Op& op);
   bool KeepsSubject(const OpBody& body);
+  bool KeepsCommit(const Commit& commit);
 
   const RecordCriteria filter_;
   CommitRequestParser parser_;

@@ -6,34 +6,12 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
-RetargetSource::RetargetSource(OpSource& source, std::vector<RetargetRule> rules,
-                               ReleaseOf release_of)
-    : source_(source),
-      rules_(std::move(rules)),
-      release_of_(std::move(release_of)),
-      used_(rules_.size()) {}
-RetargetSource::RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules,
-                               ReleaseOf release_of)
-    : RetargetSource(*source, std::move(rules), std::move(release_of)) {
-  owned_ = std::move(source);
-}
 
 std::vector<RetargetRule> RetargetSource::UnusedRules() const {
   std::vector<RetargetRule> unused;
   for (size_t i = 0; i < rules_.size(); ++i)
     if (!used_[i]) unused.push_back(rules_[i]);
   return unused;
-}
-
-Result<std::optional<Op>> RetargetSource::Next() {
-  if (pending_.empty()) {
-    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
-    if (!op || rules_.empty()) return op;
-    Rewrite(*op);  // buffers that it makes come before it, what belongs to it after it
-  }
-  std::optional<Op> op = std::move(pending_.front());
-  pending_.pop_front();
-  return op;
 }
 
 const RetargetRule* RetargetSource::RuleFor(ProducerId producer, WriterId writer) {
@@ -48,19 +26,19 @@ const RetargetRule* RetargetSource::RuleFor(ProducerId producer, WriterId writer
 
 void RetargetSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns) {
   Buffer made{.setup = like.setup, .made_from = like.setup.id};
-  for (const auto& [other_id, other] : buffers_) made.index = std::max(made.index, other.index + 1);
   made.setup.id = id;
-  made.setup.index = made.index;
-  made.release = release_of_(made.setup);
-  Follow({time_ns, made.setup});
+  made.setup.index = 0;
+  for (const auto& [other_id, other] : buffers_)
+    made.setup.index = std::max(*made.setup.index, *other.setup.index + 1);
+  Add({time_ns, made.setup});
   buffers_.insert_or_assign(id, std::move(made));
 }
 
-void RetargetSource::Rewrite(Op& op) {
+void RetargetSource::Change(Op op) {
   access_.Apply(op);
   if (auto* commit = std::get_if<Commit>(&op.body)) {
     RewriteCommit(op, *commit);
-    return Follow(op);
+    return Add(op);
   }
   if (auto* registered = std::get_if<WriterRegistered>(&op.body)) {
     if (const RetargetRule* rule = RuleFor(registered->producer, registered->writer))
@@ -70,17 +48,16 @@ void RetargetSource::Rewrite(Op& op) {
     // A buffer without an index has its place in the order of the log's own ones.
     if (!setup->index) setup->index = buffers_set_up_;
     ++buffers_set_up_;
-    buffers_.insert_or_assign(
-        setup->id, Buffer{.setup = *setup, .index = *setup->index, .release = release_of_(*setup)});
+    buffers_.insert_or_assign(setup->id, Buffer{.setup = *setup});
   }
-  Follow(op);
+  Add(op);
   // Repeats a record about a buffer for those that were made from it.
   const auto repeat = [&]<typename Record, typename Id>(Record record, Id Record::*member) {
     const std::optional<BufferId> of = record.*member;
     for (const auto& [id, buffer] : buffers_) {
       if (!buffer.made_from || buffer.made_from != of) continue;
       record.*member = id;
-      Follow({op.time_ns, record});
+      Add({op.time_ns, record});
     }
   };
   // Repeats a record about a producer's data source for the targets of its rules.
@@ -91,7 +68,7 @@ void RetargetSource::Rewrite(Op& op) {
     targets.erase(record.*member);
     for (const BufferId id : targets) {
       record.*member = id;
-      Follow({op.time_ns, record});
+      Add({op.time_ns, record});
     }
   };
   std::visit(
@@ -127,7 +104,7 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
   const auto buffer = buffers_.find(meant);
   if (buffer == buffers_.end() || !buffer->second.open ||
-      access_.Check(producer, commit, chunk, writer, true, buffer->second.release))
+      access_.Check(producer, commit, chunk, writer, true, kNewestRelease))
     return false;
   const auto target = buffers_.find(rule->buffer);
   if (target == buffers_.end() || (!target->second.open && target->second.made_from))
@@ -139,7 +116,7 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
 
 bool RetargetSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
   if (!patch.writer) return false;
-  const RetargetRule* rule = RuleFor(producer, WriterId{static_cast<uint16_t>(*patch.writer)});
+  const RetargetRule* rule = RuleFor(producer, patch.NameFor(producer).sequence.writer);
   const auto buffer = buffers_.find(TargetBufferOf(patch.target_buffer));
   if (rule == nullptr || buffer == buffers_.end() || !buffer->second.open) return false;
   patch.target_buffer = Raw(rule->buffer);

@@ -31,7 +31,7 @@ Op Record(Body body) {
 /// What a replay with the split does, a line each, with all buffers read at the end.
 struct SplitRun {
   SplitRun(std::vector<Op> ops, std::vector<RetargetRule> rules, Session::Options options = {})
-      : records(std::move(ops)), split(records, std::move(rules), ReleasesIn(options)) {
+      : records(std::move(ops)), split(records, std::move(rules)) {
     Replay replay({.session = options}, log);
     while (const auto op = split.Next().value()) EXPECT_TRUE(replay.Apply(*op));
     EXPECT_TRUE(replay.Finish());
@@ -108,8 +108,7 @@ TEST(Split, Programs_MoveWithTheirProducer) {
                                .memory_limit_kb = 16});
   };
   OpsInMemory records({BufferOp(1), program(1), program(2)});
-  RetargetSource split(records, {Writer(1, 3, 5)},
-                       [](const BufferSetUp&) { return kNewestRelease; });
+  RetargetSource split(records, std::vector{Writer(1, 3, 5)});
   std::vector<std::string> set_up;
   while (const auto op = split.Next().value())
     if (const auto* const setup = std::get_if<ProtoVmSetUp>(&op->body))
@@ -145,7 +144,7 @@ TEST(Split, ChunksOfProducersThatMayNotCommit_AreNotMoved) {
   EXPECT_EQ(run.discarded, 2u) << "the service counts no chunks of a request that it ignores";
 }
 
-TEST(Split, ChunkOfAPageThatIsNotThere_IsRefusedAsByTheReleaseOfItsBuffer) {
+TEST(Split, ChunkOfAPageThatIsNotThere_IsRefusedByOlderReleasesOfItsNewBuffer) {
   const Request usual = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
   Op op = usual.op();
   CommitRequestParser parser;
@@ -160,9 +159,9 @@ TEST(Split, ChunkOfAPageThatIsNotThere_IsRefusedAsByTheReleaseOfItsBuffer) {
                                op};
   const SplitRun newer(ops, {Writer(1, 1, 9)}, {.all = {.engine = "v2@57"}});
   EXPECT_THAT(newer.buffers, ElementsAre("3: index 0, 4096", "9: index 1, 4096"));
-  const SplitRun older(ops, {Writer(1, 1, 9)}, {.buffers = {{BufferId{3}, {.engine = "v2@56"}}}});
-  EXPECT_THAT(older.buffers, ElementsAre("3: index 0, 4096"));
-  EXPECT_THAT(older.split.UnusedRules(), ElementsAre(Writer(1, 1, 9)));
+  EXPECT_THAT(newer.log.lines, ElementsAre("read 3: 0", "a20 invalid", "read 9: 1"));
+  const SplitRun older(ops, {Writer(1, 1, 9)}, {.all = {.engine = "v2@56"}});
+  EXPECT_THAT(older.log.lines, ElementsAre("read 3: 0", "read 9: 0"));
 }
 
 TEST(Split, NewBuffer_IsReadClonedAndFreedWithItsOrigin) {

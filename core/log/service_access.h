@@ -24,11 +24,6 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
-/// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
-constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
-  return BufferId{static_cast<uint16_t>(id.value_or(0))};
-}
-
 /// The service's permission check. Each rule applies only once the session has records of that
 /// kind. Source: Perfetto's tracing service, as observed.
 class ServiceAccess {
@@ -62,7 +57,7 @@ class ServiceAccess {
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
   uint64_t producers_connected() const { return producers_connected_; }
-  /// Returns the machine_id of the producer, also after it disconnected; 0: the service's own.
+  /// Returns the machine_id of the producer, also after it disconnected. The service's own is 0.
   uint32_t MachineOf(ProducerId id) const {
     if (machines_.empty()) [[likely]]
       return 0;
@@ -73,7 +68,7 @@ class ServiceAccess {
  private:
   void Connect(const ProducerConnected& connected);
   void Disconnect(ProducerId id);
-  /// The producer that a record is about; nullptr: it is not connected.
+  /// Returns the producer that a record is about, or nullptr if it is not connected.
   Producer* Known(ProducerId id);
 
   std::map<ProducerId, Producer> producers_;

@@ -43,7 +43,7 @@ class SessionBounds {
 
  private:
   bool at_start_ = true;         // of a file
-  std::string uuid_;             // of the last header; empty: the session has none
+  std::string uuid_;             // of the last header, if it has one
   uint32_t part_ = 0;            // of the last header
   uint64_t repeated_until_ = 0;  // record number
 };

@@ -22,11 +22,6 @@ uint16_t PacketsBegun(const ChunkHeader& header, bool incomplete) {
   return static_cast<uint16_t>(part.fragments - (continues ? 1 : 0));
 }
 
-/// The service cuts ids to 16 bits; an absent one is 0.
-uint16_t Cut16(std::optional<uint64_t> value) {
-  return static_cast<uint16_t>(value.value_or(0) & 0xFFFF);
-}
-
 /// The memory of a list's entry with its texts, roughly.
 template <typename Entry, typename... Texts>
 size_t MemoryOf(const Entry& entry, const Texts&... texts) {
@@ -43,7 +38,10 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
 
   std::visit(Overloaded{
                  [&](const LogHeader& header) {
-                   if (summary_.counts[op.body.index()] == 1) summary_.header = header;
+                   if (summary_.counts[op.body.index()] == 1 &&
+                       TakeSpace(MemoryOf(header, header.tool, header.uuid, header.host,
+                                          header.clock, header.description)))
+                     summary_.header = header;
                  },
                  [&](const BufferSetUp& buffer) {
                    if (TakeSpace(MemoryOf(buffer, buffer.engine)))
@@ -108,7 +106,7 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
   ++summary_.chunks;
   summary_.chunk_bytes += chunk.data->size();
 
-  const size_t index = SequenceOf({producer, header->writer}, BufferId{Cut16(chunk.target_buffer)});
+  const size_t index = SequenceOf({producer, header->writer}, TargetBufferOf(chunk.target_buffer));
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   ++sequence.commits;
@@ -139,7 +137,7 @@ void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
       patch.patches, [](const PatchSpan& span) { return span.data.size() == 4; }));
   summary_.patches += patches;
   const size_t index =
-      SequenceOf({producer, WriterId{Cut16(patch.writer)}}, BufferId{Cut16(patch.target_buffer)});
+      SequenceOf(patch.NameFor(producer).sequence, TargetBufferOf(patch.target_buffer));
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   sequence.patches += patches;
@@ -150,36 +148,20 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   const SessionBounds::Place place = bounds_.Add(op, number);
   if (place == SessionBounds::Place::kRepeated) return;
   const bool starts = place == SessionBounds::Place::kStart;
-  if (!current_ || (starts && HasSpace())) {
-    if (current_) {
-      done_.push_back(Current());
-      const LogHeader& header = done_.back().header;
-      done_bytes_ +=
-          current_->listed_bytes() +
-          MemoryOf(header, header.tool, header.uuid, header.host, header.clock, header.description);
-    }
+  if (!current_) {
     current_.emplace(number);
-    uuid_.reset();
+  } else if (starts && done_.size() + 1 < kMaxSessions) {
+    done_.push_back(current_->summary());
+    current_.emplace(number, current_->listed_bytes());
   } else if (starts) {
-    merged_ = true;
+    current_->SetTruncated();
   }
   current_->Add(op, number);
 }
 
-bool LogSummaryBuilder::HasSpace() const {
-  return done_.size() + 1 < kMaxSessions && done_bytes_ <= SummaryBuilder::kMaxListed;
-}
-
-SessionSummary LogSummaryBuilder::Current() const {
-  SessionSummary summary = current_->summary();
-  summary.truncated |= merged_;
-  if (uuid_) summary.header.uuid = *uuid_;
-  return summary;
-}
-
 std::vector<SessionSummary> LogSummaryBuilder::Sessions() const {
   std::vector<SessionSummary> sessions = done_;
-  if (current_) sessions.push_back(Current());
+  if (current_) sessions.push_back(current_->summary());
   return sessions;
 }
 

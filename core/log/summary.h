@@ -56,22 +56,28 @@ struct SessionSummary {
 };
 
 /// Builds a SessionSummary record by record. Memory: O(sequences), and never more than about
-/// kMaxListed bytes.
+/// kMaxListed bytes for all sessions of a log.
 class SummaryBuilder {
  public:
   /// Limits the memory of the lists against logs that were made to exhaust their readers.
   static constexpr size_t kMaxListed = size_t{256} << 20;
 
   /// @param first_record number of the session's first record in the file
-  explicit SummaryBuilder(uint64_t first_record = 0) {
+  /// @param listed_bytes that the lists of the sessions before take
+  explicit SummaryBuilder(uint64_t first_record = 0, size_t listed_bytes = 0)
+      : listed_bytes_(listed_bytes) {
     summary_.first_record = first_record;
     summary_.has_life = true;
   }
 
-  /// @param number of the record in the file; absent: it follows the one before
+  /// @param number of the record in the file, if it does not follow the one before
   void Add(const Op& op, std::optional<uint64_t> number = {});
+  /// Names the session, whose header had no uuid when it was added.
+  void SetUuid(const std::string& uuid) { summary_.header.uuid = uuid; }
+  /// Notes that records of another session were added to this one.
+  void SetTruncated() { summary_.truncated = true; }
   const SessionSummary& summary() const { return summary_; }
-  /// Returns the memory that the lists take, roughly.
+  /// Returns the memory that the lists of all sessions so far take, roughly.
   size_t listed_bytes() const { return listed_bytes_; }
 
  private:
@@ -86,7 +92,7 @@ class SummaryBuilder {
 
   /// Returns false, and notes it in the summary, if the lists may not grow by that much.
   bool TakeSpace(size_t bytes);
-  /// Returns the index of the sequence, which it adds at its first use; kUnlisted if that failed.
+  /// Returns the index of the sequence, which it adds at its first use, or kUnlisted without space.
   size_t SequenceOf(SequenceKey key, BufferId buffer);
   void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);
   void AddChunk(ProducerId producer, const ChunkToMove& chunk, std::optional<uint64_t> time_ns);
@@ -116,20 +122,14 @@ class LogSummaryBuilder {
   std::vector<SessionSummary> Sessions() const;
   /// Names the session that is being built, whose header had no uuid when it was added.
   void SetUuid(const std::string& uuid) {
-    uuid_ = uuid;
+    current_->SetUuid(uuid);
     bounds_.SetUuid(uuid);
   }
 
  private:
-  bool HasSpace() const;
-  SessionSummary Current() const;
-
   std::vector<SessionSummary> done_;
   std::optional<SummaryBuilder> current_;
-  std::optional<std::string> uuid_;  // of the current session, where its header had none
   SessionBounds bounds_;
-  size_t done_bytes_ = 0;  // memory that done_ takes
-  bool merged_ = false;    // there was no space for a session of its own
 };
 
 }  // namespace ringscope

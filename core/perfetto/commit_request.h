@@ -43,9 +43,14 @@ struct ChunkToMove {
   std::optional<Bytes> data;  // chunk header and payload
   bool incomplete = false;    // chunk_incomplete: scraped while the writer still had it
 
-  /// nullopt: the data is absent or has fewer than 8 bytes.
+  /// Returns nullopt if the data is absent or has fewer than 8 bytes.
   std::optional<ChunkHeader> header() const;
 };
+
+/// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
+constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
+  return BufferId{static_cast<uint16_t>(id.value_or(0))};
+}
 
 /// One patch: four bytes to overwrite in a payload. `data` of another length is malformed.
 struct PatchSpan {

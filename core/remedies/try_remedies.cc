@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
 
@@ -266,7 +267,7 @@ Status TrySplit(SweepInput input, const ReplayOptions& own, Remedy& remedy) {
   const RetargetRule rule{remedy.sequence->producer, remedy.sequence->writer, added};
   input.open = [rule, open = input.open]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-    return std::make_unique<RetargetSource>(std::move(ops), std::vector{rule}, SweepRelease);
+    return std::make_unique<RetargetSource>(std::move(ops), std::vector{rule});
   };
   input.buffers[added] = remedy.size;
   Sweep sweep(std::move(input));

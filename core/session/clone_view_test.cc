@@ -12,8 +12,8 @@
 #include "core/base/wire.h"
 #include "core/compare/random_stream.h"
 #include "core/ledger/ledger.h"
-#include "core/session/replay_outcome.h"
 #include "core/session/replay.h"
+#include "core/session/replay_outcome.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -85,7 +85,7 @@ class CloneViewTest : public ::testing::Test {
     log_ = {};
     ReplayOptions options;
     options.reads = reads;
-    if (clone != 0) options.session.clone = ViewOfClone(Scan(ops_).clones(), clone).value();
+    if (clone != 0) options.session.clone = FindMadeClone(Scan(ops_).clones(), clone).value();
     LedgerSink nowhere;
     Ledger ledger(nowhere);
     CountedReplay replay(options, {&ledger, &log_});
@@ -233,11 +233,11 @@ TEST(CloneScanTest, MissingOrFailedClone) {
       Record(CloneEnded{2, false, "no such session", false, {}}), CloneOp(3, 0)};
   const std::vector<CloneFacts> clones = Scan(ops).clones();
   ASSERT_EQ(clones.size(), 3u);
-  EXPECT_TRUE(ViewOfClone(clones, 3));
-  const Error none = ViewOfClone(clones, 4).error();
+  EXPECT_TRUE(FindMadeClone(clones, 3));
+  const Error none = FindMadeClone(clones, 4).error();
   EXPECT_EQ(none.message, "there is no clone 4");
   EXPECT_EQ(none.hint, "clones: 1, 3");
-  EXPECT_EQ(ViewOfClone(clones, 2).error().message,
+  EXPECT_EQ(FindMadeClone(clones, 2).error().message,
             "clone 2 was not made: the service reported 'no such session'");
 }
 
@@ -385,7 +385,7 @@ TEST(CloneStreams, EachCloneEqualsAFreshReplayOfThePrefix) {
     options.reads.mode = ReadsMode::kRecorded;
     for (const CloneFacts& clone : Scan(log.ops).clones()) {
       ReplayOptions view = options;
-      view.session.clone = ViewOfClone(Scan(log.ops).clones(), clone.clone).value();
+      view.session.clone = FindMadeClone(Scan(log.ops).clones(), clone.clone).value();
       ReaderLog reader;
       LedgerSink nowhere;
       Ledger ledger(nowhere);

@@ -71,7 +71,7 @@ Status ReadPolicy::OnRecordedRead(const ReadPass& read) {
 Status ReadPolicy::BeforeFreed(BufferId buffer) { return FinishLastReads(buffer); }
 
 Status ReadPolicy::AtEnd(bool is_plain) {
-  const CloneView* const clone = session_.clone();
+  const CloneFacts* const clone = session_.clone();
   const bool is_clone = clone != nullptr;
   RS_ASSIGN_OR_RETURN(const bool for_file,
                       mode_ == ReadsMode::kAuto ? IsForFile() : mode_ == ReadsMode::kStreamed);
@@ -129,10 +129,10 @@ Status ReadPolicy::ReadForFile(Session::Reach reach) {
 
 /// Reads the clone that is replayed as its holder has; until nothing is left if that is not
 /// recorded.
-Status ReadPolicy::ReadClone(const CloneView& clone) {
+Status ReadPolicy::ReadClone(const CloneFacts& clone) {
   if (pass_bytes_ || clone.passes.empty())
     return ReadAll(
-        pass_bytes_.value_or(clone.has_file ? ServiceReads::kFilePassBytes : kClonePassBytes),
+        pass_bytes_.value_or(clone.is_in_file ? ServiceReads::kFilePassBytes : kClonePassBytes),
         Session::Reach::kClone);
   for (const uint64_t max_bytes : clone.passes) {
     ++passes_;

@@ -113,7 +113,7 @@ class ReadPolicy {
                  std::optional<uint64_t> session = {});
   Status ReadForFile(Session::Reach reach);
   Status ReadRecorded(const ReadPass& read);
-  Status ReadClone(const CloneView& clone);
+  Status ReadClone(const CloneFacts& clone);
   Result<bool> Pass(std::optional<uint64_t> max_bytes, std::optional<uint64_t> session);
   Status Continue(const ReadPass& read);
   Status FinishLastReads(std::optional<BufferId> freed);

@@ -63,7 +63,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   outcome.first_time_ns = replay_.first_time_ns();
   outcome.last_time_ns = replay_.last_time_ns();
   outcome.service = replay_.session().stats();
-  if (const CloneView* view = replay_.session().clone()) outcome.clone = view->clone;
+  if (const CloneFacts* view = replay_.session().clone()) outcome.clone = view->clone;
   outcome.clones = clones_.clones();
   outcome.ftrace = counter_.ftrace;
   const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();

@@ -29,9 +29,9 @@ void ServiceCounts::Apply(const Op& op) {
 }
 
 void ServiceCounts::Fill(ServiceStats& stats) const {
-  stats.flushes_requested = flushes_.counts().requested;
-  stats.flushes_succeeded = flushes_.counts().succeeded;
-  stats.flushes_failed = flushes_.counts().failed;
+  stats.flushes_requested = flushes_.requested();
+  stats.flushes_succeeded = flushes_.Count(FlushOutcome::kSucceeded);
+  stats.flushes_failed = flushes_.Count(FlushOutcome::kFailed);
   // TraceStats.FinalFlushOutcome: 0 is unspecified.
   const FlushOutcome final_flush = flushes_.final_outcome();
   stats.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1

@@ -45,13 +45,6 @@ Result<const EngineInfo*> EngineFor(const Session::Options& options, const Buffe
 
 }  // namespace
 
-ReleaseOf ReleasesIn(const Session::Options& options) {
-  return [&options](const BufferSetUp& setup) {
-    const auto info = EngineFor(options, setup);
-    return info ? (*info)->release : kNewestRelease;  // where there is no engine, none will replay
-  };
-}
-
 void Session::BeginRecord(const Op& op, uint64_t number) {
   now_.record = number;
   if (op.time_ns) now_.time_ns = op.time_ns;

@@ -16,7 +16,6 @@
 #include "core/log/clones.h"
 #include "core/log/held_patches.h"
 #include "core/log/op.h"
-#include "core/log/retarget.h"
 #include "core/log/service_access.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
@@ -93,7 +92,7 @@ class Session {
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
     /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
-    std::optional<CloneView> clone;
+    std::optional<CloneFacts> clone;
     /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
     protovm::ProgramChoice programs;
   };
@@ -143,7 +142,7 @@ class Session {
   /// By id; freed ones stay listed, with their engine, until another takes the id.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
   /// The clone that is replayed; nullptr: the session itself is.
-  const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }
+  const CloneFacts* clone() const { return options_.clone ? &*options_.clone : nullptr; }
   const ServiceStats& stats() const { return stats_; }
   /// Trusted sequence ids; asking for a sequence that has none gives it the next.
   SequenceIds& sequence_ids() { return sequence_ids_; }
@@ -197,10 +196,6 @@ class Session {
   /// Programs of the data sources that have one.
   std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
-
-/// The releases that judge what is committed to the buffers of a session with these options.
-/// @param options outlive what is returned
-ReleaseOf ReleasesIn(const Session::Options& options);
 
 }  // namespace ringscope
 

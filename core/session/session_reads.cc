@@ -91,7 +91,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   Engine& engine = *buffer.engine;
   // The session's own read, before the clone: the clone has what is in a file, and nothing else.
   const bool is_taken =
-      options_.clone && !buffer.cloned && (!options_.clone->has_file || file_copied_);
+      options_.clone && !buffer.cloned && (!options_.clone->is_in_file || file_copied_);
   if (!buffer.is_read) [[unlikely]]
     RS_RETURN_IF_ERROR(BeginFirstPass(buffer, is_taken, bytes));
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);

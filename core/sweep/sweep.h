@@ -13,9 +13,6 @@
 
 namespace ringscope {
 
-/// Splits are judged by the newest release, whatever the engines of the configurations are.
-inline uint32_t SweepRelease(const BufferSetUp&) { return kNewestRelease; }
-
 /// Calls task(0) .. task(count - 1), perhaps on several threads, and returns after the last one.
 /// Tasks with low numbers begin first.
 using TaskRunner = std::function<void(size_t count, const std::function<void(size_t)>& task)>;
@@ -29,7 +26,7 @@ struct SweepInput {
   /// Opens the session's records, from the first one. Called once for each pass.
   std::function<Result<std::unique_ptr<OpSource>>()> open;
   /// The clone that is replayed; absent: the session itself. `open` then ends with the clone.
-  std::optional<CloneView> clone;
+  std::optional<CloneFacts> clone;
   /// Resolves the engines that configurations name.
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;

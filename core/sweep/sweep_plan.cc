@@ -65,7 +65,7 @@ void SessionFacts::AddTo(SweepInput& input) const {
 
 Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
   SessionFacts facts;
-  RetargetSource source(ops, splits, SweepRelease);
+  RetargetSource source(ops, splits);
   ServiceReads service(/*all=*/false, /*period_ns=*/0);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());

@@ -6,11 +6,12 @@
 #include <string>
 
 #include "formats/inputs/open_log.h"
-#include "formats/testing/trace_content.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {

@@ -4,9 +4,10 @@
 
 #include "core/reads/read_finder.h"
 #include "formats/inputs/open_log.h"
-#include "formats/testing/trace_content.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 #include "formats/trace/written_file_reader.h"
 
 namespace ringscope {

@@ -14,6 +14,7 @@
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
 #include "formats/ops/events_jsonl.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -145,8 +146,8 @@ TEST_P(PayloadFreeCases, BuffersReturnTheSamePackets) {
     SCOPED_TRACE(entry.path().filename().string());
     // Known differences: a patch makes an empty fragment, or changes one that a mask has emptied.
     const std::string name = entry.path().filename().string();
-    const bool is_known = name == "edge-empty-begin-patched.jsonl.zst" ||
-                          name == "edge-patched-into-abort.jsonl.zst";
+    const bool is_known =
+        name == "edge-empty-begin-patched.jsonl.zst" || name == "edge-patched-into-abort.jsonl.zst";
     if (is_known || PatchesOtherThanSizes(entry.path())) {
       ++others;
       continue;

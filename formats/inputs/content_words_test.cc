@@ -6,6 +6,7 @@
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -21,7 +21,7 @@ namespace {
 /// Bytes that are read: comments and blank lines may precede the first operation.
 constexpr size_t kLookedAt = size_t{64} << 10;
 
-/// Of a line of JSON, which may be cut off: its kind is at its start.
+/// Returns the kind by a line of JSON, which may be cut off: its kind is at its start.
 InputKind KindOfLine(std::string_view line) {
   line.remove_prefix(line.find_first_not_of(" \t\r"));
   if (!line.starts_with('{')) return InputKind::kOther;
@@ -37,10 +37,13 @@ InputKind KindOfLine(std::string_view line) {
   return parsed->contains("event") ? InputKind::kEvents : InputKind::kOther;
 }
 
-/// By the first lines that are neither blank nor comments: some may be damaged.
+/// Returns the kind by the first lines that are neither blank nor comments: some may be damaged. A
+/// text of blank lines and comments alone has no operations.
 InputKind KindOfText(std::string_view text) {
   constexpr int kLines = 100;
-  for (int lines = 0; !text.empty() && lines < kLines;) {
+  if (text.empty()) return InputKind::kOther;
+  int lines = 0;
+  while (!text.empty() && lines < kLines) {
     const std::string_view line = text.substr(0, text.find('\n'));
     if (!IsBlankOrComment(line)) {
       const InputKind kind = KindOfLine(line);
@@ -49,7 +52,7 @@ InputKind KindOfText(std::string_view text) {
     }
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
-  return InputKind::kOther;
+  return lines == 0 ? InputKind::kLog : InputKind::kOther;
 }
 
 /// Returns true if the bytes begin with a Trace message's well-formed packet.
@@ -107,31 +110,20 @@ bool IsTextByte(char c) {
          c == '\x1B';
 }
 
-bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
-  auto source = archive.OpenMember(member);
-  if (!source) return false;
-  auto start = ReadStart(**source, kKindBytes);
-  return start && KindOfStart(*std::move(start)) == InputKind::kTrace;
-}
-
-}  // namespace
-
-std::string ReadableStart(ByteSource& source, size_t size) {
-  std::string start(size, '\0');
-  size_t done = 0;
-  static_cast<void>(
-      ReadFully(source, {reinterpret_cast<uint8_t*>(start.data()), start.size()}, done));
-  start.resize(done);
-  return start;
-}
-
+/// The kind of an input, and its start.
+struct InputStart {
+  InputKind kind = InputKind::kOther;
+  bool is_compressed = false;
+  std::string content;  // its first bytes, decompressed
+};
+/// Looks at the first bytes of an input, decompressed if need be.
 InputStart LookAtStart(std::string start) {
   InputStart known{.content = std::move(start)};
   const auto is_log = [&] { return commit_log::LooksLikeCommitLog(wire::AsBytes(known.content)); };
   std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
   const auto unpacked = is_log() ? nullptr : MakeSourceFor(wire::AsBytes(known.content), source);
   known.is_compressed = unpacked != nullptr;
-  if (unpacked) known.content = ReadableStart(*unpacked, kLookedAt);
+  if (unpacked) known.content = unpacked->Peek(kLookedAt).value_or("");
   if (is_log()) {
     known.kind = InputKind::kLog;
     return known;
@@ -142,13 +134,21 @@ InputStart LookAtStart(std::string start) {
   return known;
 }
 
+bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
+  auto source = archive.OpenMember(member);
+  if (!source) return false;
+  auto start = (*source)->Peek(kKindBytes);
+  return start && KindOfStart(*std::move(start)) == InputKind::kTrace;
+}
+
+}  // namespace
+
 InputKind KindOfStart(std::string start) { return LookAtStart(std::move(start)).kind; }
 
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(kKindBytes));
   const InputKind kind = KindOfStart(start);
-  auto whole = MakePrefixedSource(start, std::move(source));
-  return KnownInput{kind, std::move(start), std::move(whole)};
+  return KnownInput{kind, std::move(start), std::move(source)};
 }
 
 std::string ContentWords(std::string_view start) {

@@ -23,18 +23,9 @@ enum class InputKind : uint8_t {
 /// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
-/// The kind of an input, and its start.
-struct InputStart {
-  InputKind kind = InputKind::kOther;
-  bool is_compressed = false;
-  std::string content;  // its first bytes, decompressed
-};
-/// Looks at the first bytes of an input (kKindBytes, or all it has), decompressed if need be.
-InputStart LookAtStart(std::string start);
+/// Returns the kind of an input by its first bytes (kKindBytes, or all it has), decompressed if
+/// need be.
 InputKind KindOfStart(std::string start);
-
-/// Returns up to `size` bytes from a source's start, fewer where it ends or is damaged before.
-std::string ReadableStart(ByteSource& source, size_t size);
 
 /// An input whose kind is known.
 struct KnownInput {

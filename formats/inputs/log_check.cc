@@ -40,11 +40,12 @@ class FileChecker : public FrameCounter {
 
   void OnDataFrame(const ZstdFrame& frame) override {
     FrameCounter::OnDataFrame(frame);
-    if (has_seek_table_ || has_index_) Find(frame.offset, "records after the file's index");
-    offsets_.push_back(frame.offset);
-    frames_.push_back({.compressed_size = frame.whole.size(),
-                       .content_size = frame.content.size(),
-                       .frame_hash = commit_log::Hash(frame.whole)});
+    if (file_.has_seek_table || file_.has_index)
+      Find(frame.offset, "records after the file's index");
+    file_.offsets.push_back(frame.offset);
+    file_.frames.push_back({.compressed_size = frame.whole.size(),
+                            .content_size = frame.content.size(),
+                            .frame_hash = commit_log::Hash(frame.whole)});
     // The content's checksum, which decompression has checked, is the frame's last four bytes.
     AddToSeekTable(frame, frame.content.size(),
                    wire::LoadLittleEndian<uint32_t>(frame.whole.last(4).data()));
@@ -60,36 +61,31 @@ class FileChecker : public FrameCounter {
 
   void OnRecord(const Op* op, Bytes encoded) override {
     FrameCounter::OnRecord(op, encoded);
-    IndexEntry& entry = frames_.back();
+    IndexEntry& entry = file_.frames.back();
     const std::optional<uint64_t> number = commit_log::RecordNumber(encoded);
     if (entry.records == 0) {
-      if (!number) Find(offsets_.back(), "the frame's first record has no number");
-      next_number_ = number.value_or(next_number_);
-      entry.first_record = next_number_;
-    } else if (number && *number != next_number_) {
-      Find(offsets_.back(),
-           fmt::format("a record has the number {}, expected {}", *number, next_number_));
+      if (!number) Find(file_.offsets.back(), "the frame's first record has no number");
+      file_.next_number = number.value_or(file_.next_number);
+      entry.first_record = file_.next_number;
+    } else if (number && *number != file_.next_number) {
+      Find(file_.offsets.back(),
+           fmt::format("a record has the number {}, expected {}", *number, file_.next_number));
     }
     entry.AddRecord(op == nullptr ? std::nullopt : op->time_ns);
-    if (op != nullptr) sessions_.Add(*op, next_number_);
-    ++next_number_;
+    if (op != nullptr) file_.sessions.Add(*op, file_.next_number);
+    ++file_.next_number;
   }
 
   /// Call at a file's end.
   void EndFile() {
-    if (!has_index_ && !IsDamaged())
-      Find(end_, "no index here: the log was not closed, or is cut off; records may be missing");
-    else if (!has_seek_table_ && !IsDamaged())
-      Find(end_, "no seek table here: the log is cut off");
-    frames_.clear();
-    offsets_.clear();
-    seek_.clear();
-    next_number_ = 0;
-    has_index_ = has_seek_table_ = false;
-    sessions_ = {};
-    unknown_before_ = unknown_records();
-    damage_before_ = log_->damage_count();
-    found_before_ = found_count_;
+    if (!file_.has_index && !IsDamaged())
+      Find(file_.end,
+           "no index here: the log was not closed, or is cut off; records may be missing");
+    else if (!file_.has_seek_table && !IsDamaged())
+      Find(file_.end, "no seek table here: the log is cut off");
+    file_ = {.unknown_before = unknown_records(),
+             .damage_before = log_->damage_count(),
+             .found_before = found_count_};
   }
 
   /// Adds the damaged places that were found.
@@ -101,42 +97,56 @@ class FileChecker : public FrameCounter {
   }
 
  private:
-  void Find(uint64_t offset, std::string what, uint64_t bytes = 0) {
+  /// The current one of several concatenated files.
+  struct File {
+    uint64_t unknown_before = 0;
+    uint64_t damage_before = 0;
+    uint64_t found_before = 0;
+    uint64_t end = 0;  // of the last frame
+    std::vector<IndexEntry> frames = {};
+    std::vector<uint64_t> offsets = {};  // of `frames`
+    std::vector<SeekEntry> seek = {};
+    uint64_t next_number = 0;
+    bool has_index = false;
+    bool has_seek_table = false;
+    LogSummaryBuilder sessions = {};
+  };
+
+  void Find(uint64_t offset, std::string what) {
     ++found_count_;
     if (found_.size() < LogSource::kMaxDamage)
-      found_.push_back({offset, bytes, {}, 0, std::move(what)});
+      found_.push_back({offset, 0, {}, 0, std::move(what)});
   }
   /// Returns true if something was wrong with this file before.
   bool IsDamaged() const {
-    return log_->damage_count() > damage_before_ || found_count_ > found_before_;
+    return log_->damage_count() > file_.damage_before || found_count_ > file_.found_before;
   }
 
   void AddToSeekTable(const ZstdFrame& frame, size_t content_size, uint32_t checksum) {
-    seek_.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
-                     .content_size = static_cast<uint32_t>(content_size),
-                     .content_checksum = checksum});
-    end_ = frame.offset + frame.whole.size();
+    file_.seek.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
+                          .content_size = static_cast<uint32_t>(content_size),
+                          .content_checksum = checksum});
+    file_.end = frame.offset + frame.whole.size();
   }
 
   void CheckIndex(const ZstdFrame& frame) {
-    if (std::exchange(has_index_, true)) Find(frame.offset, "a second index");
+    if (std::exchange(file_.has_index, true)) Find(frame.offset, "a second index");
     const Result<commit_log::Index> index = commit_log::DecodeIndex(frame.content);
     // A wrong checksum is damage that the reader reports.
     if (!index && commit_log::IsOwnFrame(frame))
       Find(frame.offset, "the index is malformed: " + index.error().message);
     if (!index || IsDamaged()) return;
-    const auto [listed, own] = std::ranges::mismatch(index->frames, frames_);
-    if (listed != index->frames.end() && own != frames_.end())
-      Find(offsets_[static_cast<size_t>(own - frames_.begin())],
-           "the index's entry does not match the frame", listed->compressed_size);
-    else if (index->frames.size() != frames_.size())
-      Find(frame.offset, fmt::format("the index lists {} frames, there are {}",
-                                     index->frames.size(), frames_.size()));
-    if (index->records != next_number_)
-      Find(frame.offset,
-           fmt::format("the index has {} records, the file has {}", index->records, next_number_));
-    if (unknown_records() > unknown_before_) return;  // they count, unknown how
-    std::vector<SessionSummary> sessions = sessions_.Sessions();
+    const auto [listed, own] = std::ranges::mismatch(index->frames, file_.frames);
+    if (listed != index->frames.end() || own != file_.frames.end())
+      Find(own == file_.frames.end()
+               ? frame.offset
+               : file_.offsets[static_cast<size_t>(own - file_.frames.begin())],
+           "the index's entry does not match the frame");
+    if (index->records != file_.next_number)
+      Find(frame.offset, fmt::format("the index has {} records, the file has {}", index->records,
+                                     file_.next_number));
+    if (unknown_records() > file_.unknown_before) return;  // they count, unknown how
+    std::vector<SessionSummary> sessions = file_.sessions.Sessions();
     for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
       if (index->sessions[i].has_life) continue;  // by an older version
       sessions[i].life.clear();
@@ -148,33 +158,17 @@ class FileChecker : public FrameCounter {
   }
 
   void CheckSeekTable(const ZstdFrame& frame) {
-    if (std::exchange(has_seek_table_, true)) Find(frame.offset, "a second seek table");
+    if (std::exchange(file_.has_seek_table, true)) Find(frame.offset, "a second seek table");
     const auto table = commit_log::DecodeSeekTable(frame.content);
     if (!table || IsDamaged()) return;  // a malformed table is damage that the reader reports
-    if (table->size() != seek_.size())
-      return Find(frame.offset, fmt::format("the seek table has {} entries, there are {} frames",
-                                            table->size(), seek_.size()));
-    for (size_t i = 0; i < seek_.size(); ++i)
-      if ((*table)[i] != seek_[i])
-        Find(frame.offset, fmt::format("entry {} of the seek table does not match its frame", i));
+    if (*table != file_.seek) Find(frame.offset, "the seek table does not match the frames");
   }
 
   const LogSource* log_ = nullptr;
   std::vector<Damage> found_;
   uint64_t found_count_ = 0;
 
-  // Of the current one of several concatenated files.
-  uint64_t end_ = 0;  // of the last frame
-  std::vector<IndexEntry> frames_;
-  std::vector<uint64_t> offsets_;  // of `frames_`
-  std::vector<SeekEntry> seek_;
-  uint64_t next_number_ = 0;
-  bool has_index_ = false;
-  bool has_seek_table_ = false;
-  LogSummaryBuilder sessions_;
-  uint64_t unknown_before_ = 0;
-  uint64_t damage_before_ = 0;
-  uint64_t found_before_ = 0;
+  File file_;
 };
 
 }  // namespace
@@ -257,14 +251,13 @@ Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn
 }
 
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, 1));
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(1));
   if (start.empty()) {
     LogInfo nothing;
     nothing.damage.push_back({0, 0, {}, {}, "the file is empty"});
     nothing.damage_count = 1;
     return nothing;
   }
-  source = MakePrefixedSource(std::move(start), std::move(source));
   FileChecker files;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);

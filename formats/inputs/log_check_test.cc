@@ -7,6 +7,7 @@
 
 #include "formats/inputs/open_log.h"
 #include "formats/testing/sample_log.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

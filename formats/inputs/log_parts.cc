@@ -17,50 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A name of a recording's file: folder, what all parts begin with, and extension.
-struct PartName {
-  explicit PartName(const fs::path& path)
-      : folder(path.parent_path()),
-        stem(path.stem().string()),
-        extension(path.extension().string()) {}
-
-  fs::path folder;
-  std::string stem;
-  std::string extension;
-  bool has_number = false;  // it was after the stem
-};
-
 bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// @param part of the file; part 0 has no number, or 0
-PartName TakeApart(const std::string& path, uint32_t part) {
-  PartName name(path);
-  const size_t dot = name.stem.rfind('.');
-  if (dot == std::string::npos || dot == 0) return name;
-  const std::string number = name.stem.substr(dot + 1);
-  name.has_number =
-      IsDigits(number) && (part > 0 || number.find_first_not_of('0') == std::string::npos);
-  if (name.has_number) name.stem.resize(dot);
-  return name;
-}
-
-/// Returns the files of the folder that are named as parts of a recording with numbers. Sorted.
-std::vector<std::string> NamedAlike(const PartName& name) {
-  std::vector<std::string> found;
-  const std::string start = name.stem + ".";
-  std::error_code error;
-  fs::directory_iterator entry(name.folder.empty() ? "." : name.folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string file = entry->path().filename().string();
-    const size_t around = start.size() + name.extension.size();
-    if (file.size() > around && file.starts_with(start) && file.ends_with(name.extension) &&
-        IsDigits(std::string_view(file).substr(start.size(), file.size() - around)))
-      found.push_back((name.folder / file).string());
-  }
-  std::ranges::sort(found);
-  return found;
+/// Returns the path of part 0 by that of another part, which has its number after the stem. A part
+/// that was renamed has none.
+std::optional<fs::path> FirstPartPath(const fs::path& path, uint32_t part) {
+  if (part == 0) return path;
+  const std::string stem = path.stem().string();
+  const size_t dot = stem.rfind('.');
+  if (dot == std::string::npos || dot == 0 || !IsDigits(std::string_view(stem).substr(dot + 1)))
+    return std::nullopt;
+  return path.parent_path() / (stem.substr(0, dot) + path.extension().string());
 }
 
 bool IsRegular(const std::string& path) {
@@ -110,7 +79,8 @@ class Recording {
     }
   }
 
-  void FindMissing(LogParts& result) const {
+  /// Adds the paths in order, and what is missing between them.
+  void AddPaths(LogParts& result) const {
     const auto report = [&](uint64_t from, uint64_t to, const std::string& where) {
       result.problems.push_back((from == to ? fmt::format("part {} is", from)
                                             : fmt::format("parts {} to {} are", from, to)) +
@@ -127,36 +97,32 @@ class Recording {
                               : fmt::format("between {} and {}", before, part.path));
       next = std::max(next, uint64_t{number} + 1);
       before = part.path;
+      result.paths.push_back(part.path);
     }
     if (ContinuesAfter(before)) report(next, next, fmt::format("after {}", before));
-  }
-
-  void AppendPaths(LogParts& result) const {
-    for (const auto& [number, part] : parts_) result.paths.push_back(part.path);
   }
 
  private:
   const Part& first() const { return parts_.begin()->second; }
   const std::string& uuid() const { return first().header.uuid; }
 
-  /// The other files that have names of parts. A file that was renamed has none beside it.
+  /// Returns the other files that have names of parts.
   std::set<std::string> Candidates() const {
     std::set<std::string> found;
     for (const auto& [number, part] : parts_) {
       if (!IsRegular(part.path)) continue;
-      const PartName name = TakeApart(part.path, number);
-      if (number > 0 && !name.has_number) continue;
-      const std::string whole = (name.folder / (name.stem + name.extension)).string();
-      const std::optional<LogHeader> header = ReadHeaderOf(whole);
-      if (header && header->uuid == uuid()) found.insert(whole);
-      for (std::string& path : NamedAlike(name)) found.insert(std::move(path));
+      const std::optional<fs::path> first_path = FirstPartPath(part.path, number);
+      if (!first_path) continue;
+      if (IsRegular(first_path->string())) found.insert(first_path->string());
+      for (std::string& path : FilesNamedAsParts(first_path->string()))
+        found.insert(std::move(path));
     }
-    for (const auto& [number, part] : parts_) {
-      std::error_code ignored;
-      std::erase_if(found, [&ignored, &own = part.path](const std::string& path) {
-        return path == own || fs::equivalent(path, own, ignored);
+    std::erase_if(found, [this](const std::string& path) {
+      return std::ranges::any_of(parts_, [&path](const auto& part) {
+        std::error_code ignored;
+        return fs::equivalent(path, part.second.path, ignored);
       });
-    }
+    });
     return found;
   }
 
@@ -180,7 +146,7 @@ class JoinedSource : public ByteSource {
   JoinedSource(std::vector<std::string> paths, std::string name, uint64_t size)
       : paths_(std::move(paths)), name_(std::move(name)), size_(size) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     while (true) {
       if (!current_) {
         if (next_ == paths_.size()) return 0;
@@ -193,7 +159,6 @@ class JoinedSource : public ByteSource {
   }
   const std::string& path() const override { return name_; }
   std::optional<uint64_t> size() const override { return size_; }
-  bool CanReadAt() const override { return false; }
 
  private:
   const std::vector<std::string> paths_;
@@ -207,12 +172,29 @@ class JoinedSource : public ByteSource {
 
 std::string PartPath(const std::string& path, uint32_t part) {
   if (part == 0) return path;
-  const PartName name(path);
-  return (name.folder / fmt::format("{}.{:04}{}", name.stem, part, name.extension)).string();
+  const fs::path first(path);
+  return (first.parent_path() /
+          fmt::format("{}.{:04}{}", first.stem().string(), part, first.extension().string()))
+      .string();
 }
 
 std::vector<std::string> FilesNamedAsParts(const std::string& path) {
-  return NamedAlike(PartName(path));
+  const fs::path first(path);
+  const fs::path folder = first.parent_path();
+  const std::string start = first.stem().string() + ".";
+  const std::string extension = first.extension().string();
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string file = entry->path().filename().string();
+    const size_t around = start.size() + extension.size();
+    if (file.size() > around && file.starts_with(start) && file.ends_with(extension) &&
+        IsDigits(std::string_view(file).substr(start.size(), file.size() - around)))
+      found.push_back((folder / file).string());
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 std::optional<LogHeader> ReadHeaderOf(const std::string& path) {
@@ -248,8 +230,7 @@ LogParts FindLogParts(const std::vector<std::string>& named) {
       continue;
     }
     recording->AddOthers({named.begin(), named.end()}, result);
-    recording->FindMissing(result);
-    recording->AppendPaths(result);
+    recording->AddPaths(result);
   }
   return result;
 }

@@ -20,7 +20,7 @@ std::string PartPath(const std::string& path, uint32_t part);
 /// Returns the files beside part 0 that have names of its parts: "cap.0001.tblog". Sorted.
 std::vector<std::string> FilesNamedAsParts(const std::string& path);
 
-/// The header that a commit log in a regular file begins with; nullopt: it is none, or is damaged.
+/// Returns the header of a commit log in a regular file, or nullopt if it has no intact one.
 std::optional<LogHeader> ReadHeaderOf(const std::string& path);
 
 /// Logs that a user named, with all parts of their recordings.
@@ -34,7 +34,7 @@ struct LogParts {
 /// place.
 LogParts FindLogParts(const std::vector<std::string>& named);
 
-/// Of the parts of each recording only the first one that is listed, as the others are found.
+/// Returns paths without the further parts of recordings, which are found by the first one listed.
 std::vector<std::string> OnePathPerRecording(const std::vector<std::string>& paths);
 
 /// Opens several files as one input. @param name that errors have

@@ -10,6 +10,7 @@
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/sample_log.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope {
 namespace {

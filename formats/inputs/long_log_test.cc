@@ -57,7 +57,7 @@ class SparseFile {
 class SparseSource : public ByteSource {
  public:
   explicit SparseSource(SparseFile& file) : file_(file) {}
-  Result<size_t> Read(std::span<uint8_t>) override {
+  Result<size_t> ReadNext(std::span<uint8_t>) override {
     return Fail(ErrorCode::kIo, "the log is read from its start");
   }
   const std::string& path() const override { return path_; }

@@ -1,13 +1,10 @@
 #include "formats/inputs/open_log.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/base/wire.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/line_reader.h"
 #include "formats/io/read_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
@@ -20,20 +17,10 @@ constexpr const char* kExpected =
     "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed "
     "by zstd or gzip";
 
-/// Returns true if a text has nothing but blank lines and comments.
-bool HasNoLines(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (!IsBlankOrComment(line)) return false;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return true;
-}
-
 /// Checks that a text, decompressed, is of operations. @param start of the file
 Status CheckOperations(const std::string& content, const std::string& start,
                        const std::string& path) {
-  if (KindOfStart(content) == InputKind::kLog || HasNoLines(content)) return {};
+  if (KindOfStart(content) == InputKind::kLog) return {};
   const bool is_trace = KindOfStart(start) == InputKind::kTrace;
   return tl::unexpected<Error>(WrongContent(
       start, path, "a log",
@@ -50,30 +37,24 @@ Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
 
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
                                            CommitLogObserver* observer) {
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, commit_log::kStartFrameSize));
+  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(commit_log::kStartFrameSize));
   if (start.empty())
     return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
                 "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
                 "copy that failed, leaves an empty file");
   if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
-    return MakeCommitLogReader(MakePrefixedSource(std::move(start), std::move(source)), observer);
-  RS_ASSIGN_OR_RETURN(const std::string more, ReadStart(*source, kKindBytes));
-  start += more;
+    return MakeCommitLogReader(std::move(source), observer);
+  RS_ASSIGN_OR_RETURN(start, source->Peek(kKindBytes));
   const std::string path = source->path();
-  source = MakePrefixedSource(start, std::move(source));
   std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
   if (!content) {
     RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
     return MakeOpsReader(std::move(source), LogFormat::kOps);
   }
-  const std::string inner = ReadableStart(*content, kKindBytes);
-  if (inner.empty()) {
-    // Nothing of it can be read: the error is why.
-    std::array<uint8_t, 1> byte;
-    RS_RETURN_IF_ERROR(content->Read(byte));
+  RS_ASSIGN_OR_RETURN(const std::string inner, content->Peek(kKindBytes));
+  if (inner.empty())
     return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
                 kExpected);
-  }
   const Bytes bytes = wire::AsBytes(inner);
   const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
   if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
@@ -82,7 +63,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   }
   if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
   const CompressedSource* const compressed = content.get();
-  source = MakePrefixedSource(inner, std::move(content));
+  source = std::move(content);
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
   if (PaysToReadAhead(compressed->compressed_size()))
     source = MakeReadAheadSource(std::move(source));

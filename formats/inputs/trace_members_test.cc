@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/inputs/input_kind.h"
+#include "formats/io/temporary_file.h"
 #include "formats/testing/make_zip.h"
 
 namespace ringscope {
@@ -17,23 +18,29 @@ using testing::ZippedFile;
 // Two packets: a uid, and a uid with a sequence id.
 const std::string kTrace("\x0A\x02\x18\x07\x0A\x04\x18\x07\x50\x02", 10);
 
-std::shared_ptr<ZipArchive> Opened(std::string bytes) {
-  auto archive = ZipArchive::Open(MakeMemorySource(std::move(bytes), "a.zip"));
+Result<ZipArchive> OpenZip(const std::string& bytes) {
+  RS_ASSIGN_OR_RETURN(const auto file, TemporaryFile::Create());
+  RS_RETURN_IF_ERROR(file->Write(bytes));
+  return ZipArchive::Open(file->OwnName(), "a.zip");
+}
+
+ZipArchive Opened(const std::string& bytes) {
+  auto archive = OpenZip(bytes);
   EXPECT_TRUE(archive) << archive.error().ToString();
   return *archive;
 }
 
-std::vector<std::string> TracesIn(std::string bytes) {
+std::vector<std::string> TracesIn(const std::string& bytes) {
   std::vector<std::string> names;
-  for (const ZipMember& member : FindTraces(*Opened(std::move(bytes))))
-    names.push_back(member.name);
+  ZipArchive archive = Opened(bytes);
+  for (const ZipMember& member : FindTraces(archive)) names.push_back(member.name);
   return names;
 }
 
 /// All bytes of the first member, or the error.
-Result<std::string> ReadFirst(std::string bytes) {
-  const auto archive = Opened(std::move(bytes));
-  RS_ASSIGN_OR_RETURN(const auto source, archive->OpenMember(archive->members().at(0)));
+Result<std::string> ReadFirst(const std::string& bytes) {
+  ZipArchive archive = Opened(bytes);
+  RS_ASSIGN_OR_RETURN(const auto source, archive.OpenMember(archive.members().at(0)));
   return ReadAll(*source, 1 << 20);
 }
 
@@ -77,7 +84,7 @@ TEST(ZipArchive, DamagedMember) {
 TEST(ZipArchive, CutOffArchive) {
   std::string bytes = MakeZip({{"a", kTrace}});
   bytes.resize(bytes.size() - 10);
-  const auto archive = ZipArchive::Open(MakeMemorySource(bytes, "a.zip"));
+  const auto archive = OpenZip(bytes);
   ASSERT_FALSE(archive);
   EXPECT_THAT(archive.error().ToString(), HasSubstr("the zip archive cannot be read"));
 }

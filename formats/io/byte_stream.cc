@@ -32,7 +32,7 @@ class FileSource : public ByteSource {
     if (fd_ != STDIN_FILENO) ::close(fd_);
   }
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     for (;;) {
       const ssize_t got = ::read(fd_, into.data(), into.size());
       if (got >= 0) return static_cast<size_t>(got);
@@ -61,7 +61,7 @@ class SourceAt : public ByteSource {
   SourceAt(ReadAtFn read_at, uint64_t size, std::string path)
       : read_at_(std::move(read_at)), size_(size), path_(std::move(path)) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     RS_ASSIGN_OR_RETURN(const size_t count, read_at_(position_, into));
     position_ += count;
     return count;
@@ -80,31 +80,27 @@ class SourceAt : public ByteSource {
   uint64_t position_ = 0;
 };
 
-class PrefixedSource : public ByteSource {
- public:
-  PrefixedSource(std::string prefix, std::unique_ptr<ByteSource> rest)
-      : prefix_(std::move(prefix)), rest_(std::move(rest)) {}
-
-  Result<size_t> Read(std::span<uint8_t> into) override {
-    if (used_ == prefix_.size()) return rest_->Read(into);
-    const size_t count = prefix_.copy(reinterpret_cast<char*>(into.data()), into.size(), used_);
-    used_ += count;
-    return count;
-  }
-  Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    return rest_->ReadAt(offset, into);
-  }
-  const std::string& path() const override { return rest_->path(); }
-  std::optional<uint64_t> size() const override { return rest_->size(); }
-  bool CanReadAt() const override { return rest_->CanReadAt(); }
-
- private:
-  std::string prefix_;
-  size_t used_ = 0;
-  std::unique_ptr<ByteSource> rest_;
-};
-
 }  // namespace
+
+Result<size_t> ByteSource::Read(std::span<uint8_t> into) {
+  if (peeked_.empty()) return ReadNext(into);
+  const size_t count = peeked_.copy(reinterpret_cast<char*>(into.data()), into.size());
+  peeked_.erase(0, count);
+  return count;
+}
+
+Result<std::string> ByteSource::Peek(size_t size) {
+  while (peeked_.size() < size) {
+    const size_t before = peeked_.size();
+    peeked_.resize(size);
+    const Result<size_t> got =
+        ReadNext({reinterpret_cast<uint8_t*>(peeked_.data()) + before, size - before});
+    peeked_.resize(before + got.value_or(0));
+    if (!got && before == 0) return tl::unexpected(got.error());
+    if (got.value_or(0) == 0) break;
+  }
+  return peeked_.substr(0, size);
+}
 
 Result<size_t> ByteSource::ReadAt(uint64_t offset, std::span<uint8_t>) {
   return Fail(ErrorCode::kUsage, "this input can only be read from its start to its end",
@@ -115,7 +111,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   // Standard input is read as a stream even if it is a file: its position may be anywhere.
   struct stat info {};
   if (path == "-") {
-    if (::fstat(STDIN_FILENO, &info) == 0) RS_RETURN_IF_ERROR(RunFiles::AddInput(info, path));
+    if (::fstat(STDIN_FILENO, &info) == 0) RunFiles::AddInput(info, path);
     return std::make_unique<FileSource>(STDIN_FILENO, path, std::nullopt);
   }
 
@@ -130,7 +126,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   if (S_ISDIR(info.st_mode))
     return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}},
                 "name one of its files; doctor, gaps, sweep and diff take all logs of a folder");
-  RS_RETURN_IF_ERROR(RunFiles::AddInput(info, path));
+  RunFiles::AddInput(info, path);
   return source;
 }
 
@@ -138,8 +134,9 @@ std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::s
   return std::make_unique<SourceAt>(std::move(read_at), size, std::move(path));
 }
 
-std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
-  const auto copy = [bytes](uint64_t offset, std::span<uint8_t> into) {
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path,
+                                           std::shared_ptr<const std::string> owner) {
+  const auto copy = [bytes, owner = std::move(owner)](uint64_t offset, std::span<uint8_t> into) {
     const Bytes rest = bytes.subspan(std::min<uint64_t>(offset, bytes.size()));
     const size_t count = std::min(into.size(), rest.size());
     std::copy_n(rest.begin(), count, into.begin());
@@ -149,20 +146,9 @@ std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
 }
 
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
-  const auto owned = std::make_shared<const std::string>(std::move(bytes));
-  const uint64_t size = owned->size();
-  return MakeSourceAt(
-      [owned](uint64_t offset, std::span<uint8_t> into) {
-        return owned->size() <= offset
-                   ? size_t{0}
-                   : owned->copy(reinterpret_cast<char*>(into.data()), into.size(), offset);
-      },
-      size, std::move(path));
-}
-
-std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
-                                               std::unique_ptr<ByteSource> rest) {
-  return std::make_unique<PrefixedSource>(std::move(prefix), std::move(rest));
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  const Bytes view = wire::AsBytes(*owner);
+  return MakeViewSource(view, std::move(path), std::move(owner));
 }
 
 size_t ReadBytesFor(const ByteSource& source) {
@@ -170,24 +156,6 @@ size_t ReadBytesFor(const ByteSource& source) {
   const uint64_t size = source.size().value_or(kReadBytes);
   // With a byte more, the end shows without a larger buffer.
   return size < kReadBytes ? static_cast<size_t>(std::max(size + 1, kLeast)) : kReadBytes;
-}
-
-Status ReadFully(ByteSource& source, std::span<uint8_t> into, size_t& done) {
-  done = 0;
-  while (done < into.size()) {
-    RS_ASSIGN_OR_RETURN(const size_t got, source.Read(into.subspan(done)));
-    if (got == 0) break;
-    done += got;
-  }
-  return {};
-}
-
-Result<std::string> ReadStart(ByteSource& source, size_t size) {
-  std::string start(size, '\0');
-  size_t done = 0;
-  RS_RETURN_IF_ERROR(ReadFully(source, {reinterpret_cast<uint8_t*>(start.data()), size}, done));
-  start.resize(done);
-  return start;
 }
 
 Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
@@ -204,10 +172,5 @@ Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
 }
 
 Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }
-
-Status StringSink::Write(Bytes bytes) {
-  text += wire::AsText(bytes);
-  return {};
-}
 
 }  // namespace ringscope

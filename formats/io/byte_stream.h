@@ -18,8 +18,11 @@ namespace ringscope {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads up to `into.size()` bytes. @return bytes read; 0: the end
-  virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
+  /// Reads up to `into.size()` bytes. @return bytes read, 0 at the end
+  Result<size_t> Read(std::span<uint8_t> into);
+  /// Returns the next bytes, which Read then returns again: fewer than `size` only before the end
+  /// or an error. Fails if there are none because of an error.
+  Result<std::string> Peek(size_t size);
   /// Name for messages; "-" for standard input.
   virtual const std::string& path() const = 0;
   /// Bytes of the underlying file, if it has a size.
@@ -27,6 +30,13 @@ class ByteSource {
   /// Reads at an offset without moving the stream; only if CanReadAt(). Short at the file's end.
   virtual Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into);
   virtual bool CanReadAt() const { return false; }
+
+ protected:
+  /// Reads bytes that were not peeked at. @return as of Read
+  virtual Result<size_t> ReadNext(std::span<uint8_t> into) = 0;
+
+ private:
+  std::string peeked_;  // and not read
 };
 
 /// Opens a file, or standard input for "-".
@@ -37,12 +47,9 @@ using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t
 std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path);
 /// A source over bytes in memory.
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
-/// A source over bytes that must outlive it.
-std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path);
-
-/// Bytes that were read already, and then what follows them.
-std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
-                                               std::unique_ptr<ByteSource> rest);
+/// A source over bytes that must outlive it, or are part of `owner`.
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path,
+                                           std::shared_ptr<const std::string> owner = {});
 
 /// Bytes that a reader asks a source for at once.
 inline constexpr size_t kReadBytes = size_t{256} << 10;
@@ -51,11 +58,6 @@ size_t ReadBytesFor(const ByteSource& source);
 /// Bytes that a writer collects before it gives them to a sink.
 inline constexpr size_t kWriteBytes = size_t{64} << 10;
 
-/// Reads until `into` is full or the source ends.
-/// @param done set to the bytes read, also if an error ends the reading
-Status ReadFully(ByteSource& source, std::span<uint8_t> into, size_t& done);
-/// Reads up to `size` bytes from the source's start; fewer only if it ends before.
-Result<std::string> ReadStart(ByteSource& source, size_t size);
 /// Reads to the source's end; more than `max_bytes` are an error.
 Result<std::string> ReadAll(ByteSource& source, size_t max_bytes);
 
@@ -64,14 +66,6 @@ class ByteSink {
   virtual ~ByteSink() = default;
   virtual Status Write(Bytes bytes) = 0;
   Status Write(std::string_view text);
-};
-
-/// Appends to a string. For tests and for results in memory.
-class StringSink : public ByteSink {
- public:
-  using ByteSink::Write;
-  Status Write(Bytes bytes) override;
-  std::string text;
 };
 
 }  // namespace ringscope

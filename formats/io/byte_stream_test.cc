@@ -170,19 +170,22 @@ TEST(ZstdSource, Garbage_IsAnError) {
   EXPECT_EQ(source->Read(part).error().code, ErrorCode::kCorrupt);
 }
 
-TEST(PrefixedSource, Read_GivesThePrefixFirst) {
-  auto rest = MakeMemorySource("0123456789");
-  const std::string start = *ReadStart(*rest, 4);
-  EXPECT_EQ(start, "0123");
-  EXPECT_EQ(testing::ReadAll(*MakePrefixedSource(start, std::move(rest))), "0123456789");
-  EXPECT_THAT(*ReadStart(*MakeMemorySource(""), 4), IsEmpty());
+TEST(ByteSource, Peek_LeavesTheBytes) {
+  const auto source = MakeMemorySource("0123456789");
+  EXPECT_EQ(*source->Peek(4), "0123");
+  EXPECT_EQ(*source->Peek(6), "012345");
+  std::array<uint8_t, 2> part{};
+  EXPECT_EQ(source->Read(part).value(), 2u);
+  EXPECT_EQ(*source->Peek(3), "234");
+  EXPECT_EQ(testing::ReadAll(*source), "23456789");
+  EXPECT_THAT(*source->Peek(4), IsEmpty());
 }
 
 /// Has more than its size says, as a file that grows or one of /proc.
 class LargerThanItsSize : public ByteSource {
  public:
   explicit LargerThanItsSize(std::string bytes) : bytes_(MakeMemorySource(std::move(bytes))) {}
-  Result<size_t> Read(std::span<uint8_t> into) override { return bytes_->Read(into); }
+  Result<size_t> ReadNext(std::span<uint8_t> into) override { return bytes_->Read(into); }
   const std::string& path() const override { return bytes_->path(); }
   std::optional<uint64_t> size() const override { return 0; }
 
@@ -201,7 +204,7 @@ class CountingSource : public ByteSource {
  public:
   CountingSource(size_t size, size_t& reads) : left_(size), reads_(reads) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     ++reads_;
     const size_t count = std::min(left_, into.size());
     left_ -= count;

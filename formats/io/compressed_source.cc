@@ -21,7 +21,7 @@ class BlockSource : public CompressedSource {
   BlockSource(std::unique_ptr<ByteSource> compressed, size_t block_bytes)
       : compressed_(std::move(compressed)), block_(block_bytes) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     Result<size_t> got = into.empty() ? Result<size_t>(size_t{0}) : Decompress(into);
     position_ = Offset();
     return got;
@@ -31,7 +31,7 @@ class BlockSource : public CompressedSource {
   std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
 
  protected:
-  /// Decompresses at least a byte. @return bytes; 0: the end
+  /// Decompresses at least a byte. @return bytes, 0 at the end
   virtual Result<size_t> Decompress(std::span<uint8_t> into) = 0;
   /// Bytes of the block that are not consumed.
   virtual size_t Unconsumed() const = 0;

@@ -31,7 +31,7 @@ std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> com
 /// Deflate: gzip (one member or several) or zlib; the content decides which.
 std::unique_ptr<CompressedSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed);
 
-/// The one of these that an input needs by its first bytes; nullptr: it is not compressed.
+/// Returns the one of these that an input needs by its first bytes, or nullptr if it is plain.
 std::unique_ptr<CompressedSource> MakeSourceFor(Bytes start, std::unique_ptr<ByteSource>& source);
 
 }  // namespace ringscope

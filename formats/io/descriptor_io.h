@@ -20,12 +20,12 @@ inline constexpr mode_t kNewFileMode = 0666;
 
 struct WriteOutcome {
   size_t written = 0;  // bytes, also before a failure
-  int error = 0;       // errno of the call that failed; 0: all is written
+  int error = 0;       // errno of the call that failed, or 0
 };
 
 /// Writes all bytes, in as many calls as that takes.
 WriteOutcome WriteAll(int fd, Bytes bytes);
-/// Reads at an offset until `into` is full or the file ends. @return nullopt: it failed, see errno
+/// Reads at an offset until `into` is full or the file ends. @return nullopt and errno on failure
 std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into);
 
 /// "cannot open: No such file or directory", at a path, for an errno.

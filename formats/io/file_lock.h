@@ -8,7 +8,7 @@ namespace ringscope {
 
 // The lock of a log that is being recorded. It ends with its process, and hinders no reader.
 
-/// Locks a file that is open for writing. @return false: another descriptor has locked it
+/// Locks a file that is open for writing. @return false if another descriptor has locked it
 bool LockFile(int fd);
 /// Returns "being recorded by process 123" if another descriptor has the file locked.
 std::optional<std::string> RecordedBy(const std::string& path);

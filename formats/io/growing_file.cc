@@ -26,10 +26,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   const bool is_regular = !exists || S_ISREG(info.st_mode);
-  if (exists && is_regular) {
-    RS_RETURN_IF_ERROR(RunFiles::AddOutput(&info, path, path));
-    RunFiles::DropOutput(path);  // it is replaced at once, and may be read afterwards
-  }
+  if (exists && is_regular) RS_RETURN_IF_ERROR(RunFiles::CheckOutput(info, path));
   const bool may_exist = existing == Existing::kReplace || !is_regular;
   if (!may_exist && exists) {
     if (const auto by = RecordedBy(path)) return LockedError(*by, path);

@@ -11,7 +11,7 @@ namespace ringscope {
 /// Appends two lower-case hex digits per byte.
 void AppendHex(std::string& out, Bytes bytes);
 
-/// Appends the bytes that `hex` encodes. @return false: it is malformed, and nothing was appended
+/// Appends the bytes that `hex` encodes, or nothing if it is malformed. @return true if it did
 bool DecodeHex(std::string_view hex, std::string& out);
 
 }  // namespace ringscope

@@ -18,8 +18,8 @@ class LineReader {
   LineReader(std::unique_ptr<ByteSource> source, size_t max_line)
       : window_(std::move(source)), max_line_(max_line) {}
 
-  /// Returns the next line without its break, valid until the next call; nullopt: the end. After
-  /// the error that a line is too long (kLimit) continues with the line after it.
+  /// Returns the next line without its break, valid until the next call, or nullopt at the end.
+  /// After the error that a line is too long (kLimit) continues with the line after it.
   Result<std::optional<std::string_view>> Next();
 
   /// Of the line returned last, or of the one that was too long.

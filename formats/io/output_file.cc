@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -44,6 +45,12 @@ OutputNames& AllNames() {
   return *names;
 }
 
+bool IsNoted(const std::string& text) {
+  return std::ranges::any_of(AllNames(), [&](const OutputName& name) {
+    return name.state == OutputName::kThere && text == name.text;
+  });
+}
+
 /// @return nullptr if there are too many, or the name is too long
 OutputName* NoteName(const std::string& text) {
   if (text.size() >= PATH_MAX) return nullptr;
@@ -67,7 +74,8 @@ extern "C" void RemovePendingFilesAndEnd(int signal) {
 /// Writes to a descriptor, and puts a regular file in its place at the end.
 class DescriptorFile : public OutputFile {
  public:
-  /// @param fd closed, unless it is standard output; @param pending absent: written in place
+  /// @param fd closed, unless it is standard output
+  /// @param pending of a file that is not written in place
   DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
       : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
   ~DescriptorFile() override { Close(); }
@@ -145,8 +153,12 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   PendingFile pending;
   pending.path_ = path;
   pending.target_ = ResolveLink(path);
-  RS_RETURN_IF_ERROR(RunFiles::AddOutput(exists ? &info : nullptr, pending.target_, path));
-  pending.temporary_ = NoteName(TemporaryName(pending.target_));
+  if (exists) RS_RETURN_IF_ERROR(RunFiles::CheckOutput(info, path));
+  const std::string temporary = TemporaryName(pending.target_);
+  if (IsNoted(temporary))
+    return Fail(ErrorCode::kUsage, "two outputs of the command are this file", {path, {}, {}},
+                "give each a file of its own; nothing was written");
+  pending.temporary_ = NoteName(temporary);
   if (pending.temporary_ == nullptr)
     return Fail(ErrorCode::kLimit, "too many files are written at once", {path, {}, {}});
   if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
@@ -173,7 +185,8 @@ PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
 }
 
 Status PendingFile::Commit() {
-  RS_RETURN_IF_ERROR(RunFiles::Check());
+  struct stat info {};  // it may have become an input since
+  if (::stat(target_.c_str(), &info) == 0) RS_RETURN_IF_ERROR(RunFiles::CheckOutput(info, path_));
   if (::rename(temporary_->text, target_.c_str()) != 0)
     return SystemError(fmt::format("cannot rename {} to its place", temporary()), errno, path_);
   Forget();
@@ -186,10 +199,7 @@ void PendingFile::Discard() {
   Forget();
 }
 
-void PendingFile::Forget() {
-  std::exchange(temporary_, nullptr)->state = OutputName::kFree;
-  RunFiles::DropOutput(target_);
-}
+void PendingFile::Forget() { std::exchange(temporary_, nullptr)->state = OutputName::kFree; }
 
 void RemovePendingFiles() {
   for (const OutputName& name : AllNames())

@@ -12,12 +12,12 @@ namespace ringscope {
 struct OutputKind {
   const char* what;                       // "a trace", for messages
   bool is_text = false;                   // which a terminal can show
-  bool (*is_own)(Bytes start) = nullptr;  // whether a file's first bytes (up to kOwnBytes) show
-                                          // that ringscope wrote it as this; absent: nothing shows
+  bool (*is_own)(Bytes start) = nullptr;  // true if a file's first bytes (up to kOwnBytes) show
+                                          // that ringscope wrote it as this, if anything does
 };
 inline constexpr size_t kOwnBytes = 4096;
 
-/// Which files a new one may take the place of. An input of the same run is never among them.
+/// The files that a new one may replace. An input of the same run is never among them.
 enum class Replace : uint8_t {
   kOwn,  // empty ones, and those that ringscope wrote as the same kind of output
   kAny,  // --force
@@ -49,7 +49,7 @@ class PendingFile {
 
   std::string path_;                 // as the user gave it
   std::string target_;               // where a symbolic link leads
-  OutputName* temporary_ = nullptr;  // absent: nothing is pending
+  OutputName* temporary_ = nullptr;  // while the file is pending
 };
 
 /// Removes all pending temporary files, also of processes that were forked after

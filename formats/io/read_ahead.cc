@@ -18,7 +18,7 @@ class ReadAheadSource : public ByteSource {
           return Blocks::Made{.last = !block.size || *block.size == 0};
         }) {}
 
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     if (into.empty()) return size_t{0};
     if (block_ == nullptr) block_ = &blocks_.Next();
     if (!block_->size) return block_->size;  // an error stays, and so does the end
@@ -48,7 +48,7 @@ class ReadAheadSource : public ByteSource {
   using Blocks = MadeAhead<Block>;
 
   const std::unique_ptr<ByteSource> source_;
-  Block* block_ = nullptr;  // that is being read; absent: the next one
+  Block* block_ = nullptr;  // that is being read, if one is
   size_t used_ = 0;         // bytes of it
   Blocks blocks_;
 };

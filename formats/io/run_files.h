@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,10 +13,9 @@
 
 namespace ringscope {
 
-/// The files that a run reads and those that it will replace: none may be both. Compares files by
-/// device and inode, so that links are recognized. All that opens files reports here; without a run
-/// nothing is kept. Safe from all threads. The first file that is both is kept as an error, which
-/// every later call of the run returns.
+/// The files that a run reads: it may replace none of them. Compares files by device and inode, so
+/// that links are recognized. All that opens files reports here; without a run nothing is kept.
+/// Safe from all threads.
 class RunFiles {
  public:
   /// Returns the run of this process, or begins one. It ends with its last holder.
@@ -25,34 +23,15 @@ class RunFiles {
 
   // Of the run, if there is one. Only regular files count.
   /// Adds a file that was opened to be read.
-  static Status AddInput(const struct stat& info, const std::string& path);
+  static void AddInput(const struct stat& info, const std::string& path);
   /// Adds a file that will be read, if it is there.
-  static Status AddInput(const std::string& path);
-  /// Adds a file that will be replaced, perhaps an existing one. @param target the path without
-  /// links
-  static Status AddOutput(const struct stat* info, const std::string& target,
-                          const std::string& path);
-  /// Removes a file that was replaced, or will not be.
-  static void DropOutput(const std::string& target);
-  /// Returns the first file that is both as an error.
-  static Status Check();
+  static void AddInput(const std::string& path);
+  /// Returns an error if a file that will be replaced is an input so far.
+  static Status CheckOutput(const struct stat& info, const std::string& path);
 
  private:
-  using Identity = std::pair<dev_t, ino_t>;
-  struct Output {
-    std::optional<Identity> existing;
-    std::string path;
-  };
-
-  /// Calls `use` with the run under way, locked, unless it has a file that is both.
-  template <typename Use>
-  static Status WithRun(Use use);
-  Status Collide(const std::string& output, const std::string& input);
-
   std::mutex mutex_;
-  std::map<Identity, std::string> inputs_;  // with their paths as they were given
-  std::map<std::string, Output> outputs_;   // by target
-  Status collision_;
+  std::map<std::pair<dev_t, ino_t>, std::string> inputs_;  // with their paths as they were given
 };
 
 }  // namespace ringscope

@@ -39,6 +39,8 @@ Result<std::shared_ptr<TemporaryFile>> TemporaryFile::Create(TemporaryFileOption
 
 TemporaryFile::~TemporaryFile() { ::close(fd_); }
 
+std::string TemporaryFile::OwnName() const { return fmt::format("/proc/self/fd/{}", fd_); }
+
 Status TemporaryFile::Write(Bytes bytes) {
   const WriteOutcome outcome = WriteAll(fd_, bytes);
   size_ += outcome.written;

@@ -37,6 +37,8 @@ class TemporaryFile : public ByteSink {
   Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) const;
   /// Bytes written.
   uint64_t size() const { return size_; }
+  /// Returns a name under which this process can open the file.
+  std::string OwnName() const;
 
  private:
   TemporaryFile(int fd, TemporaryFileOptions options) : fd_(fd), options_(std::move(options)) {}

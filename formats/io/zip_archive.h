@@ -8,6 +8,8 @@
 
 #include "formats/io/byte_stream.h"
 
+struct zip;
+
 namespace ringscope {
 
 /// Returns true if `start`, the first bytes of an input, begin a zip archive.
@@ -22,15 +24,21 @@ struct ZipMember {
 /// A zip archive that is read. Memory: its directory, and a few tens of KiB for each open member.
 class ZipArchive {
  public:
-  /// @param source that can be read at an offset and has a size
-  static Result<std::shared_ptr<ZipArchive>> Open(std::unique_ptr<ByteSource> source);
-  virtual ~ZipArchive() = default;
+  /// @param file regular, to be opened; @param name of the archive in messages
+  static Result<ZipArchive> Open(const std::string& file, const std::string& name);
 
-  /// The files, in the order of the archive's directory; folders are left out.
-  virtual const std::vector<ZipMember>& members() const = 0;
+  /// Returns the files, in the order of the archive's directory; folders are left out.
+  const std::vector<ZipMember>& members() const { return members_; }
   /// Decompresses "ARCHIVE:MEMBER" as a stream; a wrong checksum is an error at its end. One thread
   /// only.
-  virtual Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member) = 0;
+  Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member);
+
+ private:
+  ZipArchive(struct zip* archive, std::string name);
+
+  std::string name_;
+  std::shared_ptr<struct zip> archive_;  // and its open members'
+  std::vector<ZipMember> members_;
 };
 
 }  // namespace ringscope

@@ -79,12 +79,6 @@ struct SetupTracing {
 struct StopDataSource {
   uint64_t instance = 0;
 };
-/// Why a flush was asked for, and by whom: bits of its flags.
-inline constexpr uint64_t kFlushReasonMask = 0xF;
-inline constexpr uint64_t kFlushReasonClone = 3;
-inline constexpr uint64_t kFlushInitiatorShift = 4;
-inline constexpr uint64_t kFlushInitiatorMask = 0xF;
-inline constexpr uint64_t kFlushByService = 1;
 struct FlushCommand {
   uint64_t request_id = 0;
   std::vector<uint64_t> instances = {};

@@ -1,4 +1,4 @@
-// How fast a commit log is written. Compare within one run only.
+// Measures how fast a commit log is written. Compare within one run only.
 
 #include <benchmark/benchmark.h>
 
@@ -10,6 +10,7 @@
 #include "formats/log/commit_log_reader.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/generate_log.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope {
 namespace {

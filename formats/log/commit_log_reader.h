@@ -16,7 +16,7 @@ class CommitLogObserver {
   virtual void OnDataFrame(const ZstdFrame& frame) = 0;
   /// A skippable frame: start, index, seek table, or another tool's.
   virtual void OnSkippableFrame(const ZstdFrame& frame) = 0;
-  /// A record, before it is returned; nullptr: of an unknown kind, which is skipped.
+  /// A record, before it is returned, or nullptr for one of an unknown kind, which is skipped.
   virtual void OnRecord(const Op* op, Bytes encoded) = 0;
 };
 

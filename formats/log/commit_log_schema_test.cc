@@ -12,6 +12,7 @@
 #include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

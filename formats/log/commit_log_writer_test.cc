@@ -13,6 +13,7 @@
 #include "formats/log/commit_log_format.h"
 #include "formats/testing/commit_log_schema.h"
 #include "formats/testing/sample_log.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -36,7 +36,7 @@ class FrameCompressor {
   std::unique_ptr<FrameJob> NewJob();
   void Add(std::unique_ptr<FrameJob> job);
   /// Returns the frame that was added first, once it is compressed; nullptr if there is none.
-  /// @param all false: only if enough frames follow it to keep the threads busy
+  /// @param all true to wait for it even if few frames follow
   Result<std::unique_ptr<FrameJob>> Take(bool all);
   /// Gives a job's memory back.
   void Recycle(std::unique_ptr<FrameJob> job) { spare_.push_back(std::move(job)); }

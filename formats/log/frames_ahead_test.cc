@@ -39,7 +39,7 @@ std::string ManyFrames() {
 class Pipe : public ByteSource {
  public:
   explicit Pipe(std::string bytes) : bytes_(MakeMemorySource(std::move(bytes))) {}
-  Result<size_t> Read(std::span<uint8_t> into) override { return bytes_->Read(into); }
+  Result<size_t> ReadNext(std::span<uint8_t> into) override { return bytes_->Read(into); }
   const std::string& path() const override { return bytes_->path(); }
 
  private:
@@ -51,7 +51,7 @@ class Failing : public ByteSource {
  public:
   explicit Failing(std::string bytes)
       : size_(2 * bytes.size()), bytes_(MakeMemorySource(std::move(bytes))) {}
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     RS_ASSIGN_OR_RETURN(const size_t got, bytes_->Read(into));
     if (got == 0) return Fail(ErrorCode::kIo, "the disk is gone");
     return got;

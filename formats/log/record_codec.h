@@ -15,7 +15,7 @@ void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out
 /// A record as it was read.
 struct DecodedRecord {
   std::optional<uint64_t> number;
-  std::optional<Op> op;  // nullopt: of a kind that this version does not know
+  std::optional<Op> op;  // unless this version does not know its kind
 };
 
 /// Decodes a Record message. A commit's request points into `record`. Errors do not name a place.

@@ -186,7 +186,7 @@ void SenderFields(auto& field, Like<Commit> auto& m) {
   field(OptionalField(commit_log::kPid, "pid"), m.pid);
 }
 
-/// Which part of a request a commit is.
+/// The place of a commit among the parts of its request.
 void PartFields(auto& field, Like<Commit> auto& m) {
   field(DefaultField(commit_log::kRequestNumber, "number"), m.number);
   field(DefaultField(commit_log::kPart, "part"), m.part);

@@ -59,7 +59,7 @@ struct ZstdFrameReader::Layout {
   size_t size = 0;     // the whole frame; with a problem: up to where it was followed
   size_t content = 0;  // bytes after decompression
   size_t blocks = 0;
-  std::string problem;  // why this cannot be a frame; empty: it may be one
+  std::string problem;  // why this cannot be a frame, if it cannot
   Layout& Refuse(std::string why) {
     problem = std::move(why);
     return *this;

@@ -36,7 +36,7 @@ struct ZstdFrame {
 struct BadRange {
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  uint32_t magic = 0;  // of the frame that seems to begin there; 0: none
+  uint32_t magic = 0;  // of the frame that seems to begin there, or 0
   std::string what;
 };
 
@@ -54,7 +54,7 @@ class ZstdFrameReader {
   using IsOwnFn = std::function<bool(const ZstdFrame&)>;
   ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own);
 
-  /// The next frame or bad range; nullopt: the end. Valid until the next call.
+  /// Returns the next frame or bad range, or nullopt at the end. Valid until the next call.
   Result<std::optional<std::variant<ZstdFrame, BadRange>>> Next();
 
   /// Exchanges the memory of the data frame returned last, which then stays valid.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/wire.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

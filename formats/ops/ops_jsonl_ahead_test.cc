@@ -18,7 +18,7 @@ namespace {
 class PipeSource : public ByteSource {
  public:
   explicit PipeSource(std::string bytes) : bytes_(MakeMemorySource(std::move(bytes), "a.zst")) {}
-  Result<size_t> Read(std::span<uint8_t> into) override { return bytes_->Read(into); }
+  Result<size_t> ReadNext(std::span<uint8_t> into) override { return bytes_->Read(into); }
   const std::string& path() const override { return bytes_->path(); }
   std::optional<uint64_t> size() const override { return std::nullopt; }
 

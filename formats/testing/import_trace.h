@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/string_sink.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_import.h"
 

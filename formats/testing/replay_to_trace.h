@@ -11,6 +11,7 @@
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
+#include "formats/testing/string_sink.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::testing {

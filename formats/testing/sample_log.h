@@ -19,6 +19,7 @@
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/same_op.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope::testing {
 

@@ -15,6 +15,7 @@
 #include "formats/log/frame_compressor.h"
 #include "formats/log/record_codec.h"
 #include "formats/testing/generate_log.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope::testing {
 namespace {

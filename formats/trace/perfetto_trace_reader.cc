@@ -21,7 +21,7 @@ class CountingSource : public ByteSource {
  public:
   CountingSource(std::unique_ptr<ByteSource> source, std::atomic<uint64_t>& count)
       : source_(std::move(source)), count_(count) {}
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     auto got = source_->Read(into);
     count_ += got.value_or(0);
     return got;
@@ -39,7 +39,7 @@ class AllowedSource : public ByteSource {
  public:
   AllowedSource(std::unique_ptr<ByteSource> source, uint64_t& allowance)
       : source_(std::move(source)), allowance_(allowance) {}
-  Result<size_t> Read(std::span<uint8_t> into) override {
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
     auto got = source_->Read(into);
     if (!got) return got;
     if (*got > allowance_) {
@@ -63,8 +63,7 @@ Status TraceReader::Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
   size_ = source->size();
   source = std::make_unique<CountingSource>(std::move(source), position_);
   constexpr size_t kLongestMagic = 4;
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLongestMagic));
-  source = MakePrefixedSource(start, std::move(source));
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
     source = std::move(content);
     if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));

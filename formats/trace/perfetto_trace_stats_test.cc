@@ -11,6 +11,7 @@
 #include "core/base/wire.h"
 #include "core/session/replay.h"
 #include "formats/ops/ops_jsonl.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 

@@ -9,6 +9,7 @@
 
 #include "core/base/wire.h"
 #include "core/session/loss_analysis.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -12,6 +12,7 @@
 #include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 

@@ -11,6 +11,7 @@
 #include "formats/inputs/open_log.h"
 #include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
+#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
