@@ -49,10 +49,6 @@ class ReplayListener {
   virtual void OnRecord(const Op&, const LogMoment&) {}
   /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
   virtual void OnBufferSetUp(SessionBuffer&) {}
-  /// A data source's program is about to run on what the buffer overwrites.
-  virtual void OnProgramSetUp(const SessionBuffer&) {}
-  /// All that the buffer held has left it, for a clone: an empty engine is about to replace its own.
-  virtual void OnBufferEmptied(SessionBuffer&) {}
   /// Another buffer is about to take this one's id. It was drained.
   virtual void OnBufferReplaced(SessionBuffer&) {}
   /// A chunk is about to go into the buffer, unless the service refuses it.

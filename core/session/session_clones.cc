@@ -83,7 +83,6 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
       if (!chunk.is_padding()) buffer.observer->LeaveForClone(chunk, why);
     }));
   }
-  listeners_.Call(&ReplayListener::OnBufferEmptied, buffer);
   auto engine = MakeEngine(buffer);
   if (!engine) return InBuffer(buffer.id, std::move(engine).error());
   buffer.engine = std::move(*engine);
