@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/log/flush_tracker.h"
+
 namespace ringscope {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr uint64_t kLongestWaitMs = 60'000;
 
 void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
   if (!request.producer) return;
-  const bool for_clone = (request.flags & ipc::kFlushReasonMask) == ipc::kFlushReasonClone;
+  const bool for_clone = ReasonOf(request.flags) == FlushReason::kTraceClone;
   if (for_clone && AnyClone()) asked_[*request.producer] = request.flush;
   const Instance* instance = nullptr;  // the first whose session is known
   for (const uint64_t id : request.instances) {
@@ -29,8 +31,7 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   flush.waits_for.insert(*request.producer);
   if (is_new) {
     if (instance != nullptr) flush.session = instance->session;
-    flush.by_service = (request.flags >> ipc::kFlushInitiatorShift & ipc::kFlushInitiatorMask) ==
-                       ipc::kFlushByService;
+    flush.by_service = InitiatorOf(request.flags) == FlushInitiator::kTraced;
     uint64_t timeout = buffers_.FlushTimeoutMs(flush.session);
     const auto call = flush.session ? calls_.find(*flush.session) : calls_.end();
     if (!flush.by_service && call != calls_.end() && call->second != 0) timeout = call->second;
@@ -118,7 +119,7 @@ uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
 void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   for (const BufferId id : buffers_.BuffersOf(session)) {
-    const ipc::BufferConfig* const config = buffers_.ConfigOf(session, id);
+    const ConfiguredBuffer* const config = buffers_.ConfigOf(session, id);
     if (config == nullptr) continue;
     if (config->clear_before_clone) log_.Append(BufferCleared{id});
     clone.second.groups[config->transfer_on_clone ? 0 : 1].buffers.insert(id);

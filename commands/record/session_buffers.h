@@ -13,6 +13,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/log/op.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
@@ -20,7 +21,7 @@ namespace ringscope {
 /// A message to the user. @param pid of the client that it is about; -1: of none
 using Warn = std::function<void(const std::string& text, int32_t pid)>;
 
-/// A trace config, and what its data sources are recognized by.
+/// A trace config, and its data sources with what they are recognized by.
 struct SessionPlan {
   struct Source {
     std::string name;
@@ -29,7 +30,7 @@ struct SessionPlan {
     bool filtered = false;                // not every producer that has it takes part
   };
 
-  ipc::TraceConfig config;
+  TraceConfigFacts config;
   std::vector<Source> sources;  // in the config's order
 };
 /// @param config an encoded TraceConfig. kCorrupt: not well-formed
@@ -82,8 +83,8 @@ class SessionBuffers {
   uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;
-  /// The config of a buffer of the session; nullptr: it is none of this session.
-  const ipc::BufferConfig* ConfigOf(SessionId id, BufferId buffer) const;
+  /// Returns the config of a buffer of the session, or nullptr for a buffer of another.
+  const ConfiguredBuffer* ConfigOf(SessionId id, BufferId buffer) const;
 
   /// The session that a CloneSessionRequest asks for; nullopt: not known, or none of these.
   std::optional<SessionId> ClonedBy(Bytes request) const;

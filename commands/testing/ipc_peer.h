@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commands/record/socket.h"
+#include "commands/testing/trace_config_message.h"
 #include "core/log/op.h"
-#include "formats/ipc/ipc_messages.h"
 #include "formats/ipc/ipc_methods.h"
 #include "formats/ipc/smb.h"
 #include "formats/testing/ipc_frames.h"
