@@ -28,6 +28,11 @@ uint8_t* Map(int fd, size_t bytes) {
 
 }  // namespace
 
+bool IsClosed(int socket) {
+  char byte = 0;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 std::pair<UniqueFd, UniqueFd> MakeSocketPair() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0) std::abort();

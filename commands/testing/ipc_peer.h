@@ -29,6 +29,9 @@ struct ReceivedFrame {
   ipc::Frame Parse() const { return ipc::ParseFrame(wire::AsBytes(bytes)).value(); }
 };
 
+/// Returns true if the peer has closed its end and nothing is left to receive.
+bool IsClosed(int socket);
+
 /// Two connected sockets that do not block.
 std::pair<UniqueFd, UniqueFd> MakeSocketPair();
 
