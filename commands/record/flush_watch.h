@@ -39,8 +39,9 @@ class FlushWatch {
   void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
   /// The service's reply. A failure is a timeout of what was not acknowledged.
   void OnConsumerReply(SessionId session, bool success);
-  /// Called now and then: a flush, or a clone, that takes longer than its timeout is not waited for
-  /// any more. @return whether there is such a clone
+  /// Stops waiting for flushes and clones that take longer than their timeouts. Called now and
+  /// then.
+  /// @return true if there is such a clone
   bool OnTime(Clock::time_point now);
   /// The service has ended.
   void Clear() { flushes_.clear(); }
@@ -50,8 +51,8 @@ class FlushWatch {
   /// The service's reply, all but its number.
   void OnCloneReply(uint64_t clone, CloneEnded reply);
 
-  // What is committed while a clone is made is in it or not, and nothing shows which. So nobody may
-  // commit meanwhile but those whom the service asked to flush, until they have acknowledged.
+  // Nothing shows whether a commit made during a clone is in the clone. So only the producers that
+  // the service asked to flush may commit meanwhile, until they have acknowledged.
 
   /// Returns true while a clone is being made.
   bool AnyClone() const;

@@ -54,18 +54,18 @@ class SessionBuffers {
   void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
   /// A session that was started with this config.
   SessionId Start(SessionPlan plan);
-  /// What the service lists just after the session's start shows its number there.
+  /// Finds the service's number of a session in what the service lists just after its start.
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
   void End(SessionId id);
-  /// Whether the log has any buffer.
+  /// Returns true if the log has any buffer.
   bool any() const { return any_; }
   /// The service has ended: all buffers are freed, and it will number from 1 again.
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
   void MarkStarted(SessionId id);
 
-  /// What a producer's copy of a data source's config shows.
+  /// Facts that a producer's copy of a data source's config shows.
   struct Target {
     std::string data_source;
     BufferId buffer{};
@@ -144,7 +144,7 @@ class Instances {
     const auto found = all_.find({producer, id});
     return found == all_.end() ? nullptr : &found->second;
   }
-  /// Whether the producer takes part in a session and no flush of that session asks it.
+  /// Returns true if the producer takes part in a session none of whose flushes asks it.
   bool IsLeftOut(ProducerId producer) const;
   /// The producers that a flush of the data sources of these buffers asks.
   std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const;

@@ -20,8 +20,8 @@ struct ConfiguredBuffer {
   bool transfer_on_clone = false;
   bool clear_before_clone = false;
 
-  /// Engine of a service that uses V1 unless it is asked for another. The mode 2 of v54 to v57 is V1,
-  /// too: V2 in its shadow is only compared with it.
+  /// Engine of a service that uses V1 unless it is asked for another. The mode 2 of v54 to v57 is
+  /// V1, too: V2 in its shadow is only compared with it.
   const char* engine() const { return is_v2 ? "v2" : "v1"; }
   friend bool operator==(const ConfiguredBuffer&, const ConfiguredBuffer&) = default;
 };

@@ -85,7 +85,7 @@ struct BufferEvent {
 
 /// Why a chunk was discarded: "the buffer is full".
 const char* InWords(DiscardReason reason);
-/// What a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
+/// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
 std::string WaitsFor(StallReason reason, const std::string& chunk);
 
 }  // namespace ringscope

@@ -20,7 +20,7 @@
 
 namespace ringscope {
 
-/// What programs (ProtoVM) made of packets that a buffer overwrote.
+/// Runs of programs (ProtoVM) on packets that a buffer overwrote.
 struct VmRuns {
   uint64_t folded = 0;    // packets whose content is in a state
   uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
@@ -53,7 +53,7 @@ struct BufferOutcome {
   VmRuns programs() const;
 };
 
-/// What the buffer itself shows.
+/// Returns the part of the outcome that the buffer itself shows.
 BufferOutcome OutcomeOf(const SessionBuffer& buffer);
 
 struct WriterOutcome {
@@ -62,7 +62,7 @@ struct WriterOutcome {
   WriterHistogram histogram;
 };
 
-/// How the replay of one session ended.
+/// The outcome of the replay of one session.
 struct ReplayOutcome {
   std::string path;
   uint64_t session = 0;  // number in the input, from 1

@@ -1,4 +1,4 @@
-// What clones do to the buffers of a session, and how the replay of a clone leaves them.
+// Clones of the buffers of a session, and the buffers in the replay of a clone.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// How a session sets up the programs (ProtoVM) of data sources, and what becomes of them.
+// Programs (ProtoVM) of the data sources of a session.
 
 #include <fmt/format.h>
 

@@ -160,8 +160,8 @@ struct QueryServiceStateReply {
 Bytes FieldBytes(Bytes message, uint32_t number);
 /// The raw TraceConfig of an EnableTracing request; empty if it has none.
 Bytes TraceConfigOf(Bytes enable_tracing);
-/// Whether an EnableTracing request begins no session, but waits for the end of one that the
-/// consumer has attached to.
+/// Returns true if an EnableTracing request begins no session, but waits for the end of one that
+/// the consumer has attached to.
 bool IsAttachNotification(Bytes enable_tracing);
 /// A data source's config without what the service fills in, in an order that does not depend on
 /// who encoded it: equal for a session's config and what a producer gets of it.
