@@ -71,10 +71,11 @@ class BadProducer : public ::testing::Test {
     return Invoke(*methods.IdOf(method), args);
   }
 
-  FakeService service_{{}};
+  FakeService service_{{.tracing = {.traces_all = true}}};
   MemoryLog log_;
-  const RecorderOptions options_{.producer = {UniqueSocketName("listen"), service_.socket()},
-                                 .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
+  const RecorderOptions options_{
+      .producer = {UniqueSocketName("listen"), service_.producer_socket()},
+      .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
   RecorderRun recorder_{options_, log_};
 };
 
@@ -310,7 +311,7 @@ TEST(Recorder, WithoutAService_DoesNotListen) {
   EXPECT_FALSE(log.All<ServiceChanged>().front().running);
   EXPECT_EQ(Connect(options.producer.listen).error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(early.Connect());  // refused, as without a recorder
-  FakeService service({.socket = name});
+  FakeService service({.producer_socket = name, .tracing = {.traces_all = true}});
   ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
   EXPECT_TRUE(log.All<ServiceChanged>().back().running);
   FakeProducer late(options.producer.listen, "late");
@@ -326,8 +327,10 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   const std::string name = UniqueSocketName("service");
   const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
                                 .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
+  const FakeServiceOptions options_of_service{.producer_socket = name,
+                                              .tracing = {.traces_all = true}};
   std::optional<FakeService> service;
-  service.emplace(FakeServiceOptions{.socket = name});
+  service.emplace(options_of_service);
   RecorderRun recorder(options, log);
   FakeProducer before(options.producer.listen, "before");
   ASSERT_TRUE(before.Connect());
@@ -338,7 +341,7 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   ASSERT_TRUE(log.WaitFor<ServiceChanged>());
   EXPECT_THAT(log.All<BufferFreed>(), ElementsAre(BufferFreed{kOnlyBuffer}));
   EXPECT_EQ(log.All<ProducerDisconnected>().size(), 1u);
-  service.emplace(FakeServiceOptions{.socket = name});
+  service.emplace(options_of_service);
   ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
   FakeProducer after(options.producer.listen, "after");
   ASSERT_TRUE(after.Connect());
@@ -378,9 +381,10 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
 }
 
 TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
-  FakeService service({});
+  FakeService service({.tracing = {.traces_all = true}});
   MemoryLog log;
-  const RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  const RecorderOptions options{
+      .producer = {UniqueSocketName("listen"), service.producer_socket()}};
   RecorderRun recorder(options, log);
   FakeProducer producer(options.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());

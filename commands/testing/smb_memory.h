@@ -24,8 +24,8 @@ MemorySizes NegotiatedMemory(MemorySizes config, MemorySizes hint);
 /// A shared memory buffer as its producer and the service use it: both write to it.
 class SmbMemory : public smb::Memory {
  public:
-  /// New memory, sealed against shrinking.
-  static Result<SmbMemory> Create(size_t bytes, size_t page_bytes);
+  /// Makes memory. @param sealed against shrinking
+  static Result<SmbMemory> Create(size_t bytes, size_t page_bytes, bool sealed = true);
   /// Another's memory.
   static Result<SmbMemory> Map(UniqueFd fd, size_t page_bytes);
   ~SmbMemory() override;
