@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
 #include "core/engine/engine.h"
@@ -85,8 +86,15 @@ struct BufferEvent {
 
 /// Why a chunk was discarded: "the buffer is full".
 const char* InWords(DiscardReason reason);
+/// The event in words, without record and time: "1:4#17 evicted unread for 2:1#90 (4,096 bytes)".
+std::string Describe(const BufferEvent& event);
 /// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
 std::string WaitsFor(StallReason reason, const std::string& chunk);
+template <>
+inline constexpr std::array kEnumNames<BufferEvent::Kind> = {
+    "committed", "rewritten", "relocated",    "discarded", "evicted",
+    "erased",    "patched",   "patch_missed", "returned",  "abandoned",
+    "loss_bit",  "wrap",      "padding",      "stalled",   "folded"};
 
 }  // namespace ringscope
 
