@@ -18,7 +18,7 @@ ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd
       id_(id),
       connection_(loop, std::move(fd), ipc::kProducerMethods, service.shuffle()),
       peer_(connection_.peer()) {
-  if (service.options().traces_all) connection_.KeepReceived();
+  if (service.keeps_journal()) connection_.KeepReceived();
 }
 
 void ProducerPort::OnRequest(ClientRequest& request) {

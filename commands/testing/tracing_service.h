@@ -95,6 +95,7 @@ class TracingService {
 
   EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
+  bool keeps_journal() const { return options_.traces_all && !options_.on_chunk; }
   /// The order in which frames are handled; nullptr: as they arrive.
   FrameShuffle* shuffle() { return options_.shuffle ? &shuffle_ : nullptr; }
 
@@ -110,7 +111,6 @@ class TracingService {
   void Scrape(const ProducerPort& producer, TracingSession& session);
   /// Lets a data source take part in the session that traces everything.
   void AddToAll(const std::string& source);
-  bool keeps_journal() const { return options_.traces_all && !options_.on_chunk; }
 
   // Sessions: service_sessions.cc.
   std::string Refusal(const ConsumerPort* consumer, const ServiceConfig& config,
