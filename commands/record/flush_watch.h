@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -68,6 +69,7 @@ class FlushWatch {
   };
   /// Buffers that are cloned together.
   struct Group {
+    bool transfer = false;  // their configs have transfer_on_clone
     std::set<BufferId> buffers;
     std::set<ProducerId> waits_for;
     std::optional<uint64_t> flush;
@@ -75,16 +77,16 @@ class FlushWatch {
   };
   struct Clone {
     std::optional<SessionId> session;
-    std::array<Group, 2> groups;  // with transfer_on_clone, and the others
-    Clock::time_point until;      // others wait for it at most so long
+    std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
+    Clock::time_point until;  // others wait for it at most so long
     bool expired = false;
   };
   using Clones = std::map<uint64_t, Clone>;
 
   void AddToClones(const FlushRequested& request, const Instance& instance);
-  void TimeOut(uint64_t flush);
+  void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
-  void CloneGroup(Clones::value_type& clone, size_t index);
+  void CloneGroup(uint64_t clone, Group& group);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;

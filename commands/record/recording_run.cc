@@ -251,10 +251,7 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
   files_options.header = LiveHeader();
   if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
-  LogQueue::Options options;
-  options.capacity = static_cast<size_t>(args_.queue_bytes);
-  options.on_failure = [loop = loop_.get()] { loop->Wake(); };
-  return LogQueue::Create(std::move(files), std::move(options));
+  return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
 }
 
 Status RecordingRun::StartCommand(const RecorderOptions& options) {

@@ -92,6 +92,7 @@ class ReadPolicy {
              LookAhead log, bool moves_sequences);
 
   ServiceReads& service() { return service_; }
+  const ServiceReads& service() const { return service_; }
   uint64_t passes() const { return passes_; }
 
   /// The first record that has a time follows.

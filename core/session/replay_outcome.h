@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -133,7 +132,6 @@ class CountedReplay {
   uint64_t recorder_gaps_ = 0;
   VerdictBuilder verdicts_;
   CloneScan clones_;
-  std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };
 
 /// All rows that trace processor would derive from a replay's trace, zeros too: the buffers' by

@@ -43,6 +43,11 @@ class ServiceReads {
   /// trigger.
   bool AnswersNothing(const ReadPass& read) const;
 
+  /// Returns true if the config of a session has write_into_file.
+  bool WritesFile(std::optional<uint64_t> session) const {
+    const auto found = sessions_.find(session.value_or(0));
+    return found != sessions_.end() && found->second.config.write_into_file;
+  }
   /// Returns true if a session was or is streamed.
   bool streams() const { return stream_.has_value(); }
   /// Returns true if it has not ended, so that its last read is still to come.
