@@ -66,9 +66,9 @@ class RecordProcess : public ::testing::Test {
   /// Starts `ringscope record` with a shell, which may print something before that.
   void Start(std::string options = "", const std::string& before = "") {
     options = buffers_ + " " + options;
-    const std::string command =
-        fmt::format("{} exec {} record {} -o {} --listen {} --connect {} {} 2> {}", before,
-                    RS_BINARY, quiet_, log_, listen_, service_.socket(), options, messages_);
+    const std::string command = fmt::format(
+        "{} exec {} record {} -o {} --listen {} --connect {} {} 2> {}", before, RS_BINARY, quiet_,
+        log_, listen_, service_.producer_socket(), options, messages_);
     process_ = ChildProcess::Start({"sh", "-c", command}, {}).value();
   }
   /// A producer that is connected through the recorder.
@@ -114,7 +114,7 @@ class RecordProcess : public ::testing::Test {
   const std::string listen_ = folder_.File("producer.sock");
   std::string buffers_ = "--buffer 1=64k,discard";
   std::string quiet_ = "-q";
-  FakeService service_{{}};
+  FakeService service_{{.tracing = {.traces_all = true}}};
   std::unique_ptr<ChildProcess> process_;
   std::optional<FakeProducer> producer_;
   uint32_t random_ = 1;

@@ -12,9 +12,9 @@ namespace {
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
 /// wait. About what a socket's own buffer holds.
 constexpr size_t kMaxFromClient = 256 * 1024;
-/// How often one peer is received from in a row, so that the others do not wait.
+/// Receives from one peer in a row, so that the others do not wait.
 constexpr int kReceivesInARow = 4;
-/// How long the service may take to close its end after a disconnect.
+/// Time that the service may take to close its end after a disconnect.
 constexpr std::chrono::seconds kCloseTimeout{1};
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";

@@ -14,7 +14,7 @@ namespace ringscope {
 
 class ConnectionPair;
 
-/// Gives the turn to one of several pairs at a time. Who has it keeps it until another asks.
+/// Gives the turn to one of several pairs at a time. Its holder keeps it until another asks.
 class Turns {
  public:
   /// @param next before all others that wait
@@ -40,7 +40,7 @@ class Turns {
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
 ///
-/// What the service sends is taken at once (it drops a peer whose socket stays full) and kept for
+/// Frames of the service are taken at once (it drops a peer whose socket stays full) and kept for
 /// the client; a client is read as fast as the service takes what it sends. When a side ends, what
 /// was received from it is still forwarded, and then the other side ends.
 class ConnectionPair {
@@ -73,13 +73,13 @@ class ConnectionPair {
   void Resume();
   /// Takes what the service has sent so far, and notices if it has closed its end.
   void ReadServiceNow();
-  /// Whether both sides are there.
+  /// Returns true while both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
 
-  /// It has the turn that it asked for. Called from within other pairs' calls.
+  /// Begins the turn that the pair asked for. Called from within other pairs' calls.
   void OnTurn();
-  /// It has the turn, and another asks for it: it is to leave as soon as it can.
+  /// Ends the pair's turn as soon as possible, as another pair asks for it.
   void OnWanted() {
     if (!awaiting_confirmation_) PassSoon();
   }
@@ -109,7 +109,7 @@ class ConnectionPair {
   Status PassBatch();
   Status PassServiceFrames();
   bool HasWork() const;
-  /// Its turn is to end, as soon as the service has confirmed what was passed on.
+  /// Returns true if the turn is to end as soon as the service has confirmed what was passed on.
   bool MustYield() const;
   void Yield();
   void PassSoon();

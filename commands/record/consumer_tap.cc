@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 namespace {
@@ -166,14 +165,12 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
                 fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
   }
   EndSession();
-  const ipc::TraceConfig& traced = plan->config;
   session_ = recording_.buffers.Start(*plan);
   recording_.log.Append(
       TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  LogFile(traced, config, frame);
-  if (!traced.deferred_start && traced.triggers.mode != ipc::kTriggerModeStart)
-    recording_.buffers.MarkStarted(*session_);
+  LogFile(plan->config, frame);
+  if (!plan->config.StartsLater()) recording_.buffers.MarkStarted(*session_);
   AskProducers();
   if (asked_for_ && !std::exchange(identifying_, true)) ++recording_.identifying;
   return {};
@@ -253,10 +250,10 @@ bool ConsumerTap::MayPass() const {
   return !recording_.flushes.AnyClone() || !clone_requests_.empty();
 }
 
-/// Where the service writes the session, if it does.
-void ConsumerTap::LogFile(const ipc::TraceConfig& traced, Bytes config, const PassingFrame& frame) {
-  if (frame.fds.empty() && !traced.write_into_file) return;
-  std::string path = traced.output_path;
+/// Logs the file that the service writes the session into, if it does, and watches it.
+void ConsumerTap::LogFile(const TraceConfigFacts& config, const PassingFrame& frame) {
+  if (frame.fds.empty() && !config.write_into_file) return;
+  std::string path = config.output_path;
   if (!frame.fds.empty()) {
     std::error_code ignored;
     const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
@@ -264,10 +261,9 @@ void ConsumerTap::LogFile(const ipc::TraceConfig& traced, Bytes config, const Pa
       path = target.string();
   }
   if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
-  const TraceConfigFacts facts = ReadTraceConfigFacts(config);
-  FileWatch::Target target{.path = traced.output_path};
+  FileWatch::Target target{.path = config.output_path};
   if (!frame.fds.empty()) target.file = frame.fds.front().get();
-  if (!facts.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(facts.PeriodNs());
+  if (!config.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(config.PeriodNs());
   recording_.files.Start(*session_, target);
   recording_.on_file();
 }
@@ -347,9 +343,9 @@ void ConsumerTap::LogReadPass(Bytes reply) {
   if (!clone_ && plan != nullptr) {
     // Such a session is read through its file or a clone, or not before its trigger: until then the
     // service replies with nothing, without a look at the buffers.
-    const uint64_t trigger_mode = plan->config.triggers.mode;
-    if (plan->config.write_into_file || trigger_mode == ipc::kTriggerModeClone) return;
-    if (trigger_mode != 0 && reply.empty()) return;
+    const TriggerMode mode = plan->config.trigger_mode;
+    if (plan->config.write_into_file || mode == TriggerMode::kCloneSnapshot) return;
+    if (mode != TriggerMode::kUnspecified && reply.empty()) return;
   }
   const std::optional<uint64_t> own_bytes = pass_.Add(reply);
   if (!own_bytes) return;

@@ -56,7 +56,7 @@ class ConsumerTap : public Tap {
   void AskProducers();
   void MarkUnseenProducers();
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
-  void LogFile(const ipc::TraceConfig& traced, Bytes config, const PassingFrame& frame);
+  void LogFile(const TraceConfigFacts& config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);

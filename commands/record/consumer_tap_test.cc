@@ -89,11 +89,11 @@ class ConsumerTapTest : public ::testing::Test {
     service_->Close();
   }
 
-  FakeService producers_service_{{}};
+  FakeService producers_service_{{.tracing = {.traces_all = true}}};
   Listener listener_ = Listener::Create(UniqueSocketName("service"), 0600).value();
   MemoryLog log_;
   const RecorderOptions options_{
-      .producer = {UniqueSocketName("listen"), producers_service_.socket()},
+      .producer = {UniqueSocketName("listen"), producers_service_.producer_socket()},
       .consumer = PortSockets{UniqueSocketName("listen"), listener_.name()}};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;

@@ -33,7 +33,7 @@ class FileWatch {
   struct Target {
     int file = -1;     // the descriptor that the consumer gives to the service; -1: none
     std::string path;  // where the service creates the file; empty: not known
-    /// Of the reads, at whose multiples they are made; 0: each read follows a flush.
+    /// Period at whose multiples the reads are made; 0 if each read follows a flush.
     std::chrono::nanoseconds period{0};
   };
   /// A session begins that is written into a file. Marks the log if the file cannot be watched.
@@ -49,7 +49,7 @@ class FileWatch {
   /// @param reads what `reads()` was when it was asked to confirm that
   void OnConfirmed(uint64_t reads, Clock::time_point now = Clock::now());
   uint64_t reads() const { return reads_; }
-  /// Whether a read by the clock is due: producers' requests should not pass until it is made.
+  /// Returns true if a read by the clock is due: no producer's request should pass before it.
   bool IsDue(Clock::time_point now = Clock::now()) const;
   /// When to wait for the next read by the clock.
   std::optional<Clock::time_point> next_wait() const;

@@ -59,22 +59,17 @@ void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
   }
   if (const auto asked = asked_.find(producer); asked != asked_.end() && asked->second <= flush)
     asked_.erase(asked);
-  for (auto& clone : clones_) {
-    for (size_t i = 0; i < clone.second.groups.size(); ++i) {
-      Group& group = clone.second.groups[i];
+  for (auto& [number, clone] : clones_) {
+    for (Group& group : clone.groups) {
       if (group.cloned || !group.flush || *group.flush > flush) continue;
       group.waits_for.erase(producer);
-      if (group.waits_for.empty()) CloneGroup(clone, i);
+      if (group.waits_for.empty()) CloneGroup(number, group);
     }
   }
 }
 
 bool FlushWatch::OnTime(Clock::time_point now) {
-  std::vector<uint64_t> late;
-  for (const auto& [id, flush] : flushes_)
-    if (flush.until <= now) late.push_back(id);
-  for (const uint64_t flush : late) log_.Append(FlushTimedOut{flush});
-  for (const uint64_t flush : late) TimeOut(flush);
+  TimeOut([now](const Flush& flush) { return flush.until <= now; });
   bool any = false;
   for (auto& [number, clone] : clones_) {
     if (clone.expired || clone.until > now) continue;
@@ -90,18 +85,20 @@ bool FlushWatch::OnTime(Clock::time_point now) {
 void FlushWatch::OnConsumerReply(SessionId session, bool success) {
   calls_.erase(session);
   if (success) return;
-  std::vector<uint64_t> failed;
-  for (const auto& [id, flush] : flushes_)
-    if (flush.session == session && !flush.by_service) failed.push_back(id);
-  for (const uint64_t flush : failed) log_.Append(FlushTimedOut{flush});
-  for (const uint64_t flush : failed) TimeOut(flush);
+  TimeOut([session](const Flush& flush) { return flush.session == session && !flush.by_service; });
 }
 
-void FlushWatch::TimeOut(uint64_t flush) {
-  flushes_.erase(flush);
-  for (auto& clone : clones_)
-    for (size_t i = 0; i < clone.second.groups.size(); ++i)
-      if (clone.second.groups[i].flush == flush) CloneGroup(clone, i);
+void FlushWatch::TimeOut(const std::function<bool(const Flush&)>& is_late) {
+  std::vector<uint64_t> late;
+  for (const auto& [id, flush] : flushes_)
+    if (is_late(flush)) late.push_back(id);
+  for (const uint64_t flush : late) log_.Append(FlushTimedOut{flush});
+  for (const uint64_t flush : late) {
+    flushes_.erase(flush);
+    for (auto& [number, clone] : clones_)
+      for (Group& group : clone.groups)
+        if (group.flush == flush) CloneGroup(number, group);
+  }
 }
 
 uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
@@ -119,24 +116,23 @@ uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
 void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   for (const BufferId id : buffers_.BuffersOf(session)) {
-    const ipc::BufferConfig* const config = buffers_.ConfigOf(session, id);
+    const ConfiguredBuffer* const config = buffers_.ConfigOf(session, id);
     if (config == nullptr) continue;
     if (config->clear_before_clone) log_.Append(BufferCleared{id});
-    clone.second.groups[config->transfer_on_clone ? 0 : 1].buffers.insert(id);
+    for (Group& group : clone.second.groups)
+      if (group.transfer == config->transfer_on_clone) group.buffers.insert(id);
   }
-  for (size_t i = 0; i < clone.second.groups.size(); ++i) {
-    Group& group = clone.second.groups[i];
+  for (Group& group : clone.second.groups) {
     group.waits_for = instances_.WhoFlushes(group.buffers);
-    if (group.waits_for.empty()) CloneGroup(clone, i);
+    if (group.waits_for.empty()) CloneGroup(clone.first, group);
   }
 }
 
-void FlushWatch::CloneGroup(Clones::value_type& clone, size_t index) {
-  Group& group = clone.second.groups[index];
+void FlushWatch::CloneGroup(uint64_t clone, Group& group) {
   if (std::exchange(group.cloned, true)) return;
   for (const BufferId id : group.buffers)
     if (!buffers_.IsFreed(id))
-      log_.Append(BufferCloned{.clone = clone.first, .buffer = id, .transfer = index == 0});
+      log_.Append(BufferCloned{.clone = clone, .buffer = id, .transfer = group.transfer});
 }
 
 bool FlushWatch::AnyClone() const {
@@ -153,7 +149,7 @@ void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
          .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
   }
   if (reply.success) {  // what was not cloned until now was cloned without a flush
-    for (size_t i = 0; i < open->second.groups.size(); ++i) CloneGroup(*open, i);
+    for (Group& group : open->second.groups) CloneGroup(clone, group);
     if (!open->second.session)
       log_.Append(
           Note{"it is not known which session was cloned: the clone's buffers are not logged"});

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,8 +40,9 @@ class FlushWatch {
   void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
   /// The service's reply. A failure is a timeout of what was not acknowledged.
   void OnConsumerReply(SessionId session, bool success);
-  /// Called now and then: a flush, or a clone, that takes longer than its timeout is not waited for
-  /// any more. @return whether there is such a clone
+  /// Stops waiting for flushes and clones that take longer than their timeouts. Called now and
+  /// then.
+  /// @return true if there is such a clone
   bool OnTime(Clock::time_point now);
   /// The service has ended.
   void Clear() { flushes_.clear(); }
@@ -50,8 +52,8 @@ class FlushWatch {
   /// The service's reply, all but its number.
   void OnCloneReply(uint64_t clone, CloneEnded reply);
 
-  // What is committed while a clone is made is in it or not, and nothing shows which. So nobody may
-  // commit meanwhile but those whom the service asked to flush, until they have acknowledged.
+  // Nothing shows whether a commit made during a clone is in the clone. So only the producers that
+  // the service asked to flush may commit meanwhile, until they have acknowledged.
 
   /// Returns true while a clone is being made.
   bool AnyClone() const;
@@ -67,6 +69,7 @@ class FlushWatch {
   };
   /// Buffers that are cloned together.
   struct Group {
+    bool transfer = false;  // their configs have transfer_on_clone
     std::set<BufferId> buffers;
     std::set<ProducerId> waits_for;
     std::optional<uint64_t> flush;
@@ -74,16 +77,16 @@ class FlushWatch {
   };
   struct Clone {
     std::optional<SessionId> session;
-    std::array<Group, 2> groups;  // with transfer_on_clone, and the others
-    Clock::time_point until;      // others wait for it at most so long
+    std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
+    Clock::time_point until;  // others wait for it at most so long
     bool expired = false;
   };
   using Clones = std::map<uint64_t, Clone>;
 
   void AddToClones(const FlushRequested& request, const Instance& instance);
-  void TimeOut(uint64_t flush);
+  void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
-  void CloneGroup(Clones::value_type& clone, size_t index);
+  void CloneGroup(uint64_t clone, Group& group);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;

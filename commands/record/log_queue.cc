@@ -26,8 +26,8 @@ constexpr size_t kMaxBlockCost = size_t{1} << 20;
 
 namespace fs = std::filesystem;
 
-/// The files that are further parts of an older recording of this name: by their names, and by
-/// their headers or because they are empty. Those of others stay.
+/// Finds the further parts of an older recording of this name: by their names, and by their headers
+/// or because they are empty. Files of others stay.
 Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) {
   std::vector<std::string> older;
   for (const std::string& path : FilesNamedAsParts(options.path)) {
@@ -194,7 +194,7 @@ void LogQueue::Append(OpBody body) {
   const size_t cost = size + kRecordCost;
 
   const std::lock_guard lock(mutex_);
-  if (failure_ || closing_) return;
+  if (!result_ || closing_) return;
   if (queued_ + cost > options_.capacity) dropping_ = true;
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
@@ -295,12 +295,9 @@ void LogQueue::Run() {
   totals_.written = files_->bytes_written();
   result_ = status;
   if (status) return;
-  failure_ = status.error();
   blocks_.clear();
   open_ = {};
   queued_ = 0;
-  lock.unlock();
-  if (options_.on_failure) options_.on_failure();
 }
 
 LogQueue::State LogQueue::state() const {
@@ -313,7 +310,7 @@ LogQueue::State LogQueue::state() const {
 
 std::optional<Error> LogQueue::failure() const {
   const std::lock_guard lock(mutex_);
-  return failure_;
+  return result_ ? std::nullopt : std::optional(result_.error());
 }
 
 Status LogQueue::Close(std::optional<RecordingEnding> ending) {

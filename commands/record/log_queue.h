@@ -39,8 +39,8 @@ class LogFiles : private ByteSink {
   /// kUsage: there is a recording of that name, and it is not to be replaced.
   static Result<std::unique_ptr<LogFiles>> Create(LogFilesOptions options);
 
-  /// Called when the disk is full, again and again until it returns false: whether to try to write
-  /// once more. Without it a full disk is an error like any other.
+  /// Calls `on_full` when the disk is full, again and again until it returns false: then writing is
+  /// not tried once more. Without it a full disk is an error like any other.
   void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
 
   Status Append(const Op& op);
@@ -54,9 +54,9 @@ class LogFiles : private ByteSink {
   RecordingEnded Ended(RecordingEnding ending) const;
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
-  /// Written so far, those that were removed included.
+  /// Returns how many were written so far, those that were removed included.
   uint32_t parts() const { return part_ + 1; }
-  /// The oldest that is still there.
+  /// Returns the number of the oldest that is still there.
   uint32_t first_part() const { return first_part_; }
 
  private:
@@ -80,9 +80,9 @@ class LogFiles : private ByteSink {
   VerdictBuilder verdicts_;
 };
 
-/// Of a log that is recorded on this machine, now.
+/// Returns the header of a log that is recorded on this machine, now.
 LogHeader LiveHeader();
-/// 32 random hexadecimal digits.
+/// Returns 32 random hexadecimal digits.
 std::string RandomUuid();
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
@@ -94,8 +94,6 @@ class LogQueue : public RecordSink {
   struct Options {
     size_t capacity = size_t{128} << 20;  // bytes
     std::chrono::milliseconds flush_interval{200};
-    /// Called by the writing thread when writing has failed.
-    std::function<void()> on_failure;
     std::chrono::milliseconds retry_interval{1000};  // while the disk is full
   };
   struct State {
@@ -105,7 +103,8 @@ class LogQueue : public RecordSink {
     uint64_t dropped_records = 0;
     uint64_t dropped_bytes = 0;
     RecordingEnded seen;  // if the recording ended now: what is in the files
-    /// Why nothing is written at present, though it is tried again and again: the disk is full.
+    /// The reason if nothing is written at present, though it is tried again and again: the disk is
+    /// full.
     std::optional<Error> waiting;
   };
 
@@ -116,7 +115,7 @@ class LogQueue : public RecordSink {
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
   State state() const;
-  /// Why writing has stopped, if it has. What is appended then is dropped.
+  /// Returns why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;
   /// Writes all that is queued and closes the files.
   /// @param ending of the last record, if there is to be one
@@ -161,8 +160,7 @@ class LogQueue : public RecordSink {
   std::optional<RecordingEnding> ending_;
   std::optional<RecorderGap> gap_;  // what was dropped and is not in the log yet
   State totals_;
-  std::optional<Error> failure_;
-  Status result_;
+  Status result_;  // of the writing thread
 
   std::thread thread_;
 };

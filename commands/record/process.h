@@ -19,7 +19,7 @@ class ChildProcess {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  /// Whether a program can be started: kIo if it is not there.
+  /// Checks that a program can be started. kIo: it is not there.
   static Status Check(const std::string& program);
   /// @param command the program, looked for in PATH, and its arguments
   /// @param variables set in its environment

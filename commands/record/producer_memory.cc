@@ -103,9 +103,8 @@ ProducerMemory::Slot& ProducerMemory::SlotAt(smb::ChunkPlace place) {
 
 bool ProducerMemory::WasCommitted(const Slot& slot, const ChunkHeader& header) {
   // A writer uses a chunk id again only after 2^32 others.
-  return slot.committed && slot.last_committed.chunk == header.chunk &&
-         slot.last_committed.writer == header.writer &&
-         slot.committed_life == lives_[header.writer];
+  return slot.committed && slot.committed->chunk == header.chunk &&
+         slot.committed->writer == header.writer && slot.committed_life == lives_[header.writer];
 }
 
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
@@ -118,8 +117,7 @@ bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
     out.resize(before);
     return false;
   }
-  slot.committed = true;
-  slot.last_committed = header;
+  slot.committed = header;
   slot.committed_life = lives_[header.writer];
   return true;
 }
@@ -132,15 +130,11 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
     if (!writers.contains(found.header.writer)) return false;
     const Slot& slot = SlotAt(found.place);
     if (WasCommitted(slot, found.header)) return false;
-    return which == Scrape::kAll || !slot.scraped || slot.last_scraped != found.header ||
-           slot.scraped_complete != found.complete;
+    return which == Scrape::kAll || slot.scraped != std::pair(found.header, found.complete);
   };
   size_t offset = data.size();
   const auto done = [&](const smb::FoundChunk& found) {
-    Slot& slot = SlotAt(found.place);
-    slot.scraped = true;
-    slot.scraped_complete = found.complete;
-    slot.last_scraped = found.header;
+    SlotAt(found.place).scraped = {found.header, found.complete};
     chunks.push_back({found, writers.at(found.header.writer), offset, data.size() - offset});
     offset = data.size();
   };
@@ -241,15 +235,15 @@ MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, Reco
       lost_(now_.pages().empty()) {}
 
 void MemoryWatch::LookIfDue() {
-  if (Clock::now() >= from_) {
+  if (Clock::now() >= from_)
     LookNow();
-  } else if (next_) {
-    LookAt(std::max(*next_, from_));
-  }
+  else if (next_ && *next_ < from_)
+    LookAt(from_);
 }
 
 void MemoryWatch::LookNow(bool always) {
   next_.reset();
+  timer_.reset();
   const Clock::time_point begin = Clock::now();
   lost_ = lost_ || !memory_.Look(now_);
   if (lost_) return;
@@ -257,26 +251,13 @@ void MemoryWatch::LookNow(bool always) {
   const Clock::time_point end = Clock::now();
   const auto took = std::min<Clock::duration>(end - begin, LongestLook(last_.pages().size()));
   from_ = begin + took * kShareOfLooks;
-  if (last_.Count().used() == 0) {
-    pause_ = {};
-    return;
-  }
-  pause_ = changed ? kFirstPause
-                   : std::min<Clock::duration>(std::max<Clock::duration>(pause_, kFirstPause) * 2,
-                                               kLongestPause);
-  LookAt(std::max(end + pause_, from_));
+  pause_ = changed ? kFirstPause : std::min<Clock::duration>(pause_ * 2, kLongestPause);
+  if (last_.Count().used() > 0) LookAt(std::max(end + pause_, from_));
 }
 
 void MemoryWatch::LookAt(Clock::time_point time) {
   next_ = time;
-  if (timer_ && timer_at_ <= time) return;  // it is set again then
-  timer_at_ = time;
-  timer_ = loop_.CallAt(time, [this] {
-    timer_.reset();
-    if (!next_) return;
-    if (Clock::now() < *next_) return LookAt(*next_);
-    LookIfDue();
-  });
+  timer_ = loop_.CallAt(time, [this] { LookIfDue(); });
 }
 
 bool MemoryWatch::Add(bool always) {

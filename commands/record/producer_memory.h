@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/record/event_loop.h"
@@ -86,12 +87,9 @@ class ProducerMemory {
 
  private:
   struct Slot {
-    bool committed = false;
-    bool scraped = false;
-    bool scraped_complete = false;
-    ChunkHeader last_committed;
-    uint32_t committed_life = 0;  // of its writer
-    ChunkHeader last_scraped;
+    std::optional<ChunkHeader> committed;                 // last
+    uint32_t committed_life = 0;                          // of its writer
+    std::optional<std::pair<ChunkHeader, bool>> scraped;  // last, and whether it was complete
   };
   Slot& SlotAt(smb::ChunkPlace place);
   bool WasCommitted(const Slot& slot, const ChunkHeader& header);
@@ -172,8 +170,7 @@ class MemoryWatch {
   uint64_t looks_ = 0;  // logged
   std::optional<uint64_t> same_until_ns_;
   std::optional<Clock::time_point> next_;
-  EventLoop::Timer timer_;
-  Clock::time_point timer_at_;  // next_, or before it
+  EventLoop::Timer timer_;  // of next_
   Clock::duration pause_{};
   bool lost_ = false;  // the memory has shrunk, or is too large
 };

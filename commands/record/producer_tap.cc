@@ -107,15 +107,13 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
                                  FrameSocket& service) {
   RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
   init_request_ = frame.frame.request_id;
-  name_ = init.producer_name;
-  page_size_hint_ = static_cast<size_t>(init.page_size_hint);
   wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
   if (!connected_) {
     connected_ = true;
     if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
     producer_ = ProducerId{recording_.last_producer};
-    connected_as_ = name_;
-    recording_.connected.insert(connected_as_);
+    name_ = init.producer_name;
+    recording_.connected.insert(name_);
     ++recording_.counts.producers;
     ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
     record.seen_uid = ::geteuid();
@@ -130,8 +128,9 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
   if (init.provides_shared_memory && !frame.fds.empty()) {
     // The service uses it or makes another, as its reply shows.
     provides_memory_ = true;
-    const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page));
+    const auto hint = static_cast<size_t>(init.page_size_hint);
+    RS_RETURN_IF_ERROR(
+        UseMemory(frame.fds.front(), smb::IsPageSize(hint) ? hint : smb::kMinPageBytes));
   }
   std::string edited;
   if (wants_scraping_) {  // if a field occurs twice, the last one counts
@@ -230,7 +229,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   NotePassing();
   if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   SetCausesRead();  // it may have been the last one that the session's end waited for
-  recording_.connected.erase(recording_.connected.find(connected_as_));
+  recording_.connected.erase(recording_.connected.find(name_));
   recording_.instances.RemoveAll(producer_);
   if (watch_) watch_->LookNow(/*always=*/true);
   watch_.reset();

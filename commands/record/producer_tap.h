@@ -58,12 +58,10 @@ class ProducerTap : public Tap {
   const PeerIdentity peer_;
   ProducerId producer_{};
   std::string name_;
-  std::string connected_as_;
   bool connected_ = false;        // has initialized its connection
   bool wants_scraping_ = false;   // asked the service for it
   bool provides_memory_ = false;  // and not the service
   bool emulated_ = false;         // no shared memory at all
-  size_t page_size_hint_ = 0;
   std::optional<uint64_t> init_request_;
   std::optional<uint64_t> command_request_;  // whose replies are the service's commands
   bool may_patch_directly_ = false;          // the service lets it

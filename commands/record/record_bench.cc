@@ -227,16 +227,19 @@ double RunProducers(
   return static_cast<double>(NowNs() - start) / 1e9;
 }
 
+/// A service that takes each chunk out of shared memory, and hands it on.
+testing::FakeServiceOptions Taking(std::function<void(Bytes)> on_chunk, size_t pages = 256) {
+  return {.tracing = {.memory = testing::MemorySizes{pages * TestMemory::kPage, TestMemory::kPage},
+                      .traces_all = true,
+                      .on_chunk = std::move(on_chunk)}};
+}
 testing::FakeServiceOptions ServiceOptions(std::vector<uint8_t>& ring, size_t pages = 256) {
-  testing::FakeServiceOptions options;
-  options.keep_effects = false;
-  options.smb_bytes = pages * TestMemory::kPage;
-  options.on_chunk = [&ring, at = size_t{0}](Bytes chunk) mutable {
+  const auto copy = [&ring, at = size_t{0}](Bytes chunk) mutable {
     if (at + chunk.size() > ring.size()) at = 0;
     std::memcpy(ring.data() + at, chunk.data(), chunk.size());
     at += chunk.size();
   };
-  return options;
+  return Taking(copy, pages);
 }
 
 /// Chunks as fast as they go, one with each request; until the last is in the log.
@@ -248,7 +251,7 @@ void BM_RecordSustained(benchmark::State& state) {
   const uint64_t cpu = NowNs(CLOCK_PROCESS_CPUTIME_ID);
   for (auto _ : state) {
     FakeService service(ServiceOptions(ring));
-    Between between(way, service.socket());
+    Between between(way, service.producer_socket());
     const double seconds =
         RunProducers(between.socket(), [&](FakeProducer& producer, auto& payloads) {
           SendChunks(producer, kChunks, 1, payloads);
@@ -290,7 +293,7 @@ void BM_RecordPaced(benchmark::State& state) {
   const uint64_t cpu = NowNs(CLOCK_PROCESS_CPUTIME_ID);
   for (auto _ : state) {
     FakeService service(ServiceOptions(ring));
-    Between between(way, service.socket());
+    Between between(way, service.producer_socket());
     const double taken =
         RunProducers(between.socket(), [&](FakeProducer& producer, auto& payloads) {
           const auto start = std::chrono::steady_clock::now();
@@ -346,7 +349,7 @@ void BM_RecordBurst(benchmark::State& state) {
   };
   for (auto _ : state) {
     FakeService service(ServiceOptions(ring, kPagesOfBurst));
-    Between between(way, service.socket());
+    Between between(way, service.producer_socket());
     state.SetIterationTime(RunProducers(between.socket(), produce, prepare));
     gaps += between.Finish().gaps;
   }
@@ -367,15 +370,12 @@ void BM_RecordLatency(benchmark::State& state) {
   const auto way = static_cast<Way>(state.range(0));
   std::vector<double> us;
   for (auto _ : state) {
-    testing::FakeServiceOptions options;
-    options.keep_effects = false;
-    options.on_chunk = [&us](Bytes chunk) {
+    FakeService service(Taking([&us](Bytes chunk) {
       uint64_t sent = 0;
       std::memcpy(&sent, chunk.data() + kChunkHeaderSize, sizeof(sent));
       us.push_back(static_cast<double>(NowNs() - sent) / 1e3);
-    };
-    FakeService service(options);
-    Between between(way, service.socket());
+    }));
+    Between between(way, service.producer_socket());
     state.SetIterationTime(
         RunProducers(between.socket(), [&](FakeProducer& producer, auto& payloads) {
           for (int i = 0; i < kCommits; ++i) {

@@ -13,10 +13,10 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/consumer.h"
+#include "commands/testing/fake_service.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/producer.h"
-#include "commands/testing/service.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::testing {
@@ -55,19 +55,16 @@ class DefaultSignals {
 class LiveRecord {
  public:
   explicit LiveRecord(const std::vector<std::string>& options) {
-    service_ = Service::Start({.producer_socket = UniqueSocketName("service"),
-                               .consumer_socket = UniqueSocketName("service")})
-                   .value();
     std::vector<std::string> args = {"-o",
                                      log_,
                                      "--listen",
                                      listen_,
                                      "--connect",
-                                     service_->options().producer_socket,
+                                     service_.producer_socket(),
                                      "--consumer-listen",
                                      consumer_listen_,
                                      "--consumer-connect",
-                                     service_->options().consumer_socket};
+                                     service_.consumer_socket()};
     args.insert(args.end(), options.begin(), options.end());
     thread_ = std::thread([this, args] { ran_ = RunCommand(RecordCommand(), args); });
     EXPECT_TRUE(Eventually([this] { return IsListening(); }));
@@ -96,7 +93,7 @@ class LiveRecord {
   const std::string log_ = folder_.File("cap.tblog");
   const std::string listen_ = UniqueSocketName("listen");
   const std::string consumer_listen_ = UniqueSocketName("consumer-listen");
-  std::unique_ptr<Service> service_;
+  const FakeService service_;
   Ran ran_;
   std::thread thread_;
 };

@@ -14,21 +14,17 @@
 namespace ringscope {
 namespace {
 
-/// How often the memory of a producer that never acknowledges a flush is scraped.
+/// Pause between scrapes of a producer that never acknowledges a flush.
 constexpr std::chrono::seconds kTimerPeriod{1};
 /// Bytes kept for a client that does not read. A consumer may get all that the buffers hold.
 constexpr size_t kMaxForProducer = size_t{64} << 20;
 constexpr size_t kMaxForConsumer = size_t{1} << 30;
-/// How long no client is accepted when the descriptors are used up.
+/// Pause in accepting clients when the descriptors are used up.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-/// How long a client waits for a service that accepts nobody, and how often it is tried. Producers
-/// wait for a service that has ended as long as it takes.
-constexpr std::chrono::seconds kConnectTimeout{10};
-constexpr std::chrono::milliseconds kConnectPause{10};
-/// How often it is looked whether a service that has ended is back.
+/// Pause between looks for a service that has ended.
 constexpr std::chrono::milliseconds kProbePause{200};
-/// How often it is looked whether the service has written, without anything that passes; the second
-/// while producers wait for that.
+/// Pause between looks at the files that the service writes, without anything that passes; the
+/// second while producers wait for that.
 constexpr std::chrono::milliseconds kFilePause{4};
 constexpr std::chrono::milliseconds kDuePause{1};
 
@@ -91,11 +87,7 @@ void Recorder::AcceptAll(Listening& listening) {
   while (listening.listener) {
     UniqueFd client = listening.listener->Accept();
     if (client.valid()) {
-      Join({.fd = std::move(client),
-            .connect = listening.sockets.connect,
-            .port = listening.port,
-            .until = EventLoop::Clock::now() + kConnectTimeout,
-            .retry = {}});
+      Join(std::move(client), listening);
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
@@ -111,38 +103,25 @@ void Recorder::PauseAccepting(Listening& listening) {
   });
 }
 
-void Recorder::Join(Client client) {
-  const PeerIdentity peer = PeerOf(client.fd.get());
-  const auto turn_away = [&](const Error& error) {
+void Recorder::Join(UniqueFd client, const Listening& listening) {
+  const PeerIdentity peer = PeerOf(client.get());
+  const auto refuse = [&](const Error& error) {
     warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()), peer.pid);
   };
-  auto service = Connect(client.connect);
-  if (!service) {
-    const ErrorCode code = service.error().code;
-    if (code == ErrorCode::kNotFound) OnServiceAway();
-    const bool waits = code == ErrorCode::kNotFound && client.port == Port::kProducer;
-    const bool may_succeed = code == ErrorCode::kLimit || code == ErrorCode::kNotFound;
-    if (!waits && (!may_succeed || EventLoop::Clock::now() >= client.until))
-      return turn_away(service.error());
-    const uint64_t id = ++last_id_;
-    Client& waiting = waiting_[id] = std::move(client);
-    waiting.retry =
-        loop_.CallAfter(code == ErrorCode::kLimit ? kConnectPause : kProbePause, [this, id] {
-          Client next = std::move(waiting_.extract(id).mapped());
-          if (!IsClosed(next.fd.get())) Join(std::move(next));
-        });
-    return;
-  }
-  if (client.port == Port::kProducer) OnConnected(*service);
+  auto service = Connect(listening.sockets.connect);
+  if (!service && service.error().code == ErrorCode::kNotFound) return OnServiceAway();
+  if (!service) return refuse(service.error());
+  ConnectionPair::Options options;
   std::unique_ptr<Tap> tap;
-  if (client.port == Port::kProducer) {
+  if (listening.port == Port::kProducer) {
+    OnConnected(*service);
+    options.max_for_client = kMaxForProducer;
     tap = std::make_unique<ProducerTap>(recording_, peer);
   } else {
+    options.max_for_client = kMaxForConsumer;
     tap = std::make_unique<ConsumerTap>(recording_, peer);
   }
   const uint64_t id = ++last_id_;
-  ConnectionPair::Options options;
-  options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
   options.on_warning = [this, pid = peer.pid](const std::string& text) { warn_(text, pid); };
   options.on_service_closed = [this, id] { OnServiceClosed(id); };
   options.on_done = [this, id] {  // within the pair's call
@@ -151,9 +130,9 @@ void Recorder::Join(Client client) {
       for (const uint64_t done : std::exchange(done_, {})) pairs_.erase(done);
     });
   };
-  auto pair = ConnectionPair::Create(recording_, turns_, std::move(client.fd), std::move(*service),
+  auto pair = ConnectionPair::Create(recording_, turns_, std::move(client), std::move(*service),
                                      std::move(tap), std::move(options));
-  if (!pair) return turn_away(pair.error());
+  if (!pair) return refuse(pair.error());
   pairs_[id] = std::move(*pair);
 }
 
@@ -276,7 +255,6 @@ void Recorder::BeginOfService() {
 
 void Recorder::StopListening() {
   listening_.clear();
-  waiting_.clear();
   probe_ = {};
 }
 

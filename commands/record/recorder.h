@@ -44,7 +44,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Looks whether the service runs, and does not listen while it does not.
+  /// Checks that the service runs, and stops listening while it does not.
   void CheckService();
   /// Accepts no more clients, and removes the sockets.
   void StopListening();
@@ -52,13 +52,13 @@ class Recorder {
   uint64_t consumers_served() const;
   /// Accepts no more clients, and ends the connections that are there.
   void Stop();
-  /// After Stop: everything that was received has been passed on.
+  /// Returns true, after Stop, once everything that was received has been passed on.
   bool stopped() const { return stopping_ && pairs_.empty(); }
   /// Drops what is not passed on yet.
   void Abandon();
 
   const RecordCounts& counts() const { return recording_.counts; }
-  /// Whether chunks were logged, and no buffer that they could go to.
+  /// Returns true if chunks were logged, and no buffer that they could go to.
   bool lacks_buffers() const { return counts().chunks > 0 && !recording_.buffers.any(); }
 
  private:
@@ -72,24 +72,17 @@ class Recorder {
     EventLoop::WatchHandle watch;
     EventLoop::Timer resume;  // while no client is accepted
   };
-  struct Client {
-    UniqueFd fd;
-    std::string connect;
-    Port port = Port::kProducer;
-    EventLoop::Clock::time_point until;  // when it is refused
-    EventLoop::Timer retry;              // while the service accepts nobody
-  };
 
   Status Watch(Listening& listening);
   void AcceptAll(Listening& listening);
   void PauseAccepting(Listening& listening);
-  void Join(Client client);
+  void Join(UniqueFd client, const Listening& listening);
   void OnTimer();
   bool ScrapeUnasked();
   void OnReleased();
   void OnFileTimer();
   void OnServiceClosed(uint64_t id);
-  /// A connection to the service shows whether it is the one of all connections so far.
+  /// Notices, by a connection to the service, that another process serves than before.
   void OnConnected(const UniqueFd& service);
   void OnServiceAway();
   void Probe();
@@ -102,7 +95,6 @@ class Recorder {
   Recording recording_;
   Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;
-  std::unordered_map<uint64_t, Client> waiting_;
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<ConnectionPair>> pairs_;
   std::vector<uint64_t> done_;  // pairs to be destroyed

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
 constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
 constexpr std::chrono::milliseconds kTick{250};
-/// How long the last frames of clients may take to reach the service, and a program to end.
+/// Time that the last frames of clients may take to reach the service, and a program to end.
 constexpr std::chrono::seconds kEndTimeout{3};
 /// About one client, or of one text.
 constexpr uint64_t kMaxWarnings = 5;
@@ -179,7 +179,7 @@ class RecordingRun {
   void Drain();
   void EndCommand();
   void ReportFailure();
-  /// What is recorded so far.
+  /// Returns the summary of what is recorded so far.
   RecordSummary Summary() const;
   Status Compare(RecordSummary& summary);
   ExitCode Finish();
@@ -251,10 +251,7 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
   files_options.header = LiveHeader();
   if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
-  LogQueue::Options options;
-  options.capacity = static_cast<size_t>(args_.queue_bytes);
-  options.on_failure = [loop = loop_.get()] { loop->Wake(); };
-  return LogQueue::Create(std::move(files), std::move(options));
+  return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
 }
 
 Status RecordingRun::StartCommand(const RecorderOptions& options) {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
@@ -72,10 +71,11 @@ class BadProducer : public ::testing::Test {
     return Invoke(*methods.IdOf(method), args);
   }
 
-  FakeService service_{{}};
+  FakeService service_{{.tracing = {.traces_all = true}}};
   MemoryLog log_;
-  const RecorderOptions options_{.producer = {UniqueSocketName("listen"), service_.socket()},
-                                 .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
+  const RecorderOptions options_{
+      .producer = {UniqueSocketName("listen"), service_.producer_socket()},
+      .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
   RecorderRun recorder_{options_, log_};
 };
 
@@ -300,8 +300,6 @@ TEST_F(Peers, ClientWaitsForASlowService) {
   EXPECT_TRUE(service_->received().ends_with(all));
 }
 
-// Clients that found the recorder's socket before it was closed are joined when the service is
-// back.
 TEST(Recorder, WithoutAService_DoesNotListen) {
   MemoryLog log;
   const std::string name = UniqueSocketName("service");
@@ -312,8 +310,8 @@ TEST(Recorder, WithoutAService_DoesNotListen) {
   ASSERT_TRUE(log.WaitFor<ServiceChanged>());
   EXPECT_FALSE(log.All<ServiceChanged>().front().running);
   EXPECT_EQ(Connect(options.producer.listen).error().code, ErrorCode::kNotFound);
-  FakeService service({.socket = name});
-  EXPECT_TRUE(early.Connect());
+  EXPECT_FALSE(early.Connect());  // refused, as without a recorder
+  FakeService service({.producer_socket = name, .tracing = {.traces_all = true}});
   ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
   EXPECT_TRUE(log.All<ServiceChanged>().back().running);
   FakeProducer late(options.producer.listen, "late");
@@ -329,8 +327,10 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   const std::string name = UniqueSocketName("service");
   const RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
                                 .buffers = {{.id = kOnlyBuffer, .size = 65536}}};
+  const FakeServiceOptions options_of_service{.producer_socket = name,
+                                              .tracing = {.traces_all = true}};
   std::optional<FakeService> service;
-  service.emplace(FakeServiceOptions{.socket = name});
+  service.emplace(options_of_service);
   RecorderRun recorder(options, log);
   FakeProducer before(options.producer.listen, "before");
   ASSERT_TRUE(before.Connect());
@@ -341,7 +341,7 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
   ASSERT_TRUE(log.WaitFor<ServiceChanged>());
   EXPECT_THAT(log.All<BufferFreed>(), ElementsAre(BufferFreed{kOnlyBuffer}));
   EXPECT_EQ(log.All<ProducerDisconnected>().size(), 1u);
-  service.emplace(FakeServiceOptions{.socket = name});
+  service.emplace(options_of_service);
   ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
   FakeProducer after(options.producer.listen, "after");
   ASSERT_TRUE(after.Connect());
@@ -354,39 +354,6 @@ TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
       order.push_back(change->running ? "running" : "ended");
   }
   EXPECT_EQ(order, (std::vector<std::string>{"disconnected", "freed", "ended", "running"}));
-}
-
-/// Connects until the listener's queue is full. @return the connections
-std::vector<UniqueFd> FillQueue(const Listener& listener) {
-  std::vector<UniqueFd> waiting;
-  while (true) {
-    auto one = Connect(listener.name());
-    if (!one) {
-      EXPECT_EQ(one.error().code, ErrorCode::kLimit) << one.error().ToString();
-      return waiting;
-    }
-    waiting.push_back(std::move(*one));
-  }
-}
-
-// A service that is busy for a moment is no reason to turn a producer away.
-TEST(Recorder, ServiceWithAFullQueue_GetsTheClientLater) {
-  const auto service = Listener::Create(UniqueSocketName("service"), 0600).value();
-  MemoryLog log;
-  const RecorderOptions options{.producer = {UniqueSocketName("listen"), service.name()}};
-  RecorderRun recorder(options, log);
-  const std::vector<UniqueFd> waiting = FillQueue(service);
-  BlockingPeer client = ConnectPeer(options.producer.listen);
-  std::string bind;
-  ipc::AppendBind(bind, 1, ipc::kProducerPort);
-  ASSERT_TRUE(client.Send(bind));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  for (size_t i = 0; i < waiting.size(); ++i) AcceptPeer(service);
-  BlockingPeer joined = AcceptPeer(service);
-  const auto frame = joined.Read();
-  ASSERT_TRUE(frame);
-  EXPECT_EQ(frame->bytes, bind);
-  EXPECT_THAT(recorder.warnings(), IsEmpty());
 }
 
 // No client can be accepted because no descriptors are left; the recorder is stopped while it
@@ -414,9 +381,10 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
 }
 
 TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
-  FakeService service({});
+  FakeService service({.tracing = {.traces_all = true}});
   MemoryLog log;
-  const RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  const RecorderOptions options{
+      .producer = {UniqueSocketName("listen"), service.producer_socket()}};
   RecorderRun recorder(options, log);
   FakeProducer producer(options.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());

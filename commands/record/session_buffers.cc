@@ -8,21 +8,22 @@
 namespace ringscope {
 
 Result<SessionPlan> PlanOfConfig(Bytes config) {
-  SessionPlan plan;
-  RS_RETURN_IF_ERROR(DecodeMessage(config, plan.config));
-  for (const ipc::ConfiguredDataSource& source : plan.config.data_sources)
-    plan.sources.push_back(
-        {.name = source.config.name, .buffer = ipc::TargetOf(plan.config, source.config)});
-  auto source = plan.sources.begin();
+  SessionPlan plan{.config = ReadTraceConfigFacts(config), .sources = {}};
   wire::FieldReader reader(config);
   while (const auto field = reader.Next()) {
-    if (!field->IsBytes(proto::TraceConfig::kDataSources) || source == plan.sources.end()) continue;
-    source->own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
+    const size_t index = plan.sources.size();
+    if (!field->IsBytes(proto::TraceConfig::kDataSources) || index == plan.config.sources.size())
+      continue;
+    const ConfiguredSource& configured = plan.config.sources[index];
+    SessionPlan::Source& source = plan.sources.emplace_back();
+    source.name = configured.name;
+    source.buffer = static_cast<uint32_t>(configured.target_buffer);
+    source.own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())
-      source->filtered |= part->number != proto::DataSource::kConfig;
-    ++source;
+      source.filtered |= part->number != proto::DataSource::kConfig;
   }
+  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "it is not well-formed protobuf");
   return plan;
 }
 
@@ -65,10 +66,10 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
   for (const ipc::ListedSession& other : listed) {
     if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
     if (session == sessions_.end()) continue;
-    const ipc::TraceConfig& config = session->second.plan.config;
+    const TraceConfigFacts& config = session->second.plan.config;
     if (other.unique_session_name != config.unique_session_name ||
         !std::ranges::equal(other.buffer_sizes_kb, config.buffers, {}, {},
-                            &ipc::BufferConfig::size_kb))
+                            &ConfiguredBuffer::size_kb))
       continue;
     newest = std::max(newest, other.id);  // the service counts them up
   }
@@ -171,13 +172,13 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
   if (!known) {
     const auto index = session == nullptr ? std::nullopt : IndexOf(*session, target);
     if (index) {
-      const ipc::BufferConfig& config = session->second.plan.config.buffers[*index];
+      const ConfiguredBuffer& config = session->second.plan.config.buffers[*index];
       session->second.ids[*index] = target.buffer;
       SetUp({.id = target.buffer,
              .index = index,
              .size = config.size_kb * 1024,
-             .policy = ipc::FillPolicyOf(config),
-             .engine = ipc::EngineOf(config),
+             .policy = config.policy,
+             .engine = config.engine(),
              .session = session->first});
     } else if (warned_.insert(target.buffer).second) {
       log_.MarkInexact({.reason = InexactReason::kSetUp,
@@ -204,10 +205,9 @@ const SessionPlan* SessionBuffers::PlanOf(SessionId id) const {
 }
 
 uint64_t SessionBuffers::FlushTimeoutMs(std::optional<SessionId> id) const {
-  constexpr uint64_t kDefaultMs = 5000;  // the service's own
   const Session* const session = id ? Find(*id) : nullptr;
-  const uint64_t timeout = session == nullptr ? 0 : session->plan.config.flush_timeout_ms;
-  return timeout == 0 ? kDefaultMs : timeout;
+  return session == nullptr ? TraceConfigFacts().flush_timeout_ms
+                            : session->plan.config.flush_timeout_ms;
 }
 
 std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
@@ -217,7 +217,7 @@ std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
   return ids;
 }
 
-const ipc::BufferConfig* SessionBuffers::ConfigOf(SessionId id, BufferId buffer) const {
+const ConfiguredBuffer* SessionBuffers::ConfigOf(SessionId id, BufferId buffer) const {
   if (const Session* const session = Find(id))
     for (const auto& [index, named] : session->ids)
       if (named == buffer) return &session->plan.config.buffers[index];

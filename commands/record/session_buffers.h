@@ -13,6 +13,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/log/op.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
@@ -20,7 +21,7 @@ namespace ringscope {
 /// A message to the user. @param pid of the client that it is about; -1: of none
 using Warn = std::function<void(const std::string& text, int32_t pid)>;
 
-/// A trace config, and what its data sources are recognized by.
+/// A trace config, and its data sources with what they are recognized by.
 struct SessionPlan {
   struct Source {
     std::string name;
@@ -29,7 +30,7 @@ struct SessionPlan {
     bool filtered = false;                // not every producer that has it takes part
   };
 
-  ipc::TraceConfig config;
+  TraceConfigFacts config;
   std::vector<Source> sources;  // in the config's order
 };
 /// @param config an encoded TraceConfig. kCorrupt: not well-formed
@@ -53,18 +54,18 @@ class SessionBuffers {
   void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
   /// A session that was started with this config.
   SessionId Start(SessionPlan plan);
-  /// What the service lists just after the session's start shows its number there.
+  /// Finds the service's number of a session in what the service lists just after its start.
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
   void End(SessionId id);
-  /// Whether the log has any buffer.
+  /// Returns true if the log has any buffer.
   bool any() const { return any_; }
   /// The service has ended: all buffers are freed, and it will number from 1 again.
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
   void MarkStarted(SessionId id);
 
-  /// What a producer's copy of a data source's config shows.
+  /// Facts that a producer's copy of a data source's config shows.
   struct Target {
     std::string data_source;
     BufferId buffer{};
@@ -82,8 +83,8 @@ class SessionBuffers {
   uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;
-  /// The config of a buffer of the session; nullptr: it is none of this session.
-  const ipc::BufferConfig* ConfigOf(SessionId id, BufferId buffer) const;
+  /// Returns the config of a buffer of the session, or nullptr for a buffer of another.
+  const ConfiguredBuffer* ConfigOf(SessionId id, BufferId buffer) const;
 
   /// The session that a CloneSessionRequest asks for; nullopt: not known, or none of these.
   std::optional<SessionId> ClonedBy(Bytes request) const;
@@ -143,7 +144,7 @@ class Instances {
     const auto found = all_.find({producer, id});
     return found == all_.end() ? nullptr : &found->second;
   }
-  /// Whether the producer takes part in a session and no flush of that session asks it.
+  /// Returns true if the producer takes part in a session none of whose flushes asks it.
   bool IsLeftOut(ProducerId producer) const;
   /// The producers that a flush of the data sources of these buffers asks.
   std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const;

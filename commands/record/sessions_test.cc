@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 constexpr BufferId kBuffer{1};
 
-/// What the log reports was done to the buffers, in the words of FakeService.
+/// What the log reports was done to the buffers, in the words of the service's journal.
 std::vector<std::string> EffectsOf(const MemoryLog& log) {
   std::vector<std::string> effects;
   std::map<ProducerId, std::string> names;
@@ -122,8 +122,6 @@ void Produce(FakeProducer& producer, const Behaviour& behaviour, uint32_t seed) 
 }
 
 struct SessionResult {
-  std::map<std::string, FakeService::Traffic> clients;   // as the producers saw it
-  std::map<std::string, FakeService::Traffic> services;  // as the service saw it
   std::vector<std::string> service_effects;
   std::vector<std::string> log_effects;
 };
@@ -131,14 +129,11 @@ struct SessionResult {
 SessionResult RunSession(int producers, bool seal_memory, RecorderOptions options, MemoryLog& log,
                          bool shuffle = false) {
   SessionResult result;
-  FakeServiceOptions service_options;
-  service_options.shuffle = shuffle;
-  service_options.seal_memory = seal_memory;
-  FakeService service(service_options);
-  options.producer = {UniqueSocketName("listen"), service.socket()};
+  FakeService service(
+      {.tracing = {.traces_all = true, .seal_memory = seal_memory, .shuffle = shuffle}});
+  options.producer = {UniqueSocketName("listen"), service.producer_socket()};
   RecorderRun recorder(options, log);
   {
-    std::mutex mutex;
     std::vector<std::thread> threads;
     for (int i = 0; i < producers; ++i) {
       threads.emplace_back([&, i] {
@@ -146,13 +141,11 @@ SessionResult RunSession(int producers, bool seal_memory, RecorderOptions option
         Produce(producer, {.cut_short = i % 5 == 1, .slow_reader = i % 5 == 2},
                 static_cast<uint32_t>(i));
         if (i % 5 != 1) producer.Sync();  // the others vanish with all that they have sent
-        const std::lock_guard lock(mutex);
-        result.clients[producer.name()] = {producer.peer().received(), producer.peer().sent()};
       });
     }
     for (std::thread& thread : threads) thread.join();
   }
-  result.services = service.WaitForEnds(static_cast<size_t>(producers));
+  service.WaitForEnds(static_cast<size_t>(producers));
   recorder.Stop();
   EXPECT_THAT(recorder.warnings(), ::testing::Each(::testing::HasSubstr("which is unknown")));
   result.service_effects = service.effects();
@@ -203,8 +196,9 @@ class Session : public ::testing::Test {
   }
 
   MemoryLog log_;
-  FakeService service_{{}};
-  const RecorderOptions options_{.producer = {UniqueSocketName("listen"), service_.socket()}};
+  FakeService service_{{.tracing = {.traces_all = true}}};
+  const RecorderOptions options_{
+      .producer = {UniqueSocketName("listen"), service_.producer_socket()}};
   RecorderRun recorder_{options_, log_};
 };
 
@@ -213,8 +207,10 @@ TEST_F(Session, ScrapingIsSwitchedOffWhereItWasOn) {
     FakeProducer producer = Producer(fmt::format("mode {}", mode), mode);
     ASSERT_TRUE(producer.Connect());
   }
-  const std::map<std::string, uint64_t> expected = {{"mode 0", 0}, {"mode 1", 2}, {"mode 2", 2}};
-  EXPECT_EQ(service_.scraping_modes(), expected);
+  const auto gone = service_.WaitForEnds(3);
+  EXPECT_EQ(gone.at("mode 0").scraping_mode, 0u);
+  EXPECT_EQ(gone.at("mode 1").scraping_mode, 2u);
+  EXPECT_EQ(gone.at("mode 2").scraping_mode, 2u);
 }
 
 // No acknowledgement ever triggers a scrape of a producer's memory: a timer does.
@@ -236,10 +232,11 @@ TEST_F(Session, FlushOfAnother_ScrapesWhoNeverFlushes) {
   silent.RegisterWriter(WriterId{1}, kBuffer);
   ASSERT_TRUE(silent.Sync());
   silent.WriteOpen(3);
-  service_.Flush(7);
-  ASSERT_TRUE(asked.WaitForFlush());
+  service_.Flush();
+  const auto flush = asked.WaitForFlush();
+  ASSERT_TRUE(flush);
   std::string acknowledgement;
-  CommitRequestBuilder(acknowledgement).SetFlushRequestId(7);
+  CommitRequestBuilder(acknowledgement).SetFlushRequestId(*flush);
   ASSERT_TRUE(asked.Commit(acknowledgement));
   ASSERT_TRUE(log_.WaitFor<FlushAcknowledged>());
   std::vector<std::string> order;
@@ -254,16 +251,17 @@ TEST_F(Session, FlushesAndStopsAreLogged) {
   FakeProducer producer = Producer("p");
   ASSERT_TRUE(producer.Connect());
   ASSERT_TRUE(producer.Sync());
-  service_.Flush(7);
-  EXPECT_EQ(producer.WaitForFlush(), 7u);
-  EXPECT_EQ(log_.All<FlushRequested>(), (std::vector<FlushRequested>{{7, ProducerId{1}}}));
+  service_.Flush();
+  EXPECT_EQ(producer.WaitForFlush(), 1u);
+  EXPECT_EQ(log_.All<FlushRequested>(), (std::vector<FlushRequested>{{1, ProducerId{1}, {1}}}));
   const auto set_up = log_.All<DataSourceSetUp>();
   ASSERT_EQ(set_up.size(), 1u);
   EXPECT_EQ(set_up[0].instance, 1u);
   EXPECT_EQ(set_up[0].name, "source.p");
   EXPECT_EQ(set_up[0].target_buffer, kBuffer);
-  EXPECT_EQ(set_up[0].config,
-            Encode(ipc::DataSourceConfig{.name = "source.p", .target_buffer = Raw(kBuffer)}));
+  const auto config = Decode<ipc::DataSourceConfig>(wire::AsBytes(set_up[0].config));
+  EXPECT_EQ(config.name, "source.p");
+  EXPECT_EQ(config.target_buffer, Raw(kBuffer));
   const auto connected = log_.All<ProducerConnected>();
   ASSERT_EQ(connected.size(), 1u);
   EXPECT_EQ(connected[0].pid, ::getpid());

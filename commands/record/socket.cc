@@ -55,7 +55,7 @@ Result<UniqueFd> MakeSocket(const std::string& name) {
   return fd;
 }
 
-/// Whether the path is a socket of this user at which no process listens any more.
+/// Returns true for a path that is a socket of this user at which no process listens any more.
 bool IsLeftOver(const std::string& path, const Address& address) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return false;
@@ -157,11 +157,6 @@ PeerIdentity PeerOf(int socket) {
 bool HasInput(int socket) {
   pollfd entry = {socket, POLLIN, 0};
   return ::poll(&entry, 1, 0) == 1;
-}
-
-bool IsClosed(int socket) {
-  char byte = 0;
-  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 Received Receive(int socket, std::span<uint8_t> into) {

@@ -80,10 +80,8 @@ struct PeerIdentity {
   int32_t pid = -1;  // -1: not known
 };
 PeerIdentity PeerOf(int socket);
-/// Whether something has arrived, be it the connection's end.
+/// Returns true if something has arrived, be it the connection's end.
 bool HasInput(int socket);
-/// Whether the peer has closed its end and nothing is left to receive.
-bool IsClosed(int socket);
 
 enum class IoState : uint8_t { kDone, kWouldBlock, kClosed };
 
@@ -103,8 +101,8 @@ struct Sent {
 /// Sends once, as much as the socket takes, with the descriptors on the first byte.
 Sent Send(int socket, Bytes bytes, std::span<const UniqueFd> fds);
 
-/// Where Perfetto's tools look for a service's socket: `variable` of the environment, else the
-/// system's folder if there is one, else /tmp.
+/// Returns the socket at which Perfetto's tools look for a service: `variable` of the environment,
+/// else one in the system's folder if there is that, else one in /tmp.
 std::string DefaultServiceSocket(const char* variable, const char* kind);
 
 /// A frame on its way, with its descriptors.

@@ -69,29 +69,29 @@ class Tap {
   /// The connection ends: called once, before the service is notified.
   /// @param service nullptr: it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
-  /// Whether the service scrapes this client's memory without a frame that shows it.
+  /// Returns true if the service scrapes this client's memory without a frame that shows it.
   virtual bool WantsScrape() const { return false; }
   /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.
   virtual void Scrape(FrameSocket&) {}
-  /// Whether this frame of the client makes the service scrape all clients that it does not ask.
+  /// Returns true if this frame makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
-  /// Whether frames of the client may pass now: not while a clone waits for others.
+  /// Returns true if frames of the client may pass now: not while a clone waits for others.
   virtual bool MayPass() const = 0;
-  /// Whether the service's frames must wait: what they mean depends on an answer that is under way.
+  /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
-  /// Whether something was passed on that the service has not confirmed.
+  /// Returns true if something was passed on that the service has not confirmed.
   bool NeedsConfirmation() const { return unconfirmed_; }
-  /// Whether nothing more may pass until it is confirmed.
+  /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
   bool AskConfirmation(FrameSocket& service);
-  /// True, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
+  /// Returns true, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
   bool TakeConfirmed() { return std::exchange(confirmed_, false); }
 
-  /// Whether a tracing session, or a clone, would be lost with this connection.
+  /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
-  /// Who the client is, for messages: "producer 3 (app, pid 17)".
+  /// Names the client for messages: "producer 3 (app, pid 17)".
   virtual std::string Describe() const = 0;
 
  protected:

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "commands/record/process.h"
+#include "commands/testing/consumer.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorder_run.h"
@@ -19,70 +20,6 @@
 
 namespace ringscope::testing {
 namespace {
-
-/// A consumer that starts a session, ends it, and reads it.
-class TracedConsumer {
- public:
-  explicit TracedConsumer(const std::string& socket) : peer_(ConnectPeer(socket)) {
-    std::string bind;
-    ipc::AppendBind(bind, ++last_request_, ipc::kConsumerPort);
-    peer_.Send(bind);
-    const auto bound = peer_.Read();
-    if (!bound) return;
-    const ipc::Frame frame = bound->Parse();
-    const auto& reply = std::get<ipc::BindServiceReply>(frame.body);
-    service_ = reply.service;
-    for (const ipc::Method& method : reply.methods) methods_[std::string(method.name)] = method.id;
-  }
-
-  uint64_t Invoke(const std::string& method, const std::string& args) {
-    std::string frame;
-    ipc::AppendInvoke(frame, ++last_request_,
-                      {.service = service_,
-                       .method = methods_.at(method),
-                       .args = wire::AsBytes(args),
-                       .drop_reply = false});
-    peer_.Send(frame);
-    return last_request_;
-  }
-  /// Reads all replies of a request. @return their contents, joined
-  std::string ReadReplies(uint64_t request_id) {
-    std::string joined;
-    while (auto received = peer_.Read()) {
-      const ipc::Frame frame = received->Parse();
-      const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
-      if (reply == nullptr || frame.request_id != request_id) continue;
-      joined += wire::AsText(reply->reply);
-      if (!reply->has_more) break;
-    }
-    return joined;
-  }
-
- private:
-  BlockingPeer peer_;
-  uint64_t last_request_ = 0;
-  uint64_t service_ = 0;
-  std::map<std::string, uint64_t> methods_;
-};
-
-/// Puts the slices of ReadBuffers' replies together. @return a trace
-std::string TraceOf(const std::string& replies) {
-  std::string trace, packet;
-  wire::FieldReader reader(wire::AsBytes(replies));
-  while (const auto slice = reader.Next()) {
-    if (slice->number != 2) continue;
-    bool last = false;
-    wire::FieldReader fields(slice->bytes);
-    while (const auto field = fields.Next()) {
-      if (field->number == 1) packet += wire::AsText(field->bytes);
-      if (field->number == 2) last = field->value != 0;
-    }
-    if (!last) continue;
-    wire::AppendBytes(trace, 1, wire::AsBytes(packet));
-    packet.clear();
-  }
-  return trace;
-}
 
 /// A chunk's payload with so many packets.
 std::string Packets(int count, uint64_t& timestamp) {
@@ -117,9 +54,10 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
   std::string trace;
   {
     RecorderRun recorder(options, log);
-    TracedConsumer consumer(options.consumer->listen);
-    const uint64_t session =
-        consumer.Invoke("EnableTracing", EnableTracingArgs(FillPolicy::kRingBuffer));
+    auto consumer = Consumer::Connect(options.consumer->listen).value();
+    const std::string args = EnableTracingArgs(FillPolicy::kRingBuffer);
+    ASSERT_TRUE(
+        consumer.EnableTracing(std::string(wire::AsText(ipc::TraceConfigOf(wire::AsBytes(args))))));
 
     FakeProducer producer(options.producer.listen, "p");
     ASSERT_TRUE(producer.Connect());
@@ -148,16 +86,16 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
                     .fragments = 20,
                     .payload = Packets(20, timestamp),
                     .complete = false});
-    const uint64_t flush = consumer.Invoke("Flush", "");
+    const uint64_t flush = consumer.StartFlush().value();
     const auto asked = producer.WaitForFlush();
     ASSERT_TRUE(asked);
     std::string acknowledgement;
     CommitRequestBuilder(acknowledgement).SetFlushRequestId(*asked);
     ASSERT_TRUE(producer.Commit(acknowledgement));
-    consumer.ReadReplies(flush);
-    consumer.Invoke("DisableTracing", "");
-    consumer.ReadReplies(session);
-    trace = TraceOf(consumer.ReadReplies(consumer.Invoke("ReadBuffers", "")));
+    ASSERT_TRUE(consumer.WaitFor(flush));
+    ASSERT_TRUE(consumer.DisableTracing());
+    ASSERT_TRUE(consumer.WaitUntilDisabled());
+    ASSERT_TRUE(consumer.ReadBuffers(trace));
   }
   service->Terminate();
   service->TakeEnding();

@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ringscope::testing {
@@ -18,8 +19,8 @@ bool CarriesDescriptor(ipc::MethodName method) {
 }  // namespace
 
 ClientConnection::ClientConnection(EventLoop& loop, UniqueFd fd,
-                                   std::span<const ipc::PortMethod> methods)
-    : loop_(loop), socket_(std::move(fd)), methods_(methods) {}
+                                   std::span<const ipc::PortMethod> methods, FrameShuffle* shuffle)
+    : loop_(loop), socket_(std::move(fd)), methods_(methods), shuffle_(shuffle) {}
 
 Status ClientConnection::Serve(Port& port) {
   port_ = &port;
@@ -40,12 +41,43 @@ void ClientConnection::OnReadable(uint32_t) {
       closed_ |= !frame;
       break;
     }
-    OnFrame(std::move(**frame));
+    if (received_) *received_ += wire::AsText((*frame)->frame.whole);
+    if (shuffle_ == nullptr)
+      OnFrame(std::move(**frame));
+    else
+      waiting_.push_back(
+          {std::string(wire::AsText((*frame)->frame.whole)), std::move((*frame)->fds)});
   }
+  if (!waiting_.empty()) shuffle_->Add(*this);
   if (!state || *state == IoState::kClosed) closed_ = true;
   if (!closed_) return SendQueued();
   watch_.Reset();
-  port_->OnDisconnect();
+  if (waiting_.empty()) port_->OnDisconnect();
+}
+
+bool ClientConnection::HandleNext() {
+  WaitingFrame next = std::move(waiting_.front());
+  waiting_.pop_front();
+  OnFrame({ipc::ParseFrame(wire::AsBytes(next.bytes)).value(), std::move(next.fds)});
+  if (!waiting_.empty()) return true;
+  if (closed_) port_->OnDisconnect();
+  return false;
+}
+
+void FrameShuffle::Add(ClientConnection& connection) {
+  if (std::ranges::find(waiting_, &connection) == waiting_.end()) waiting_.push_back(&connection);
+  next_ = loop_.CallSoon([this] { HandleSome(); });
+}
+
+void FrameShuffle::HandleSome() {
+  constexpr size_t kMostInARow = 3;
+  if (waiting_.empty()) return;
+  ClientConnection& connection = *waiting_[random_() % waiting_.size()];
+  bool has_more = true;
+  for (size_t left = 1 + random_() % kMostInARow; left > 0 && has_more; --left)
+    has_more = connection.HandleNext();
+  if (!has_more) Remove(connection);
+  next_ = loop_.CallSoon([this] { HandleSome(); });
 }
 
 void ClientConnection::OnFrame(PassingFrame frame) {
@@ -84,6 +116,8 @@ void ClientConnection::Reply(uint64_t request_id, const std::string& reply, bool
 void ClientConnection::Close() {
   if (std::exchange(closed_, true)) return;
   watch_.Reset();
+  waiting_.clear();
+  if (shuffle_ != nullptr) shuffle_->Remove(*this);
   port_->OnDisconnect();
 }
 

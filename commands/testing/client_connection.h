@@ -2,9 +2,13 @@
 #define RINGSCOPE_COMMANDS_TESTING_CLIENT_CONNECTION_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
+#include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/record/event_loop.h"
@@ -24,6 +28,26 @@ struct ClientRequest {
   std::vector<UniqueFd> fds;
 };
 
+class ClientConnection;
+
+/// Lets connections handle the frames that have arrived in random order.
+class FrameShuffle {
+ public:
+  explicit FrameShuffle(EventLoop& loop) : loop_(loop) {}
+
+  /// The connection has frames that are not handled.
+  void Add(ClientConnection& connection);
+  void Remove(ClientConnection& connection) { std::erase(waiting_, &connection); }
+
+ private:
+  void HandleSome();
+
+  EventLoop& loop_;
+  std::mt19937 random_;
+  std::vector<ClientConnection*> waiting_;
+  EventLoop::Timer next_;
+};
+
 /// The service's end of a connection: answers the bind, hands requests to a port, sends replies.
 class ClientConnection {
  public:
@@ -36,7 +60,12 @@ class ClientConnection {
     virtual void OnDisconnect() = 0;
   };
 
-  ClientConnection(EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods);
+  /// @param shuffle of the frames; nullptr: they are handled as they arrive
+  ClientConnection(EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods,
+                   FrameShuffle* shuffle = nullptr);
+  ~ClientConnection() {
+    if (shuffle_ != nullptr) shuffle_->Remove(*this);
+  }
 
   /// Hands all requests to the port, until the client goes.
   Status Serve(Port& port);
@@ -45,8 +74,18 @@ class ClientConnection {
   /// Ends the connection, from this side.
   void Close();
   PeerIdentity peer() const { return PeerOf(socket_.fd()); }
+  /// Keeps the bytes of all frames from now on, for TakeReceived.
+  void KeepReceived() { received_.emplace(); }
+  std::string TakeReceived() { return std::exchange(received_, {}).value_or(""); }
+
+  /// For the shuffle: handles the next frame. @return true if there are more
+  bool HandleNext();
 
  private:
+  struct WaitingFrame {
+    std::string bytes;
+    std::vector<UniqueFd> fds;
+  };
   void OnReadable(uint32_t events);
   void OnFrame(PassingFrame frame);
   void SendQueued();
@@ -54,6 +93,9 @@ class ClientConnection {
   EventLoop& loop_;
   FrameSocket socket_;
   const std::span<const ipc::PortMethod> methods_;
+  FrameShuffle* const shuffle_;
+  std::deque<WaitingFrame> waiting_;
+  std::optional<std::string> received_;
   ipc::MethodTable table_;
   Port* port_ = nullptr;
   bool closed_ = false;

@@ -80,7 +80,7 @@ void ConsumerPort::EnableTracing(ClientRequest& request) {
   UniqueFd file;
   if (!request.fds.empty()) file = std::move(request.fds.front());
   const std::string error =
-      service_.EnableTracing(*this, ipc::TraceConfigOf(request.args), std::move(file));
+      service_.EnableTracing(this, ipc::TraceConfigOf(request.args), std::move(file));
   if (!error.empty()) {
     connection_.Reply(request.id,
                       Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));

@@ -1,12 +1,10 @@
 #include "commands/testing/ipc_peer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
+#include <atomic>
 #include <cstdlib>
 
 namespace ringscope::testing {
@@ -20,13 +18,12 @@ bool WaitFor(int fd, short events) {
   return ::poll(&entry, 1, kPatienceMs) == 1;
 }
 
-uint8_t* Map(int fd, size_t bytes) {
-  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapped == MAP_FAILED) std::abort();
-  return static_cast<uint8_t*>(mapped);
-}
-
 }  // namespace
+
+bool IsClosed(int socket) {
+  char byte = 0;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
 
 std::pair<UniqueFd, UniqueFd> MakeSocketPair() {
   int fds[2];
@@ -117,26 +114,5 @@ std::string EnableTracingArgs(FillPolicy policy) {
   wire::AppendBytes(args, 1, wire::AsBytes(encoded));
   return args;
 }
-
-TestMemory::TestMemory(size_t bytes, bool sealed)
-    : fd_(::memfd_create("smb", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(bytes) {
-  if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) std::abort();
-  if (sealed && ::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) std::abort();
-  data_ = Map(fd_.get(), size_);
-}
-
-TestMemory::TestMemory(UniqueFd fd) : fd_(std::move(fd)) {
-  struct stat info {};
-  if (::fstat(fd_.get(), &info) != 0) std::abort();
-  size_ = static_cast<size_t>(info.st_size);
-  data_ = Map(fd_.get(), size_);
-}
-
-TestMemory::~TestMemory() {
-  if (data_ != nullptr) ::munmap(data_, size_);
-}
-
-TestMemory::TestMemory(TestMemory&& other) noexcept
-    : fd_(std::move(other.fd_)), size_(other.size_), data_(std::exchange(other.data_, nullptr)) {}
 
 }  // namespace ringscope::testing

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_TESTING_IPC_PEER_H_
 #define RINGSCOPE_COMMANDS_TESTING_IPC_PEER_H_
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -10,10 +9,10 @@
 #include <vector>
 
 #include "commands/record/socket.h"
+#include "commands/testing/smb_memory.h"
+#include "commands/testing/trace_config_message.h"
 #include "core/log/op.h"
-#include "formats/ipc/ipc_messages.h"
 #include "formats/ipc/ipc_methods.h"
-#include "formats/ipc/smb.h"
 #include "formats/testing/ipc_frames.h"
 
 namespace ringscope::testing {
@@ -28,6 +27,9 @@ struct ReceivedFrame {
   /// Points into `bytes`.
   ipc::Frame Parse() const { return ipc::ParseFrame(wire::AsBytes(bytes)).value(); }
 };
+
+/// Returns true if the peer has closed its end and nothing is left to receive.
+bool IsClosed(int socket);
 
 /// Two connected sockets that do not block.
 std::pair<UniqueFd, UniqueFd> MakeSocketPair();
@@ -87,40 +89,6 @@ Message Decode(Bytes bytes) {
 
 /// EnableTracing's arguments for a session with one V2 buffer of 64 KiB, which source.p writes to.
 std::string EnableTracingArgs(FillPolicy policy);
-
-/// Shared memory that can be written to: a producer's buffer.
-class TestMemory {
- public:
-  static constexpr size_t kPage = 4096;
-
-  /// @param sealed against shrinking
-  TestMemory(size_t bytes, bool sealed);
-  /// Maps another's memory.
-  explicit TestMemory(UniqueFd fd);
-  ~TestMemory();
-  TestMemory(TestMemory&& other) noexcept;
-  TestMemory& operator=(TestMemory&&) = delete;
-
-  int fd() const { return fd_.get(); }
-  size_t size() const { return size_; }
-  uint8_t* data() const { return data_; }
-  std::atomic_ref<uint32_t> bitmap(size_t page) const {
-    return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(data_ + page * kPage));
-  }
-  /// A page's only chunk, header first.
-  uint8_t* chunk(size_t page) const { return data_ + page * kPage + 8; }
-  static constexpr size_t kChunkBytes = 4088;
-
- private:
-  UniqueFd fd_;
-  size_t size_ = 0;
-  uint8_t* data_ = nullptr;
-};
-
-/// A page's bitmap: one chunk, in this state.
-constexpr uint32_t OneChunk(smb::ChunkState state) {
-  return 1u << 28 | static_cast<uint32_t>(state);
-}
 
 }  // namespace ringscope::testing
 

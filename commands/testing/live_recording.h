@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "commands/testing/consumer.h"
+#include "commands/testing/fake_service.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/producer.h"
 #include "commands/testing/recorder_run.h"
 #include "commands/testing/replay_check.h"
-#include "commands/testing/service.h"
 #include "core/testing/ops_in_memory.h"
 
 namespace ringscope::testing {
@@ -26,22 +26,18 @@ class LiveRecording {
  public:
   /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
   explicit LiveRecording(RecorderOptions options = {}, TracingServiceOptions tracing = {})
-      : service_(Service::Start({.producer_socket = UniqueSocketName("service-producer"),
-                                 .consumer_socket = UniqueSocketName("service-consumer"),
-                                 .tracing = tracing})
-                     .value()),
+      : service_(std::make_unique<FakeService>(FakeServiceOptions{.tracing = std::move(tracing)})),
         options_(std::move(options)) {
     if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");
-    options_.producer.connect = service_->options().producer_socket;
-    options_.consumer =
-        PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
+    options_.producer.connect = service_->producer_socket();
+    options_.consumer = PortSockets{UniqueSocketName("listen"), service_->consumer_socket()};
     recorder_.emplace(options_, log_);
   }
 
   const std::string& listen() const { return options_.producer.listen; }
   const std::string& consumer_listen() const { return options_.consumer->listen; }
   /// Where the service's own socket for producers is.
-  const std::string& service_socket() const { return service_->options().producer_socket; }
+  const std::string& service_socket() const { return service_->producer_socket(); }
   MemoryLog& log() { return log_; }
   RecorderRun& recorder() { return *recorder_; }
   /// Ends the service, as if it had crashed.
@@ -71,7 +67,7 @@ class LiveRecording {
   }
 
  private:
-  std::unique_ptr<Service> service_;
+  std::unique_ptr<FakeService> service_;
   RecorderOptions options_;
   MemoryLog log_;
   std::optional<RecorderRun> recorder_;

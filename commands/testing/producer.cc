@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kOwnPageBytes = 4096;
 /// Bytes of a request after which it is sent, whatever it holds: its frame has a limit.
 constexpr size_t kMaxRequestBytes = 64 * 1024;
-constexpr uint32_t kOneChunkLayout = 1u << 28;
 constexpr size_t kOneChunk = 1;
 
 }  // namespace
@@ -140,7 +139,7 @@ std::optional<smb::ChunkPlace> Producer::FindFreeChunk() {
   for (size_t i = 0; i < pages; ++i) {
     const size_t page = (next_page_ + i) % pages;
     uint32_t free = 0;
-    const uint32_t taken = kOneChunkLayout | StateBits(smb::ChunkState::kBeingWritten, 0);
+    const uint32_t taken = OneChunk(smb::ChunkState::kBeingWritten);
     if (!memory_->bitmap(page).compare_exchange_strong(free, taken)) continue;
     next_page_ = page;
     return smb::ChunkPlace{page, 0};
@@ -160,8 +159,7 @@ Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
 }
 
 Status Producer::ReturnChunk(smb::ChunkPlace place, BufferId buffer) {
-  memory_->bitmap(static_cast<size_t>(place.page))
-      .store(kOneChunkLayout | StateBits(smb::ChunkState::kComplete, 0));
+  memory_->bitmap(static_cast<size_t>(place.page)).store(OneChunk(smb::ChunkState::kComplete));
   CommitRequestBuilder(request_).AddChunk(
       {.page = place.page, .index = place.chunk, .target_buffer = Raw(buffer), .data = {}});
   pending_bytes_ += memory_->chunk(place, kOneChunk).size();

@@ -16,8 +16,10 @@ constexpr uint16_t kMinScrapedFragments = 2;
 ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd, ProducerId id)
     : service_(service),
       id_(id),
-      connection_(loop, std::move(fd), ipc::kProducerMethods),
-      peer_(connection_.peer()) {}
+      connection_(loop, std::move(fd), ipc::kProducerMethods, service.shuffle()),
+      peer_(connection_.peer()) {
+  if (service.keeps_journal()) connection_.KeepReceived();
+}
 
 void ProducerPort::OnRequest(ClientRequest& request) {
   using enum ipc::MethodName;
@@ -65,7 +67,7 @@ void ProducerPort::Initialize(ClientRequest& request) {
   ipc::InitializeConnectionReply reply;
   if (!std::exchange(initialized_, true)) {
     name_ = init.producer_name;
-    scraped_ = init.scraping_mode == ipc::kScrapingEnabled;
+    scraping_mode_ = init.scraping_mode;
     memory_hint_ = {static_cast<size_t>(init.size_hint), static_cast<size_t>(init.page_size_hint)};
     service_.OnProducerInitialized(*this);
     if (init.provides_shared_memory && !request.fds.empty()) {
@@ -96,7 +98,7 @@ void ProducerPort::Register(const ClientRequest& request) {
 Status ProducerPort::SetUpMemory(MemorySizes sizes) {
   if (memory_ && !brought_memory_) return {};
   if (!memory_) {
-    auto memory = SmbMemory::Create(sizes.bytes, sizes.page_bytes);
+    auto memory = SmbMemory::Create(sizes.bytes, sizes.page_bytes, service_.options().seal_memory);
     if (!memory) return tl::unexpected<Error>(std::move(memory).error());
     memory_.emplace(std::move(*memory));
     service_.OnMemory(*this);
@@ -129,7 +131,10 @@ CommitRequestParser& ProducerPort::TakeChunks(Bytes request, std::string& data) 
     if (!pages.AppendComplete(place, copy)) continue;
     ChunkToMove moved = chunk;
     moved.data = wire::AsBytes(copy);
-    builder.AddChunk(moved);
+    if (const auto& on_chunk = service_.options().on_chunk)
+      on_chunk(*moved.data);
+    else
+      builder.AddChunk(moved);
     // Free; the last busy chunk of a page takes the page's layout with it.
     const auto bitmap = memory_->bitmap(static_cast<size_t>(place.page));
     const uint32_t busy = StateBits(smb::ChunkState::kComplete, static_cast<size_t>(place.chunk));
@@ -144,7 +149,7 @@ CommitRequestParser& ProducerPort::TakeChunks(Bytes request, std::string& data) 
 }
 
 void ProducerPort::Scrape(const std::function<bool(BufferId)>& wants, std::string& request) const {
-  if (!scraped_ || !memory_) return;
+  if (scraping_mode_ != ipc::kScrapingEnabled || !memory_) return;
   std::string data;
   std::vector<std::pair<smb::FoundChunk, size_t>> found;
   const auto take = [&](const smb::FoundChunk& chunk) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands/testing/client_connection.h"
+#include "commands/testing/service_journal.h"
 #include "commands/testing/smb_memory.h"
 #include "core/base/ids.h"
 #include "core/perfetto/commit_request.h"
@@ -29,6 +30,7 @@ class ProducerPort : public ClientConnection::Port {
   ProducerId id() const { return id_; }
   const std::string& name() const { return name_; }
   PeerIdentity peer() const { return peer_; }
+  GoneProducer AsGone() { return {connection_.TakeReceived(), scraping_mode_}; }
   const std::vector<ipc::DataSourceDescriptor>& sources() const { return sources_; }
   const std::map<WriterId, BufferId>& writers() const { return writers_; }
 
@@ -60,7 +62,7 @@ class ProducerPort : public ClientConnection::Port {
   const PeerIdentity peer_;
   std::string name_;
   bool initialized_ = false;
-  bool scraped_ = false;  // by the service
+  uint64_t scraping_mode_ = 0;
   MemorySizes memory_hint_;
   std::optional<SmbMemory> memory_;
   bool brought_memory_ = false;

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "formats/ipc/ipc_messages.h"
+#include "commands/testing/trace_config_message.h"
 
 namespace ringscope::testing {
 

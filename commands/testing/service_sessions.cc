@@ -59,10 +59,11 @@ std::string CommandWith(uint32_t field, const SourceInstance& instance) {
 
 }  // namespace
 
-std::string TracingService::Refusal(const ConsumerPort& consumer, const ServiceConfig& config,
+std::string TracingService::Refusal(const ConsumerPort* consumer, const ServiceConfig& config,
                                     const UniqueFd& file) const {
   for (const auto& [id, session] : sessions_) {
-    if (session->consumer == &consumer) return "A consumer is already tracing";
+    if (consumer != nullptr && session->consumer == consumer)
+      return "A consumer is already tracing";
     if (!config.unique_session_name.empty() && session->state != SessionState::kCloned &&
         session->config.unique_session_name == config.unique_session_name)
       return "A session with this unique_session_name exists";
@@ -94,14 +95,14 @@ BufferId TracingService::NextBufferId() {
   return BufferId{last_buffer_};
 }
 
-std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_config, UniqueFd file) {
+std::string TracingService::EnableTracing(ConsumerPort* consumer, Bytes raw_config, UniqueFd file) {
   ServiceConfig config;
   if (!DecodeMessage(raw_config, config)) return "The trace config cannot be parsed";
   if (std::string error = Refusal(consumer, config, file); !error.empty()) return error;
   const uint64_t id = ++last_session_;
   TracingSession& session = *(sessions_[id] = std::make_unique<TracingSession>());
   session.id = id;
-  session.consumer = &consumer;
+  session.consumer = consumer;
   session.config = std::move(config);
   session.raw_config = std::string(wire::AsText(raw_config));
   std::random_device random;

@@ -24,10 +24,10 @@ MemorySizes NegotiatedMemory(MemorySizes config, MemorySizes hint) {
   return smb::IsPageSize(page) && bytes % page == 0 ? MemorySizes{bytes, page} : kDefaultMemory;
 }
 
-Result<SmbMemory> SmbMemory::Create(size_t bytes, size_t page_bytes) {
+Result<SmbMemory> SmbMemory::Create(size_t bytes, size_t page_bytes, bool sealed) {
   UniqueFd fd(::memfd_create("ringscope-smb", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+      (sealed && ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)) {
     return Fail(ErrorCode::kIo, fmt::format("cannot make shared memory of {} bytes: {}", bytes,
                                             std::strerror(errno)));
   }

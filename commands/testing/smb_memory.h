@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "commands/record/socket.h"
 #include "core/base/result.h"
@@ -24,8 +25,8 @@ MemorySizes NegotiatedMemory(MemorySizes config, MemorySizes hint);
 /// A shared memory buffer as its producer and the service use it: both write to it.
 class SmbMemory : public smb::Memory {
  public:
-  /// New memory, sealed against shrinking.
-  static Result<SmbMemory> Create(size_t bytes, size_t page_bytes);
+  /// Makes memory. @param sealed against shrinking
+  static Result<SmbMemory> Create(size_t bytes, size_t page_bytes, bool sealed = true);
   /// Another's memory.
   static Result<SmbMemory> Map(UniqueFd fd, size_t page_bytes);
   ~SmbMemory() override;
@@ -42,6 +43,7 @@ class SmbMemory : public smb::Memory {
   std::atomic_ref<uint32_t> bitmap(size_t page) const {
     return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(data_ + page * page_bytes_));
   }
+  uint8_t* data() const { return data_; }
   /// A chunk of a page that is divided into so many, header first.
   std::span<uint8_t> chunk(smb::ChunkPlace place, size_t chunks) const;
 
@@ -53,6 +55,27 @@ class SmbMemory : public smb::Memory {
   uint8_t* data_;
   size_t size_;
   size_t page_bytes_;
+};
+
+/// A page's bitmap: one chunk, in this state.
+constexpr uint32_t OneChunk(smb::ChunkState state) {
+  return 1u << 28 | static_cast<uint32_t>(state);
+}
+
+/// A producer's shared memory with one chunk in each page.
+class TestMemory : public SmbMemory {
+ public:
+  static constexpr size_t kPage = 4096;
+  static constexpr size_t kChunkBytes = kPage - smb::kPageHeaderBytes;
+
+  /// @param sealed against shrinking
+  TestMemory(size_t bytes, bool sealed) : SmbMemory(Create(bytes, kPage, sealed).value()) {}
+  /// Maps another's memory.
+  explicit TestMemory(UniqueFd fd) : SmbMemory(Map(std::move(fd), kPage).value()) {}
+
+  int fd() const { return SmbMemory::fd().get(); }
+  /// A page's only chunk, header first.
+  uint8_t* chunk(size_t page) const { return SmbMemory::chunk({page, 0}, 1).data(); }
 };
 
 /// The bits of a page's bitmap that hold the state of a chunk.

@@ -7,8 +7,16 @@
 
 namespace ringscope::testing {
 
-TracingService::TracingService(EventLoop& loop, TracingServiceOptions options)
-    : loop_(loop), options_(options) {}
+TracingService::TracingService(EventLoop& loop, TracingServiceOptions options,
+                               ServiceJournal& journal)
+    : loop_(loop), options_(std::move(options)), journal_(journal), shuffle_(loop) {
+  if (!options_.traces_all) return;
+  constexpr uint64_t kBufferKb = 64;
+  ipc::TraceConfig config;
+  config.buffers = {{.size_kb = kBufferKb, .experimental_mode = ipc::kExperimentalModeV2}};
+  const std::string encoded = Encode(config);
+  static_cast<void>(EnableTracing(nullptr, wire::AsBytes(encoded), {}));
+}
 
 TracingService::~TracingService() = default;
 
@@ -82,9 +90,29 @@ void TracingService::OnProducerInitialized(ProducerPort& producer) {
 
 void TracingService::OnMemory(ProducerPort& producer) { Announce(MemoryOf(producer)); }
 
+void TracingService::AddToAll(const std::string& source) {
+  TracingSession& session = *sessions_.begin()->second;
+  auto& known = session.config.data_sources;
+  const auto has_name = [&](const auto& other) { return other.config.name == source; };
+  if (std::ranges::any_of(known, has_name)) return;
+  known.push_back({.config = {.name = source}});
+  wire::AppendBytes(session.raw_config, proto::TraceConfig::kDataSources,
+                    wire::AsBytes(Encode(known.back())));
+}
+
+void TracingService::FlushAll() {
+  Flush(*sessions_.begin()->second, /*timeout_ms=*/0, /*flags=*/0, [](bool) {});
+}
+
+void TracingService::SendTo(const std::string& name, const ipc::AsyncCommand& command) {
+  for (const auto& [id, producer] : producers_)
+    if (producer->name() == name) producer->SendCommand(command);
+}
+
 void TracingService::OnSourceRegistered(ProducerPort& producer,
                                         const ipc::DataSourceDescriptor& source) {
   sources_.emplace_back(producer.id(), source);
+  if (options_.traces_all) AddToAll(source.name);
   using State = TracingSession::State;
   for (const auto& [id, session] : sessions_) {
     if (session->state != State::kConfigured && session->state != State::kStarted) continue;
@@ -113,6 +141,7 @@ void TracingService::OnCommit(ProducerPort& producer, Bytes request) {
   if (!producer.has_memory()) return;  // the acknowledgement of a flush, too
   std::string commit;
   const std::optional<uint64_t> flush = producer.TakeChunks(request, commit).flush_request_id();
+  if (keeps_journal()) journal_.NoteCommit(producer.name(), wire::AsBytes(commit), flush);
   // Each session gets its part. Their buffers are different ones.
   CommitRequestParser parser;
   static_cast<void>(parser.Parse(wire::AsBytes(commit)));
@@ -167,6 +196,7 @@ void TracingService::OnProducerGone(ProducerPort& producer) {
   const std::vector<ipc::DataSourceDescriptor> gone = producer.sources();
   for (const ipc::DataSourceDescriptor& source : gone) OnSourceGone(producer, source.name);
   Announce(ProducerDisconnected{producer.id()});
+  if (keeps_journal()) journal_.NoteEnd(producer.name(), producer.AsGone());
   Post([this, id = producer.id()] { producers_.erase(id); });
 }
 

@@ -10,6 +10,7 @@
 #include "commands/record/event_loop.h"
 #include "commands/testing/consumer_port.h"
 #include "commands/testing/producer_port.h"
+#include "commands/testing/service_journal.h"
 #include "commands/testing/tracing_session.h"
 
 namespace ringscope::testing {
@@ -20,6 +21,15 @@ struct TracingServiceOptions {
   /// Bytes of packets after which a pass for a consumer, or for a file, ends.
   uint64_t consumer_pass_bytes = 32 * 1024;
   uint64_t file_pass_bytes = 1024 * 1024;
+  /// From its start the service has a session without a consumer, with one buffer, in which each
+  /// data source takes part. What producers do then is in the journal.
+  bool traces_all = false;
+  bool seal_memory = true;  // against shrinking
+  /// Frames of different connections that have arrived are handled in random order, as a busy
+  /// service may: who wants an order must wait for replies.
+  bool shuffle = false;
+  /// Gets each committed chunk in place of the buffers and the journal: for measurements.
+  std::function<void(Bytes chunk)> on_chunk = {};
 };
 
 /// A small tracing service: sessions, their data sources and buffers, flushes, reads, clones, as
@@ -27,7 +37,7 @@ struct TracingServiceOptions {
 /// arrives first is handled first.
 class TracingService {
  public:
-  TracingService(EventLoop& loop, TracingServiceOptions options);
+  TracingService(EventLoop& loop, TracingServiceOptions options, ServiceJournal& journal);
   ~TracingService();
 
   void AddProducer(UniqueFd fd);
@@ -46,7 +56,8 @@ class TracingService {
   void Announce(const OpBody& fact);
 
   // From consumers. Empty errors: none.
-  std::string EnableTracing(ConsumerPort& consumer, Bytes raw_config, UniqueFd file);
+  /// @param consumer nullptr: the session has none
+  std::string EnableTracing(ConsumerPort* consumer, Bytes raw_config, UniqueFd file);
   void StartTracing(TracingSession& session);
   void DisableTracing(TracingSession& session);
   void FreeBuffers(TracingSession& session);
@@ -77,8 +88,16 @@ class TracingService {
   /// The sessions, and clones, that there are.
   ipc::QueryServiceStateReply ListSessions() const;
 
+  /// Flushes the session that traces everything.
+  void FlushAll();
+  /// Sends a command to the producer of this name.
+  void SendTo(const std::string& producer, const ipc::AsyncCommand& command);
+
   EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
+  bool keeps_journal() const { return options_.traces_all && !options_.on_chunk; }
+  /// The order in which frames are handled; nullptr: as they arrive.
+  FrameShuffle* shuffle() { return options_.shuffle ? &shuffle_ : nullptr; }
 
  private:
   using Timer = EventLoop::Timer;
@@ -90,9 +109,11 @@ class TracingService {
   TracingSession* OwnerOf(BufferId id);
   void Introduce(const ProducerPort& producer, TracingSession& session);
   void Scrape(const ProducerPort& producer, TracingSession& session);
+  /// Lets a data source take part in the session that traces everything.
+  void AddToAll(const std::string& source);
 
   // Sessions: service_sessions.cc.
-  std::string Refusal(const ConsumerPort& consumer, const ServiceConfig& config,
+  std::string Refusal(const ConsumerPort* consumer, const ServiceConfig& config,
                       const UniqueFd& file) const;
   BufferId NextBufferId();
   MemorySizes MemoryFor(const ProducerPort& producer, const TracingSession& session) const;
@@ -137,6 +158,8 @@ class TracingService {
 
   EventLoop& loop_;
   const TracingServiceOptions options_;
+  ServiceJournal& journal_;
+  FrameShuffle shuffle_;
   std::map<ProducerId, std::unique_ptr<ProducerPort>> producers_;
   /// All data sources, in the order of their registration.
   std::vector<std::pair<ProducerId, ipc::DataSourceDescriptor>> sources_;

@@ -37,7 +37,7 @@ void AddedBuffers::SetUpBefore(const Op& commit) {
                   .index = i,
                   .size = buffer.size_kb * 1024,
                   .policy = buffer.policy,
-                  .engine = buffer.is_v2 ? "v2" : "v1"};
+                  .engine = buffer.engine()};
   }
   for (const auto& [id, size] : buffers_.sizes)
     setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});

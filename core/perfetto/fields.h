@@ -141,6 +141,8 @@ struct TraceConfig {
     kFlushTimeoutMs = 14,
     kTriggerConfig = 17,
     kIncrementalStateConfig = 21,
+    kUniqueSessionName = 22,
+    kOutputPath = 29,
     kWriteFlushMode = 44,
   };
 };
@@ -154,7 +156,14 @@ struct Trigger {
 };
 /// TraceConfig.BufferConfig
 struct BufferConfig {
-  enum : uint32_t { kSizeKb = 1, kFillPolicy = 4, kName = 7, kExperimentalMode = 8 };
+  enum : uint32_t {
+    kSizeKb = 1,
+    kFillPolicy = 4,
+    kTransferOnClone = 5,
+    kClearBeforeClone = 6,
+    kName = 7,
+    kExperimentalMode = 8,
+  };
 };
 /// TraceConfig.DataSource
 struct DataSource {

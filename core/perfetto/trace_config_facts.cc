@@ -28,6 +28,9 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
   if (wire::LastVarint(message, proto::BufferConfig::kFillPolicy) == kDiscard)
     buffer.policy = FillPolicy::kDiscard;
   buffer.is_v2 = wire::LastVarint(message, proto::BufferConfig::kExperimentalMode) == kV2;
+  const auto is_set = [&](uint32_t field) { return wire::LastVarint(message, field) > 0; };
+  buffer.transfer_on_clone = is_set(proto::BufferConfig::kTransferOnClone);
+  buffer.clear_before_clone = is_set(proto::BufferConfig::kClearBeforeClone);
   return buffer;
 }
 
@@ -113,6 +116,10 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
         facts.clear_period_ms =
             wire::LastVarint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
+      if (field->number == proto::TraceConfig::kUniqueSessionName)
+        facts.unique_session_name = wire::AsText(field->bytes);
+      if (field->number == proto::TraceConfig::kOutputPath)
+        facts.output_path = wire::AsText(field->bytes);
     }
   }
   for (size_t i = 0; i < facts.sources.size(); ++i) {

@@ -17,7 +17,12 @@ struct ConfiguredBuffer {
   uint64_t size_kb = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   bool is_v2 = false;
+  bool transfer_on_clone = false;
+  bool clear_before_clone = false;
 
+  /// Engine of a service that uses V1 unless it is asked for another. The mode 2 of v54 to v57 is
+  /// V1, too: V2 in its shadow is only compared with it.
+  const char* engine() const { return is_v2 ? "v2" : "v1"; }
   friend bool operator==(const ConfiguredBuffer&, const ConfiguredBuffer&) = default;
 };
 
@@ -52,6 +57,8 @@ struct TraceConfigFacts {
   std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> duration_ms;
   std::optional<uint64_t> max_file_size;  // bytes
+  std::string unique_session_name;
+  std::string output_path;
   std::vector<ConfiguredBuffer> buffers;  // by index
   std::vector<ConfiguredSource> sources;
 

@@ -60,7 +60,7 @@ class InsertedReads : public OpSource {
   /// @param source outlives this; it is at the session's first record
   InsertedReads(OpSource& source, std::vector<FoundRead> reads)
       : source_(source), reads_(std::move(reads)) {}
-  /// The same of a source that this owns.
+  /// @param source owned; it is at the session's first record
   InsertedReads(std::unique_ptr<OpSource> source, std::vector<FoundRead> reads)
       : owned_(std::move(source)), source_(*owned_), reads_(std::move(reads)) {}
 

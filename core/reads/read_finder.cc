@@ -236,7 +236,7 @@ class Finder {
         .transform([](bool) {});
   }
 
-  /// Whether a read now would return the file's next packets, up to the border.
+  /// Returns true if a read now would return the file's next packets, up to the border.
   Result<bool> ReturnsTheNext(const Session& session, FileComparer& comparer, uint64_t border) {
     uint64_t at = comparer.compared();
     for (const auto& [id, buffer] : session.buffers()) {

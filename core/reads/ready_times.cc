@@ -11,7 +11,7 @@
 namespace ringscope {
 namespace {
 
-/// What is read at once needs little space; what waits for a patch needs more.
+/// Size that holds the packets which wait for a patch; all others are read at once.
 constexpr uint64_t kLeastSize = uint64_t{64} << 20;
 
 /// The session in ring buffers that are large and read all the time, so that they lose next to

@@ -14,8 +14,8 @@
 
 namespace ringscope {
 
-/// Where a read may have been that returned the file's packets up to a border, and none of those
-/// after it. Records are counted from 1.
+/// Records after which a read may have been that returned the file's packets up to a border, and
+/// none of those after it. Records are counted from 1.
 struct ReadSpan {
   uint64_t earliest = 0;  // after this record all packets up to the border could be read
   uint64_t latest = 0;    // after it none of those that follow the border could
@@ -33,12 +33,13 @@ class ReadyTimes {
 
   /// @param packets the border: after so many packets of the file
   ReadSpan SpanOf(uint64_t packets) const { return {earliest_[packets], latest_[packets]}; }
-  /// Whether the log has this packet of the file.
+  /// Returns true if the log has this packet of the file.
   bool IsInLog(uint64_t packet) const { return in_log_[packet]; }
   uint64_t records() const { return times_.size(); }
   /// The log's time at a record; 0 before the first.
   uint64_t TimeAt(uint64_t record) const { return record == 0 ? 0 : times_[record - 1]; }
-  /// Where else a read after this record returns the same, as nothing is committed in between.
+  /// Returns the records after which a read returns the same as after this one, as nothing is
+  /// committed in between.
   ReadSpan SameAs(uint64_t record) const;
   /// The last record of this time or an earlier one.
   uint64_t RecordAt(uint64_t time_ns) const;

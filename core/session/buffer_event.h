@@ -88,7 +88,7 @@ struct BufferEvent {
 const char* InWords(DiscardReason reason);
 /// The event in words, without record and time: "1:4#17 evicted unread for 2:1#90 (4,096 bytes)".
 std::string Describe(const BufferEvent& event);
-/// What a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
+/// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
 std::string WaitsFor(StallReason reason, const std::string& chunk);
 template <>
 inline constexpr std::array kEnumNames<BufferEvent::Kind> = {

@@ -21,7 +21,7 @@ class VmFeed : public EngineObserver {
   /// @return whether a program took the packet
   bool Feed(const Packet& packet);
   const LogMoment& now() const { return now_; }
-  /// That has the programs.
+  /// Returns the buffer that has the programs.
   const SessionBuffer& fed_buffer() const { return *fed_buffer_; }
 
  private:

@@ -37,7 +37,7 @@ Status ReadPolicy::BeforeTime(uint64_t time_ns) {
   return ReadAll(pass_bytes_, Session::Reach::kFreed);
 }
 
-/// In kAuto: whether reads for a file are assumed.
+/// Returns true if reads for a file are assumed. For kAuto.
 Result<bool> ReadPolicy::IsForFile() {
   if (for_file_) return *for_file_;
   bool for_file = !has_recorded_reads_ && service_.streams();
@@ -67,8 +67,6 @@ Status ReadPolicy::OnRecordedRead(const ReadPass& read) {
   ++used_.left_out;
   return {};
 }
-
-Status ReadPolicy::BeforeFreed(BufferId buffer) { return FinishLastReads(buffer); }
 
 Status ReadPolicy::AtEnd(bool is_plain) {
   const CloneFacts* const clone = session_.clone();
@@ -107,18 +105,18 @@ ReadsUsed ReadPolicy::used() const {
   return used;
 }
 
-/// One pass over all buffers. @return true if it reached its limit
-Result<bool> ReadPolicy::Pass(std::optional<uint64_t> max_bytes, std::optional<uint64_t> session) {
+/// Makes one pass over all buffers. @return true if it reached its limit
+Result<bool> ReadPolicy::Pass(std::optional<uint64_t> max_bytes, Session::Reach reach,
+                              std::optional<uint64_t> session) {
   ++passes_;
-  return session_.ReadAllBuffers(max_bytes, Session::Reach::kOpen, session);
+  return session_.ReadAllBuffers(max_bytes, reach, session);
 }
 
-/// Passes over all buffers until one does not reach its limit.
+/// Makes passes over all buffers until one does not reach its limit.
 Status ReadPolicy::ReadAll(std::optional<uint64_t> pass_bytes, Session::Reach reach,
                            std::optional<uint64_t> session) {
   for (bool more = true; more;) {
-    ++passes_;
-    RS_ASSIGN_OR_RETURN(more, session_.ReadAllBuffers(pass_bytes, reach, session));
+    RS_ASSIGN_OR_RETURN(more, Pass(pass_bytes, reach, session));
   }
   return {};
 }
@@ -134,11 +132,8 @@ Status ReadPolicy::ReadClone(const CloneFacts& clone) {
     return ReadAll(
         pass_bytes_.value_or(clone.is_in_file ? ServiceReads::kFilePassBytes : kClonePassBytes),
         Session::Reach::kClone);
-  for (const uint64_t max_bytes : clone.passes) {
-    ++passes_;
-    RS_RETURN_IF_ERROR(
-        session_.ReadAllBuffers(max_bytes, Session::Reach::kClone, std::nullopt).map([](bool) {}));
-  }
+  for (const uint64_t max_bytes : clone.passes)
+    RS_RETURN_IF_ERROR(Pass(max_bytes, Session::Reach::kClone, {}).map([](bool) {}));
   return {};
 }
 
@@ -163,7 +158,8 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
     ++passes_;
     return session_.ReadBuffer(*read.buffer, {read.max_packets, read.max_bytes}).map([](bool) {});
   }
-  RS_ASSIGN_OR_RETURN(const bool at_limit, Pass(read.max_bytes, read.session));
+  RS_ASSIGN_OR_RETURN(const bool at_limit,
+                      Pass(read.max_bytes, Session::Reach::kOpen, read.session));
   const size_t pass = used_.finished.size();
   used_.finished.push_back(!at_limit);
   std::erase_if(limited_, [&](const ReadPass& other) { return other.session == read.session; });
@@ -178,10 +174,9 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
 }
 
 Status ReadPolicy::Continue(const ReadPass& read) {
-  for (bool more = true; more;) {
-    ++used_.added_passes;
-    RS_ASSIGN_OR_RETURN(more, Pass(read.max_bytes, read.session));
-  }
+  const uint64_t before = passes_;
+  RS_RETURN_IF_ERROR(ReadAll(read.max_bytes, Session::Reach::kOpen, read.session));
+  used_.added_passes += passes_ - before;
   return {};
 }
 

@@ -92,6 +92,7 @@ class ReadPolicy {
              LookAhead log, bool moves_sequences);
 
   ServiceReads& service() { return service_; }
+  const ServiceReads& service() const { return service_; }
   uint64_t passes() const { return passes_; }
 
   /// The first record that has a time follows.
@@ -101,7 +102,7 @@ class ReadPolicy {
   /// A record shows that the service reads for a file.
   Status OnFileRead();
   Status OnRecordedRead(const ReadPass& read);
-  Status BeforeFreed(BufferId buffer);
+  Status BeforeFreed(BufferId buffer) { return FinishLastReads(buffer); }
   /// The log ends. A clone that is replayed is read afterwards, and nothing else.
   /// @param is_plain the log consists of plain operations that are replayed just as written
   Status AtEnd(bool is_plain);
@@ -114,7 +115,8 @@ class ReadPolicy {
   Status ReadForFile(Session::Reach reach);
   Status ReadRecorded(const ReadPass& read);
   Status ReadClone(const CloneFacts& clone);
-  Result<bool> Pass(std::optional<uint64_t> max_bytes, std::optional<uint64_t> session);
+  Result<bool> Pass(std::optional<uint64_t> max_bytes, Session::Reach reach,
+                    std::optional<uint64_t> session);
   Status Continue(const ReadPass& read);
   Status FinishLastReads(std::optional<BufferId> freed);
   Result<bool> IsForFile();

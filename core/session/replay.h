@@ -39,6 +39,7 @@ class Replay {
   const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
   uint64_t read_passes() const { return reads_.passes(); }
+  const ServiceReads& service_reads() const { return reads_.service(); }
   /// After Finish.
   ReadsUsed reads_used() const { return reads_.used(); }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }

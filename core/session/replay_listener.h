@@ -24,8 +24,8 @@ struct SessionPacket {
   bool valid = true;         // passed the service's validation
 };
 
-/// What the first pass over a session's buffers writes in front of what it reads, if their data
-/// sources have programs (ProtoVM).
+/// States that the first pass over a session's buffers writes in front of what it reads, if their
+/// data sources have programs (ProtoVM).
 struct ProtoVmsRead {
   std::optional<uint64_t> session;  // of the tracing service, if the log has several
   Bytes listing;                    // a TraceProvenance message: the sequences known by now
@@ -49,10 +49,6 @@ class ReplayListener {
   virtual void OnRecord(const Op&, const LogMoment&) {}
   /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
   virtual void OnBufferSetUp(SessionBuffer&) {}
-  /// A data source's program is about to run on what the buffer overwrites.
-  virtual void OnProgramSetUp(const SessionBuffer&) {}
-  /// All that the buffer held has left it, for a clone: an empty engine is about to replace its own.
-  virtual void OnBufferEmptied(SessionBuffer&) {}
   /// Another buffer is about to take this one's id. It was drained.
   virtual void OnBufferReplaced(SessionBuffer&) {}
   /// A chunk is about to go into the buffer, unless the service refuses it.
@@ -83,7 +79,7 @@ class ReplayListener {
   virtual Status OnLogEnd(Session&) { return {}; }
   /// The buffer is about to be drained; its engine is of no further use afterwards.
   virtual void OnDrainBegun(BufferId) {}
-  /// The same as OnBufferEvent, because the buffer is drained.
+  /// Something happened inside a buffer because it is drained.
   virtual void OnDrainEvent(const BufferEvent&) {}
   virtual void OnDrainPacket(BufferId, const Packet&) {}
   /// The log is at its end, and all buffers were drained.
@@ -107,7 +103,7 @@ class ReplayListeners {
   void Call(void (ReplayListener::*function)(Parameters...), Arguments&&... arguments) const {
     for (ReplayListener* listener : listeners_) (listener->*function)(arguments...);
   }
-  /// The same of one that can fail: the first error ends it.
+  /// Calls a member function of each that can fail: the first error ends it.
   template <typename Parameter, typename Argument>
   Status Call(Status (ReplayListener::*function)(Parameter), Argument&& argument) const {
     for (ReplayListener* listener : listeners_) RS_RETURN_IF_ERROR((listener->*function)(argument));

@@ -6,7 +6,6 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/perfetto/trace_config_facts.h"
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {
@@ -41,12 +40,7 @@ Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
 
 Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (std::holds_alternative<Commit>(op.body)) return replay_.Apply(op, number);
-  if (std::holds_alternative<RecorderGap>(op.body)) {
-    recorder_gaps_ += IsDamage(op.body) ? 0 : 1;
-  } else if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
-    if (ReadTraceConfigFacts(wire::AsBytes(config->config)).write_into_file)
-      into_file_.insert(config->session.value_or(0));
-  }
+  if (std::holds_alternative<RecorderGap>(op.body)) recorder_gaps_ += IsDamage(op.body) ? 0 : 1;
   clones_.Add(op);
   verdicts_.Add(op.body);
   return replay_.Apply(op, number);
@@ -76,7 +70,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
     }
     const Counts& counts = counter_.counts[id];
     BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
-    result.into_file = into_file_.contains(buffer.session.value_or(0));
+    result.into_file = replay_.service_reads().WritesFile(buffer.session);
     result.read = counts.read;
     result.invalid = counts.invalid;
     result.lost_chunks =

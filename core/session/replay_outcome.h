@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@
 
 namespace ringscope {
 
-/// What programs (ProtoVM) made of packets that a buffer overwrote.
+/// Runs of programs (ProtoVM) on packets that a buffer overwrote.
 struct VmRuns {
   uint64_t folded = 0;    // packets whose content is in a state
   uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
@@ -53,7 +52,7 @@ struct BufferOutcome {
   VmRuns programs() const;
 };
 
-/// What the buffer itself shows.
+/// Returns the part of the outcome that the buffer itself shows.
 BufferOutcome OutcomeOf(const SessionBuffer& buffer);
 
 struct WriterOutcome {
@@ -62,7 +61,7 @@ struct WriterOutcome {
   WriterHistogram histogram;
 };
 
-/// How the replay of one session ended.
+/// The outcome of the replay of one session.
 struct ReplayOutcome {
   std::string path;
   uint64_t session = 0;  // number in the input, from 1
@@ -133,7 +132,6 @@ class CountedReplay {
   uint64_t recorder_gaps_ = 0;
   VerdictBuilder verdicts_;
   CloneScan clones_;
-  std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };
 
 /// All rows that trace processor would derive from a replay's trace, zeros too: the buffers' by

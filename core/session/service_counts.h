@@ -12,8 +12,8 @@
 
 namespace ringscope {
 
-/// What the service counts of its sessions, data sources and flushes, whatever becomes of the
-/// buffers: a part of TraceStats.
+/// Counters of the service's sessions, data sources and flushes, whatever becomes of the buffers: a
+/// part of TraceStats.
 class ServiceCounts {
  public:
   void Apply(const Op& op);

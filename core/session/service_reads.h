@@ -28,8 +28,8 @@ class ServiceReads {
 
   /// No read is due before a record of an earlier time than this, ns.
   uint64_t due_ns() const { return due_ns_; }
-  /// Whether a read is due before a record of this time. It counts as made: periods that nothing
-  /// was committed in are read once, as the first read took all there was.
+  /// Returns true if a read is due before a record of this time. It counts as made: periods that
+  /// nothing was committed in are read once, as the first read took all there was.
   bool TakeDue(uint64_t time_ns);
 
   /// When a read is due because of a record.
@@ -38,19 +38,25 @@ class ServiceReads {
   /// @param time_ns the log's time there; absent: no record had one yet
   Due Take(const Op& op, std::optional<uint64_t> time_ns);
 
-  /// Whether the service answers a read with nothing and touches no buffer: a consumer's, of a
-  /// session that is written into a file, that is only to be cloned, or that waits for a trigger.
+  /// Returns true if the service answers a read with nothing and touches no buffer: a consumer's,
+  /// of a session that is written into a file, that is only to be cloned, or that waits for a
+  /// trigger.
   bool AnswersNothing(const ReadPass& read) const;
 
-  /// Whether a session was or is streamed.
+  /// Returns true if the config of a session has write_into_file.
+  bool WritesFile(std::optional<uint64_t> session) const {
+    const auto found = sessions_.find(session.value_or(0));
+    return found != sessions_.end() && found->second.config.write_into_file;
+  }
+  /// Returns true if a session was or is streamed.
   bool streams() const { return stream_.has_value(); }
-  /// Whether it has not ended, so that its last read is still to come.
+  /// Returns true if it has not ended, so that its last read is still to come.
   bool is_open() const { return stream_ && stream_->open; }
-  /// Which one that is; absent: the log has only one.
+  /// Returns the number of that session; absent if the log has only one.
   std::optional<uint64_t> session() const { return stream_ ? stream_->session : std::nullopt; }
-  /// Of the reads, ns; 0: no session is streamed.
+  /// Returns the period of the reads, ns; 0 if no session is streamed.
   uint64_t period_ns() const { return stream_ ? stream_->period_ns : 0; }
-  /// Whether the log relates its times to CLOCK_MONOTONIC, on which the periods are aligned. If
+  /// Returns true if the log relates its times to CLOCK_MONOTONIC, which aligns the periods. If
   /// not, the two clocks are taken for one.
   bool knows_alignment() const { return boot_ahead_ns_.has_value(); }
 

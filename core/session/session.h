@@ -30,7 +30,7 @@
 
 namespace ringscope {
 
-/// What a buffer really is in this replay, after the user's choices.
+/// The user's choices for a buffer in this replay.
 struct BufferChoice {
   std::optional<std::string> engine;
   std::optional<uint64_t> size;
@@ -51,15 +51,15 @@ struct SessionBuffer {
   std::unique_ptr<Engine> engine;
   bool freed = false;
   bool is_read = false;  // its session, or the clone that has it, had its first pass
-  /// Whether what is folded into a state from now on is in no trace that this replay makes.
+  /// True if packets folded into a state from now on are in no trace that this replay makes.
   bool is_state_written = false;
   std::vector<protovm::VmAccount> former_vms;  // that left with all that the buffer held
   std::optional<uint64_t> session;             // of the tracing service, if the log has several
 
-  /// How the clone that is replayed took the buffer.
+  /// The buffer in the clone that is replayed.
   struct Cloned {
     bool transferred = false;  // the buffer itself, with all that it has counted
-    // What was counted up to then.
+    // Counted up to the clone.
     BufferStats stats;
     std::vector<std::pair<SequenceKey, WriterHistogram>> writers;
   };
@@ -72,7 +72,8 @@ struct SessionBuffer {
   BufferStats stats() const;
   /// The programs (ProtoVM) that run on what it overwrites, in order of creation.
   void VisitPrograms(const ProgramVisitor& visit) const;
-  /// The same of the writers' histograms: a copy starts without any.
+  /// Visits the writers' histograms, as the reader of the buffer gets them: a copy starts without
+  /// any.
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
 };
 
@@ -93,7 +94,7 @@ class Session {
     EngineMaker make_engine;  // absent: EngineInfo::create
     /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
     std::optional<CloneFacts> clone;
-    /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
+    /// Choice of the programs of data sources (ProtoVM) that run on what is overwritten.
     protovm::ProgramChoice programs;
   };
 
@@ -104,7 +105,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// What follows is because of this record.
+  /// Begins a record: all that follows is because of it.
   void BeginRecord(const Op& op, uint64_t number);
   /// Applies a record. Reads happen where the log has them, through the Read functions.
   Status Apply(const Op& op);
@@ -129,7 +130,7 @@ class Session {
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen,
                               std::optional<uint64_t> session = std::nullopt);
   Status ReadClone(BufferId id);
-  /// Whether any buffer has another engine, size or policy than the log gives it.
+  /// Returns true if any buffer has another engine, size or policy than the log gives it.
   bool differs_from_log() const { return differs_from_log_; }
   /// In the replay of a clone: the clone's own reads follow, with sequence ids of its own.
   void BeginCloneReads() { sequence_ids_ = {}; }
@@ -157,7 +158,8 @@ class Session {
   void ListSequences(const SessionBuffer& buffer, std::string& listing);
   Status CloneBuffer(const BufferCloned& cloned);
   Status EmptyBuffer(SessionBuffer& buffer, Erasure why);
-  /// Whether the buffer is set up, but the clone that is replayed has it not, or not any more.
+  /// Returns true if the buffer is set up, but is not, or not any more, in the clone that is
+  /// replayed.
   bool IsOutOfView(BufferId id) const;
   Status ApplyCommit(const Commit& commit);
   void RefuseRequest(const Commit& commit);

@@ -31,7 +31,7 @@ class SessionClock {
   TimeBase base() const { return base_; }
   /// Time of the session's first record that has one, ns; 0: none has.
   uint64_t start_ns() const { return start_ns_.value_or(0); }
-  /// What is to be added to CLOCK_BOOTTIME for the time of day, modulo 2^64; absent: not known.
+  /// Returns the time of day less CLOCK_BOOTTIME, modulo 2^64; absent if it is not known.
   std::optional<uint64_t> wall_offset_ns() const {
     return wall_offset_ns_ ? std::optional(0 - *wall_offset_ns_) : std::nullopt;
   }

@@ -1,4 +1,4 @@
-// What clones do to the buffers of a session, and how the replay of a clone leaves them.
+// Clones of the buffers of a session, and the buffers in the replay of a clone.
 
 #include <fmt/format.h>
 
@@ -83,7 +83,6 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
       if (!chunk.is_padding()) buffer.observer->LeaveForClone(chunk, why);
     }));
   }
-  listeners_.Call(&ReplayListener::OnBufferEmptied, buffer);
   auto engine = MakeEngine(buffer);
   if (!engine) return InBuffer(buffer.id, std::move(engine).error());
   buffer.engine = std::move(*engine);

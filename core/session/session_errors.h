@@ -23,7 +23,8 @@ inline Status CheckEngine(BufferId id, const Engine& engine) {
   return InBuffer(id, *engine.failure());
 }
 
-/// The same before the engine is done with: one in another process may fail later than in a call.
+/// Returns the error of an engine that is done with. Asks it for its counters first, which a
+/// plug-in may fail to give.
 inline Status CheckEngineAtEnd(BufferId id, const Engine& engine) {
   static_cast<void>(engine.stats());
   return CheckEngine(id, engine);

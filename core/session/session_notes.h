@@ -32,7 +32,7 @@ class SessionNotes : public ReplayListener {
   /// "demo-app/appbin": the sequence's producer and thread, as far as they are known and differ.
   /// Fit for a terminal.
   std::string WriterOf(SequenceKey sequence) const;
-  /// The same with the sequence: "1:1 (demo-app/appbin)".
+  /// Returns the sequence and its writer: "1:1 (demo-app/appbin)".
   std::string NameOf(SequenceKey sequence) const;
   /// The sequence's trusted_packet_sequence_id in the trace; 0: none of its packets was read.
   uint32_t TraceIdOf(SequenceKey sequence) const;

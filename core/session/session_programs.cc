@@ -1,4 +1,4 @@
-// How a session sets up the programs (ProtoVM) of data sources, and what becomes of them.
+// Programs (ProtoVM) of the data sources of a session.
 
 #include <fmt/format.h>
 
@@ -77,7 +77,6 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
     return CheckEngine(buffer->id, *buffer->engine);
   const protovm::ProtoVmRules* const rules =
       buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
-  if (rules != nullptr) listeners_.Call(&ReplayListener::OnProgramSetUp, *buffer);
   if (rules != nullptr && buffer->vms == nullptr) {
     auto vms = std::make_unique<protovm::BufferVms>(*rules);
     VmFeed* feed = buffer->observer.get();

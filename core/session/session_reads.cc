@@ -1,4 +1,4 @@
-// How a session reads its buffers.
+// Reads of the buffers of a session.
 
 #include <fmt/format.h>
 

@@ -65,14 +65,15 @@ Result<Frame> ParseFrame(Bytes whole);
 /// Received().
 class FrameDecoder {
  public:
-  /// Where to receive next: at least `kMinSpace` bytes. Frames that Next() returned become invalid.
+  /// Returns the space to receive into: at least `kMinSpace` bytes. Frames that Next() returned
+  /// become invalid.
   std::span<uint8_t> Space();
   void Received(size_t bytes) { end_ += bytes; }
 
   /// The next whole frame, prefix included; nullopt: more bytes are needed. Valid until Space().
   /// kCorrupt: its prefix announces more than kMaxFrameBytes; nothing more can be read.
   Result<std::optional<Bytes>> Next();
-  /// What has been received and not returned.
+  /// Returns the bytes that were received and not returned.
   Bytes rest() const { return {buffer_.get() + begin_, end_ - begin_}; }
   /// Position in the stream of the byte that Next() looks at next.
   uint64_t position() const { return consumed_; }

@@ -78,7 +78,7 @@ inline constexpr std::array<PortMethod, 13> kConsumerMethods = {{
     {MethodName::kGetTraceStats, "GetTraceStats"},
 }};
 
-/// What a service answered to a bind: its methods' ids.
+/// Ids of a service's methods, as it answered to a bind.
 class MethodTable {
  public:
   void Learn(const BindServiceReply& reply);

@@ -25,7 +25,7 @@ class Memory {
   virtual bool Read(size_t offset, std::span<uint8_t> into) const = 0;
 };
 
-/// Where a chunk is.
+/// Place of a chunk.
 struct ChunkPlace {
   uint64_t page = 0;
   uint64_t chunk = 0;  // in its page
