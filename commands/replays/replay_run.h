@@ -20,6 +20,7 @@
 #include "core/reads/found_reads.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
 
@@ -88,6 +89,12 @@ struct ReplayInput {
                                             ReleasesIn(choices.session));
   }
 };
+
+/// A session that can be read again, for sweeps of it on all cores.
+/// @param session is at it; like `context` and `changes` it outlives the result
+/// @param activity for the progress line: "sweeping"
+SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
+                        const char* activity);
 
 /// A replay of one session for a command: what follows it is added first, then it runs to its end.
 ///

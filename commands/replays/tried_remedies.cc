@@ -6,7 +6,6 @@
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/muted_context.h"
-#include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
@@ -57,20 +56,9 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
   MutedContext muted(context, MutedContext::Progress::kShown);
   SessionReader session(muted.context(), selection, "");
   RS_RETURN_IF_ERROR(session.NextSession());
-  SessionSelection again = selection;
-  if (session.clone() != nullptr) again.view = *session.clone();
   ReplayInput records{choices};
   RS_RETURN_IF_ERROR(records.Find(muted.context(), session.SessionAlone()));
-
-  SweepInput input;
-  input.clone = CloneOf(session, choices.splits);
-  input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
-    RS_ASSIGN_OR_RETURN(auto ops, OpenSession(muted.context(), again, "trying remedies in"));
-    return records.Records(std::move(ops));
-  };
-  input.find_engine = choices.session.find_engine;
-  input.run_tasks = TasksOnCores(context);
-  input.ahead = LookAheadIn(muted.context(), session.SessionAlone());
+  SweepInput input = SweepInputOf(muted.context(), session, records, "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
     input.buffers[buffer.id] = buffer.size;
     input.has_programs |= !buffer.vms.empty();
