@@ -12,13 +12,11 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, TriedOutcome& outcome) {
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
   io("lost", outcome.lost, "waiting", outcome.waiting);
 }
 
-template <typename Io>
-void ListFields(Io& io, Remedy& remedy) {
+void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "sequence", remedy.sequence, "producer",
      remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
      remedy.concerned, "more_memory", remedy.memory, "lost_now", remedy.lost_now, "replayed",

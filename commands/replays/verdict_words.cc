@@ -11,8 +11,7 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, RecordingVerdict& verdict) {
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict) {
   io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
      verdict.detail);
 }
