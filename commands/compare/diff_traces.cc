@@ -189,7 +189,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                            outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
                            ReadsText(outcome.reads)));
   report.Data({{"session", outcome.session},
-               {"reads", ReadsJson(outcome.reads)},
+               {"reads", FieldsToJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
   const auto print = [&](const std::string& text) {

@@ -294,7 +294,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"same", result.Same()},
                {"same_results", result.SameResults()},
                {"same_reads", result.same_reads},
-               {"reads", {{"a", ReadsJson(result.reads.a)}, {"b", ReadsJson(result.reads.b)}}},
+               {"reads", FieldsToJson(result.reads)},
                {"counts", FieldsToJson(result.counts)},
                {"first_divergence", FieldsToJson(result.first)},
                {"first_counter_divergence", FieldsToJson(result.first_counter)},

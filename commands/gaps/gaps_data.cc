@@ -250,7 +250,7 @@ Json JsonArray(const List& list, MakeJson make) {
 }  // namespace
 
 std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone) {
-  return JsonLine("reads", session, clone, ReadsJson(used));
+  return JsonLine("reads", session, clone, FieldsToJson(used));
 }
 
 void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
@@ -276,8 +276,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
   if (!selection.is_filtered)  // the answer is of all of the session
     write_one("answer", FieldsToJson(AnswerOf(selection.report, outcome, selection.notes,
                                               selection.remedies)));
-  write_one("reads", ReadsJson(outcome.reads));
-  if (!outcome.verdicts.empty()) write("inexact", "inexact", VerdictsJson(outcome.verdicts));
+  write_one("reads", FieldsToJson(outcome.reads));
+  if (!outcome.verdicts.empty()) write("inexact", "inexact", FieldsToJson(outcome.verdicts));
   if (!lines && !selection.report.over_time.empty())
     out.Data("over_time", OverTimeJson(selection.report.over_time));
   write("buffers", "buffer", JsonArray(selection.report.buffers, [&](const BufferGaps& buffer) {
@@ -300,9 +300,9 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
     out.Data("flags_not_listed", selection.unlisted_flags);
     write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
     write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
-    write("counted_losses", "counted_loss", JsonArray(selection.counted, RiseJson));
+    write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
     write("stalls", "stall", stalls);
-    if (!lines) out.Data("remedies", RemediesJson(selection.remedies));
+    if (!lines) out.Data("remedies", FieldsToJson(selection.remedies));
   }
   write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
   write("stale", "stale", FieldsToJson(selection.stale));

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 #include "core/session/buffer_event.h"
 
@@ -168,8 +167,6 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
   return text;
 }
 
-Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
-
 std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock) {
   if (walks.empty())
     return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
@@ -177,7 +174,5 @@ std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const Graph
   for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock);
   return text;
 }
-
-Json OrderJson(const std::vector<ReadWalk>& walks) { return FieldsToJson(walks); }
 
 }  // namespace ringscope

@@ -180,7 +180,7 @@ class GraphDrawing {
       RS_RETURN_IF_ERROR(layout.status);
       layouts.push_back(layout);
     }
-    report_.Data("buffers", LayoutJson(layouts));
+    report_.Data("buffers", FieldsToJson(layouts));
     report_.Print(LayoutText(layouts, clock_, notes_));
     return {};
   }
@@ -203,7 +203,7 @@ class GraphDrawing {
       std::erase_if(shown.back().stalls,
                     [&](const ReadStall& stall) { return is_other(stall.chunk.sequence); });
     }
-    report_.Data("buffers", OrderJson(shown));
+    report_.Data("buffers", FieldsToJson(shown));
     report_.Print(OrderText(shown, args_.full, clock_));
     return {};
   }
@@ -224,7 +224,7 @@ class GraphDrawing {
     clock_ = GraphClock(outcome_.first_time_ns);
     report_.Data({{"input", outcome_.path},
                   {"session", outcome_.session},
-                  {"reads", ReadsJson(outcome_.reads)}});
+                  {"reads", FieldsToJson(outcome_.reads)}});
     if (outcome_.clone) report_.Data("clone", *outcome_.clone);
     AddInexact(report_, outcome_.verdicts);
     if (report_.is_text()) ReportReplayTitle(report_, outcome_);

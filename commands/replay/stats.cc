@@ -182,7 +182,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     if (args.explain)
       report.Data("counter", args.explain->name);
     else
-      report.Data("reads", ReadsJson(outcome.reads));
+      report.Data("reads", FieldsToJson(outcome.reads));
     AddInexact(report, outcome.verdicts);
     if (args.explain) {
       report.Data("counts", rows.ToJson());

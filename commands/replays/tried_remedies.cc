@@ -8,7 +8,6 @@
 #include "commands/replays/muted_context.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 
 namespace ringscope {
 
@@ -96,7 +95,5 @@ std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
   }
   return texts;
 }
-
-Json RemediesJson(const std::vector<Remedy>& remedies) { return FieldsToJson(remedies); }
 
 }  // namespace ringscope

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/replays/replay_run.h"
-#include "commands/view/report.h"
+#include "commands/view/json_fields.h"
 #include "core/remedies/try_remedies.h"
 
 namespace ringscope {
@@ -23,7 +23,7 @@ std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
                                      const SessionNotes& notes);
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy);
-Json RemediesJson(const std::vector<Remedy>& remedies);
+void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope
 

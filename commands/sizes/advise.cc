@@ -170,7 +170,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
             {"duration_ns", outcome.duration_ns()},
             {"keep_ns", args.keep_ns},
             {"to_do", !changes.empty()},
-            {"remedies", RemediesJson(remedies)}});
+            {"remedies", FieldsToJson(remedies)}});
   out.Add("buffers", BufferTable(outcome, run.totals(), remedies));
   if (!remedies.empty()) out.Heading("What would help, the most effective first");
   const std::vector<std::string> texts = RemedyTexts(remedies, notes);
