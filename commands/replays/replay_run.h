@@ -138,6 +138,10 @@ class ReplayRun {
   const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
   /// The reads that were found, if --reads like= asks for them.
   const std::optional<FoundReads>& found() const { return input_.found; }
+  /// The session that is replayed, and its changes.
+  Context& context() const { return context_; }
+  const SessionReader& session() const { return sessions_; }
+  const ReplayInput& input() const { return input_; }
 
  private:
   void Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits);

@@ -45,23 +45,18 @@ constexpr const char* kPolicyEstimate =
 
 }  // namespace
 
-Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const ReplayOutcome& outcome,
-                   const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
+Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
-  MutedContext muted(context, MutedContext::Progress::kShown);
-  SessionReader session(muted.context(), selection, "");
-  RS_RETURN_IF_ERROR(session.NextSession());
-  ReplayInput records{choices};
-  RS_RETURN_IF_ERROR(records.Find(muted.context(), session.SessionAlone()));
-  SweepInput input = SweepInputOf(muted.context(), session, records, "trying remedies in");
+  MutedContext muted(run.context(), MutedContext::Progress::kShown);
+  SweepInput input =
+      SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
     input.buffers[buffer.id] = buffer.size;
     input.has_programs |= !buffer.vms.empty();
   }
-  OwnReplay own{.options = choices, .totals = totals};
-  own.options.moves_sequences = !choices.splits.empty();
+  OwnReplay own{.options = run.input().choices, .totals = run.totals()};
+  own.options.moves_sequences = !run.input().choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
 }
 

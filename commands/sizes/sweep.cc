@@ -25,20 +25,16 @@ namespace ringscope {
 namespace {
 
 struct SweepArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   SweepChoices choices;
   std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, SweepArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   InGroup(app, "Configurations");
   SweepChoices& choices = args.choices;
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
@@ -81,7 +77,7 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
 Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
   std::unique_ptr<SpooledInput> spooled;
-  if (std::ranges::find(args.logs, "-") != args.logs.end()) {
+  if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
   ReplayChoices choices;
@@ -94,8 +90,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
       choices.session.buffers[*list.buffer].size = list.sizes.front();
   ReplayInput changes{choices};
   RS_ASSIGN_OR_RETURN(changes.unrecorded, UnrecordedOf(context, choices));
-  SessionReader sessions(context, {.paths = args.logs, .only = args.session, .clone = args.clone},
-                         "reading");
+  SessionReader sessions(context, args.input, "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
     SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
