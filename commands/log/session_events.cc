@@ -23,13 +23,9 @@ void ListFields(JsonFieldWriter& io, const LifeEvent& event) {
   io("record", event.record);
   io.UnlessEmpty("time_ns", event.time_ns);
   io("event", event.kind < kOpKinds ? OpKindName(event.kind) : "unknown");
-  io.UnlessEmpty("change", event.change);
-  io.UnlessEmpty("session", event.session);
-  io.UnlessEmpty("producer", event.producer);
-  io.UnlessEmpty("instance", event.instance);
-  io.UnlessEmpty("instances", event.instances);
-  io.UnlessEmpty("buffer", event.buffer);
-  io.UnlessEmpty("flush", event.flush);
+  io.UnlessEmpty("change", event.change, "session", event.session, "producer", event.producer,
+                 "instance", event.instance, "instances", event.instances, "buffer", event.buffer,
+                 "flush", event.flush);
   if (event.flags != 0)
     io("flags", event.flags, "reason", ReasonOf(event.flags), "initiator",
        InitiatorOf(event.flags));
@@ -39,20 +35,16 @@ void ListFields(JsonFieldWriter& io, const LifeEvent& event) {
   if (event.Is<BufferCloned>()) io("transfer", event.flag);
   if (event.Is<CloneEnded>()) io("success", event.flag);
   if (event.size > 0) io("size", event.size);
-  if (!event.name.empty()) io("name", Printable(event.name));
-  if (!event.detail.empty() && !event.Is<TraceConfigRecord>())
-    io("detail", Printable(event.detail));
+  io.UnlessEmpty("name", Printable(event.name));
+  if (!event.Is<TraceConfigRecord>()) io.UnlessEmpty("detail", Printable(event.detail));
 }
 
 void ListFields(JsonFieldWriter& io, const InstanceStory& source) {
   io("producer", source.producer, "instance", source.instance, "name", Printable(source.name),
      "buffer", source.buffer);
-  io.UnlessEmpty("session", source.session);
-  io.UnlessEmpty("set_up_ns", source.set_up_ns);
-  io.UnlessEmpty("started_ns", source.started_ns);
-  io.UnlessEmpty("reported_start_ns", source.reported_start_ns);
-  io.UnlessEmpty("stopped_ns", source.stopped_ns);
-  io.UnlessEmpty("reported_stop_ns", source.reported_stop_ns);
+  io.UnlessEmpty("session", source.session, "set_up_ns", source.set_up_ns, "started_ns",
+                 source.started_ns, "reported_start_ns", source.reported_start_ns, "stopped_ns",
+                 source.stopped_ns, "reported_stop_ns", source.reported_stop_ns);
   io("started", source.started, "stopped", source.stopped);
 }
 
@@ -71,9 +63,8 @@ void ListFields(JsonFieldWriter& io, const SourceFinding& finding) {
   io("problem", finding.problem);
   io.UnlessEmpty("session", finding.session);
   io("source", Printable(finding.source));
-  io.UnlessEmpty("producer", finding.producer);
-  if (!finding.producer_name.empty()) io("producer_name", Printable(finding.producer_name));
-  io.UnlessEmpty("buffer", finding.buffer);
+  io.UnlessEmpty("producer", finding.producer, "producer_name", Printable(finding.producer_name),
+                 "buffer", finding.buffer);
 }
 
 namespace {

@@ -83,8 +83,7 @@ void ListFields(JsonFieldWriter& io, const SweepRow& row) {
      row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",
      row.losses.sequence_packet_loss, "incremental_sequences_dropped",
      row.losses.incremental_sequences_dropped, "used_bytes", row.used_bytes);
-  io.UnlessEmpty("folded", row.folded);
-  io.UnlessEmpty("state_bytes", row.state_bytes);
+  io.UnlessEmpty("folded", row.folded, "state_bytes", row.state_bytes);
   io("lost", row.lost, "lost_otherwise", row.lost_otherwise(), "waiting", row.waiting_packets());
   io.Object("stats", [&](auto& stats) {
     for (const StatField& field : kStatFields) stats(field.name, row.stats.*field.value);

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -37,18 +38,11 @@ class JsonFieldWriter {
     object_[key] = FieldsToJson(value);
     if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
-  /// Without the key if the vector is empty.
-  template <typename T>
-  void UnlessEmpty(const char* key, const std::vector<T>& values) {
-    if (!values.empty()) (*this)(key, values);
-  }
-  /// Without the key if there is no value.
-  template <typename T>
-  void UnlessEmpty(const char* key, const std::optional<T>& value) {
-    if (value) (*this)(key, *value);
-  }
-  void UnlessEmpty(const char* key, const PacketCount& value) {
-    if (value.packets > 0) (*this)(key, value);
+  /// Without the keys of what is empty.
+  template <typename T, typename... More>
+  void UnlessEmpty(const char* key, const T& value, const More&... more) {
+    if (!IsEmpty(value)) (*this)(key, value);
+    if constexpr (sizeof...(more) > 0) UnlessEmpty(more...);
   }
   /// An object whose members `list` lists.
   template <typename List>
@@ -61,6 +55,17 @@ class JsonFieldWriter {
   Json Take() { return std::move(object_); }
 
  private:
+  template <typename T>
+  static bool IsEmpty(const std::optional<T>& value) {
+    return !value;
+  }
+  template <typename T>
+  static bool IsEmpty(const std::vector<T>& values) {
+    return values.empty();
+  }
+  static bool IsEmpty(const std::string& text) { return text.empty(); }
+  static bool IsEmpty(const PacketCount& count) { return count.packets == 0; }
+
   Json object_ = Json::object();
 };
 
