@@ -146,14 +146,10 @@ int StatusOf(const Result<ExitCode>& result, Console& console) {
   if (result) return static_cast<int>(*result);
   if (console.streams().out.reader_gone()) return static_cast<int>(ExitCode::kClean);
   console.PrintError(result.error().ToString());
-  switch (result.error().code) {
-    case ErrorCode::kUsage:
-      return static_cast<int>(ExitCode::kUsage);
-    case ErrorCode::kDied:  // of a plug-in: a finding
-      return static_cast<int>(ExitCode::kNotice);
-    default:
-      return static_cast<int>(ExitCode::kFailed);
-  }
+  const ErrorCode code = result.error().code;
+  return static_cast<int>(code == ErrorCode::kUsage  ? ExitCode::kUsage
+                          : code == ErrorCode::kDied ? ExitCode::kNotice  // of a plug-in: a finding
+                                                     : ExitCode::kFailed);
 }
 
 /// Runs `body` and writes out what it printed. Libraries may throw what no caller can foresee, such

@@ -22,13 +22,13 @@ constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "INPUT", args.inputs, kLogType,
+  AddTexts(app, "INPUT", args.input.paths, kLogType,
            "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
            "a log and the trace (.pftrace) that came out of its session; or two traces, which "
            "are compared as they are",
            Need::kRequired);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddSession(app, args.input.only);
+  AddClone(app, args.input.clone);
   AddReplayOptions(app, args.sides.a,
                    {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false});
   AddReplayOptions(app, args.sides.b,
@@ -83,7 +83,7 @@ Status FailToCompare(const std::string& input, std::string what, std::string hin
 
 /// Checks that the sides of logs differ in anything.
 Status CheckReplayed(const DiffArgs& args) {
-  const std::string& input = args.inputs.front();
+  const std::string& input = args.input.paths.front();
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
@@ -171,7 +171,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
 }
 
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
-  SessionReader sessions(context, {args.inputs, args.session, args.clone}, "comparing");
+  SessionReader sessions(context, args.input, "comparing");
   std::vector<SessionDiff> diffs;
   RS_ASSIGN_OR_RETURN(const ExitCode code, ForEachSession(sessions, [&]() -> Result<ExitCode> {
                         RS_ASSIGN_OR_RETURN(diffs.emplace_back(),
@@ -186,7 +186,7 @@ Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   size_t traces = 0;
   bool is_last_trace = false;
-  for (const std::string& input : args.inputs) {
+  for (const std::string& input : args.input.paths) {
     RS_ASSIGN_OR_RETURN(is_last_trace, IsTrace(input, context));
     traces += is_last_trace ? 1 : 0;
   }
@@ -194,12 +194,12 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
     RS_RETURN_IF_ERROR(CheckReplayed(args));
     return DiffLogs(args, context);
   }
-  const bool are_two_traces = traces == 2 && args.inputs.size() == 2;
-  if (!are_two_traces && (traces > 1 || !is_last_trace || args.inputs.size() < 2))
+  const bool are_two_traces = traces == 2 && args.input.paths.size() == 2;
+  if (!are_two_traces && (traces > 1 || !is_last_trace || args.input.paths.size() < 2))
     return Fail(ErrorCode::kUsage, "a trace can be compared only with one other",
-                {args.inputs.front(), {}, {}},
+                {args.input.paths.front(), {}, {}},
                 "name a log first, then its trace; or two traces; or logs and --a and --b");
-  const bool chooses_a = ChoosesAnything(args.sides.a) || args.session;
+  const bool chooses_a = ChoosesAnything(args.sides.a) || args.input.only;
   if (ChoosesAnything(args.sides.b) || !args.minimize.empty() || (are_two_traces && chooses_a))
     return Fail(ErrorCode::kUsage,
                 "engines, sizes, policies, reads, --session and --minimize are for logs; a trace "

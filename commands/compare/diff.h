@@ -15,16 +15,14 @@ namespace ringscope {
 
 /// The inputs of a comparison, and the parts of its result that are shown.
 struct DiffArgs {
-  std::vector<std::string> inputs;  // logs, logs and their trace, or two traces
-  Both<ReplayChoices> sides;        // the config of a log that lacks it is in side A's, for both
-  size_t limit = 20;                // packets listed of each kind
-  bool all = false;                 // list counters that agree, too
+  SessionSelection input;     // logs, logs and their trace, or two traces
+  Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
+  size_t limit = 20;          // packets listed of each kind
+  bool all = false;           // list counters that agree, too
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 /// The comparison of one session.

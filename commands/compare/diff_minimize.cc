@@ -43,7 +43,7 @@ std::string SidesAsOptions(const DiffArgs& args) {
                           reads.every_ns == 0 ? "" : fmt::format("={}ns", reads.every_ns));
     if (choices.pass_bytes) text += fmt::format("{}-pass-bytes {}", letter, *choices.pass_bytes);
   }
-  if (args.clone) text += fmt::format(" --clone {}", *args.clone);
+  if (args.input.clone) text += fmt::format(" --clone {}", *args.input.clone);
   return text.empty() ? text : text.substr(1);
 }
 
@@ -83,7 +83,7 @@ Status WriteCase(const DiffArgs& args, const Ops& minimal, const LogDiff& shown,
   };
   const Divergence* const first = shown.First();
   if (first == nullptr || first->kind == DifferenceKind::kOrder || shown.buffers.size() != 1 ||
-      !shown.same_reads || args.clone)
+      !shown.same_reads || args.input.clone)
     return none(
         "it requires that both sides are read at the same moments, and that one buffer alone shows "
         "the difference");
@@ -120,13 +120,13 @@ Status WriteCase(const DiffArgs& args, const Ops& minimal, const LogDiff& shown,
 
 Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context) {
   const auto fail = [&](const char* what, const char* hint) {
-    return Fail(ErrorCode::kUsage, what, {args.inputs.front(), {}, {}}, hint);
+    return Fail(ErrorCode::kUsage, what, {args.input.paths.front(), {}, {}}, hint);
   };
   if (diffs.size() != 1) return fail("--minimize takes one session", "choose one with --session N");
   SessionDiff& whole = diffs.front();
   if (whole.result.Same()) {
     context.console.Warn(fmt::format("{}: the sides do not differ, so {} is not written",
-                                     args.inputs.front(), args.minimize));
+                                     args.input.paths.front(), args.minimize));
     return {};
   }
   const Divergence* const wanted = whole.result.First();

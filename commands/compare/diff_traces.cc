@@ -158,26 +158,28 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
 }  // namespace
 
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.inputs[0]));
-  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.inputs[1]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.input.paths[0]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.input.paths[1]));
   auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
   if (!compared) {
-    compared.error().where.path = args.inputs[1];
-    compared.error().hint = fmt::format("compared with {}", args.inputs[0]);
+    compared.error().where.path = args.input.paths[1];
+    compared.error().hint = fmt::format("compared with {}", args.input.paths[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
-  Report report = ReportOf(context, args, *compared, "traces", {args.inputs[0], args.inputs[1]});
+  Report report =
+      ReportOf(context, args, *compared, "traces", {args.input.paths[0], args.input.paths[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
-  const std::vector<std::string> logs(args.inputs.begin(), args.inputs.end() - 1);
-  const std::string& trace = args.inputs.back();
-  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
+  SessionSelection logs = args.input;
+  logs.paths.pop_back();
+  const std::string& trace = args.input.paths.back();
+  SessionReader sessions(context, logs, "replaying");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
   if (!any)
-    return Fail(ErrorCode::kUsage, "the log has no session", {logs.front(), {}, {}},
+    return Fail(ErrorCode::kUsage, "the log has no session", {logs.paths.front(), {}, {}},
                 "see 'ringscope info'");
   RS_ASSIGN_OR_RETURN(const TraceCheck check,
                       CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
@@ -189,7 +191,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                            outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
                            ReadsText(outcome.reads)));
   report.Data({{"session", outcome.session},
-               {"reads", ReadsJson(outcome.reads)},
+               {"reads", FieldsToJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
   const auto print = [&](const std::string& text) {

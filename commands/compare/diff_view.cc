@@ -22,12 +22,11 @@ namespace ringscope {
 
 // The results as JSON. Fields are listed once; they are not read back.
 
-template <typename Io, typename T>
-void ListFields(Io& io, Both<T>& both) {
+template <typename T>
+void ListFields(JsonFieldWriter& io, const Both<T>& both) {
   io("a", both.a, "b", both.b);
 }
-template <typename Io>
-void ListFields(Io& io, DiffWhy& why) {
+void ListFields(JsonFieldWriter& io, const DiffWhy& why) {
   io("kind", why.kind, "text", Describe(why));
   ListFields(io, why.moment);
   if (why.kind == DiffWhy::Kind::kDiscarded) io("discard", why.discard);
@@ -36,8 +35,7 @@ void ListFields(Io& io, DiffWhy& why) {
   if (why.by) io("by", ToString(*why.by));
   if (why.with) io("with", ToString(*why.with));
 }
-template <typename Io>
-void ListFields(Io& io, PacketView& view) {
+void ListFields(JsonFieldWriter& io, const PacketView& view) {
   io("returned", view.returned);
   if (view.returned) {
     ListFields(io, view.moment);
@@ -46,27 +44,23 @@ void ListFields(Io& io, PacketView& view) {
   }
   io.UnlessEmpty("why", view.why);
 }
-template <typename Io>
-void ListFields(Io& io, PacketDifference& packet) {
+void ListFields(JsonFieldWriter& io, const PacketDifference& packet) {
   const DiffPlace& place = packet.place;
   io("kind", packet.kind, "buffer", place.buffer, "clone", place.clone, "sequence", place.sequence,
      "chunk", place.chunk, "offset", place.offset, "last_chunk", packet.last_chunk, "written",
      packet.written.record ? std::optional(packet.written) : std::nullopt, "content",
-     std::string(ContentName(packet.content)));
+     ContentName(packet.content));
   ListFields(io, packet.sides);
 }
-template <typename Io>
-void ListFields(Io& io, BufferEvent& event) {
-  ListFields(io, static_cast<LogMoment&>(event.at));
+void ListFields(JsonFieldWriter& io, const BufferEvent& event) {
+  ListFields(io, static_cast<const LogMoment&>(event.at));
   io("event", event.kind, "chunk", ToString(event.chunk), "text", Describe(event));
 }
-template <typename Io>
-void ListFields(Io& io, SideState& state) {
+void ListFields(JsonFieldWriter& io, const SideState& state) {
   io("size", state.size, "write_cursor", state.write_cursor, "wraps", state.wraps, "held_chunks",
      state.held_chunks, "held_bytes", state.held_bytes, "journal", state.journal);
 }
-template <typename Io>
-void ListFields(Io& io, Divergence& first) {
+void ListFields(JsonFieldWriter& io, const Divergence& first) {
   io("kind", first.kind);
   ListFields(io, first.moment);
   io("at_end", first.at_end, "operation", first.operation, "buffer", first.buffer, "chunk",
@@ -77,8 +71,7 @@ void ListFields(Io& io, Divergence& first) {
   io("counters", counters);
   ListFields(io, first.states);
 }
-template <typename Io>
-void ListFields(Io& io, SideBuffer& side) {
+void ListFields(JsonFieldWriter& io, const SideBuffer& side) {
   io("engine", side.engine, "size", side.size, "policy", side.policy, "freed", side.freed,
      "packets", side.read.packets, "packet_bytes", side.read.bytes, "unread_bytes",
      side.stats.unread_bytes(), "peak_bytes", side.peak_bytes);
@@ -301,7 +294,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"same", result.Same()},
                {"same_results", result.SameResults()},
                {"same_reads", result.same_reads},
-               {"reads", {{"a", ReadsJson(result.reads.a)}, {"b", ReadsJson(result.reads.b)}}},
+               {"reads", FieldsToJson(result.reads)},
                {"counts", FieldsToJson(result.counts)},
                {"first_divergence", FieldsToJson(result.first)},
                {"first_counter_divergence", FieldsToJson(result.first_counter)},

@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <system_error>
-#include <thread>
+#include <optional>
 
 #include "commands/compare/fuzz.h"
 #include "commands/plugin/guard.h"
+#include "commands/replays/parallel_tasks.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -22,7 +19,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 /// Time for minimizing a finding.
 constexpr std::chrono::seconds kMinimizingAFinding{60};
-constexpr std::chrono::milliseconds kProgressPeriod{200};
+/// Streams after which findings are gathered and progress is shown.
+constexpr uint64_t kStreamsAtOnce = 256;
 
 using Findings = std::vector<FuzzFinding>;
 
@@ -51,71 +49,38 @@ FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& conte
 #endif
   FuzzResult result;
   Console& console = context.console;
+  const TaskRunner run_tasks = TasksOnCores(context);
   const auto start = SteadyClock::now();
-  SteadyClock::time_point next_line;
-  const auto show_progress = [&] {
-    const auto now = SteadyClock::now();
-    if (!console.shows_progress() || now < next_line) return;
-    next_line = now + kProgressPeriod;
-    console.ShowProgressLine(
-        fmt::format("fuzzing: {}{}, {}", Count(result.streams, "stream"),
-                    args.streams ? fmt::format(" of {}", Count(*args.streams, "stream")) : "",
-                    Count(result.findings.size(), "finding")));
+  const auto in_time = [&] {
+    return !args.time_ns || SteadyClock::now() - start < std::chrono::nanoseconds(*args.time_ns);
   };
-  std::mutex mutex;  // for all of these
-  std::condition_variable changed;
-  uint64_t begun = 0;
+  const auto seed_of = [&](uint64_t stream) { return static_cast<uint32_t>(args.seed + stream); };
   bool is_over = false;
-  std::map<uint64_t, Findings> done;  // by stream, until they are taken
-
-  const auto may_begin = [&] {
-    return !is_over && (!args.streams || begun < *args.streams) &&
-           (!args.time_ns || SteadyClock::now() - start < std::chrono::nanoseconds(*args.time_ns));
-  };
-  const auto run_one = [&](std::unique_lock<std::mutex>& lock) {
-    const uint64_t stream = begun++;
-    lock.unlock();
-    const auto seed = static_cast<uint32_t>(args.seed + stream);
-    NotePluginWork(fmt::format("the stream of seed {}", seed));
-    Findings findings = FuzzSeed(plan, seed);
-    lock.lock();
-    done.emplace(stream, std::move(findings));
-    changed.notify_all();
-  };
-  std::vector<std::thread> threads;
-  try {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    for (unsigned i = 0; i < (context.threads != 0 ? context.threads : cores); ++i) {
-      threads.emplace_back([&] {
-        std::unique_lock lock(mutex);
-        while (may_begin()) run_one(lock);
-      });
+  while (!is_over) {
+    const uint64_t left = args.streams ? *args.streams - result.streams : kStreamsAtOnce;
+    std::vector<std::optional<Findings>> found(std::min(left, kStreamsAtOnce));
+    const uint64_t first = result.streams;
+    run_tasks(found.size(), [&](size_t i) {
+      if (!in_time()) return;
+      NotePluginWork(fmt::format("the stream of seed {}", seed_of(first + i)));
+      found[i] = FuzzSeed(plan, seed_of(first + i));
+    });
+    size_t taken = 0;
+    for (; taken < found.size() && found[taken] && !result.at_limit; ++taken) {
+      const uint32_t seed = seed_of(result.streams++);
+      result.operations += OperationsOf(plan, seed);
+      result.differing += found[taken]->empty() ? 0 : 1;
+      for (FuzzFinding& finding : *found[taken])
+        AddFinding(std::move(finding), seed, args.findings, result);
+      result.at_limit = result.findings.size() >= args.findings;
     }
-  } catch (const std::system_error&) {
-    // The system has no more threads: those that were started do the work, or this one.
+    is_over = taken < kStreamsAtOnce || result.at_limit;
+    if (console.shows_progress())
+      console.ShowProgressLine(
+          fmt::format("fuzzing: {}{}, {}", Count(result.streams, "stream"),
+                      args.streams ? fmt::format(" of {}", Count(*args.streams, "stream")) : "",
+                      Count(result.findings.size(), "finding")));
   }
-
-  std::unique_lock lock(mutex);
-  while (!result.at_limit) {
-    if (threads.empty() && may_begin()) run_one(lock);
-    const auto next = done.extract(result.streams);
-    if (!next) {
-      if (begun == result.streams && !may_begin()) break;
-      changed.wait_for(lock, kProgressPeriod);
-      show_progress();
-      continue;
-    }
-    const auto seed = static_cast<uint32_t>(args.seed + result.streams++);
-    result.operations += OperationsOf(plan, seed);
-    result.differing += next.mapped().empty() ? 0 : 1;
-    for (FuzzFinding& finding : next.mapped())
-      AddFinding(std::move(finding), seed, args.findings, result);
-    show_progress();
-    result.at_limit = result.findings.size() >= args.findings;
-  }
-  is_over = true;
-  lock.unlock();
-  for (std::thread& thread : threads) thread.join();
   for (KnownFinding& finding : result.findings) {
     if (console.shows_progress())
       console.ShowProgressLine(fmt::format("minimizing {}", finding.first.Cause()));

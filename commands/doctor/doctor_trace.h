@@ -26,22 +26,17 @@ struct DoctorTrace {
 };
 using DoctorTraces = std::vector<DoctorTrace>;
 
-template <typename Io>
-void ListFields(Io& io, StatRow& row) {
+inline void ListFields(JsonFieldWriter& io, const StatRow& row) {
   io("name", row.name, "idx", row.index, "value", row.value, "severity", row.severity);
-  if (row.machine != 0) io.Derived("machine", row.machine);
+  if (row.machine != 0) io("machine", row.machine);
 }
-template <typename Io>
-void ListFields(Io& io, Finding& finding) {
-  io.Derived("rule", std::string(finding.rule->id));
-  io("severity", finding.harm);
-  io.Derived("title", std::string(finding.rule->title));
-  io("what", finding.what, "where", finding.where, "cause", finding.cause, "proof", finding.proof,
-     "remedy", finding.remedy, "weight", finding.weight, "changes", finding.changes);
+inline void ListFields(JsonFieldWriter& io, const Finding& finding) {
+  io("rule", finding.rule->id, "severity", finding.harm, "title", finding.rule->title, "what",
+     finding.what, "where", finding.where, "cause", finding.cause, "proof", finding.proof, "remedy",
+     finding.remedy, "weight", finding.weight, "changes", finding.changes);
 }
-template <typename Io>
-void ListFields(Io& io, DoctorTrace& trace) {
-  Diagnosis& diagnosis = trace.diagnosis;
+inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
+  const Diagnosis& diagnosis = trace.diagnosis;
   io("file", trace.file);
   io.UnlessEmpty("session", trace.session);
   io.UnlessEmpty("replay", trace.replay);

@@ -114,9 +114,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     const GapReport report = analysis.Finish(run.totals());
     std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
     if (path != "-")
-      RS_RETURN_IF_ERROR(
-          TryRemedies(context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
-                      outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
+      RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
     const TraceFacts facts = scan.Finish();

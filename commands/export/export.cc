@@ -17,18 +17,14 @@ namespace ringscope {
 namespace {
 
 struct ExportArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   std::string output;
   bool force = false;
   ReplayChoices choices;
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, ExportArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
@@ -42,7 +38,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
   }
-  SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
+  SessionReader sessions(context, args.input, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,

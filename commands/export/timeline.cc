@@ -18,18 +18,14 @@ namespace ringscope {
 namespace {
 
 struct TimelineArgs {
-  std::string log;
+  SessionSelection input;
   std::string output;  // .pftrace; "-": standard output
   bool force = false;
   ReplayChoices choices;
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, TimelineArgs& args) {
-  AddLog(app, args.log);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kOne);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
@@ -39,7 +35,7 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
-  SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
+  SessionReader sessions(context, args.input, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
   TimelineTrace::Counts counts;

@@ -27,7 +27,7 @@ namespace ringscope {
 namespace {
 
 struct GapsArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   ReplayChoices choices;
   GapFilter filter;
   bool summary = false;           // only the totals
@@ -35,8 +35,6 @@ struct GapsArgs {
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
   uint64_t stale_ns = kUsualStaleNs;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
   TimeBase time = TimeBase::kSession;
 };
 
@@ -82,9 +80,7 @@ void AddGapFilter(CLI::App& app, GapFilter& filter) {
 }
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
   AddGapFilter(app, args.filter);
@@ -135,7 +131,7 @@ class LostPacketList : public LedgerSink {
     if (args_.format == "text")
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
     WritePacketRow(args_.format == "csv" ? RowFormat::kCsv : RowFormat::kJson, account, session_,
-                   args_.clone, kind, line_);
+                   args_.input.clone, kind, line_);
     console_.Print(line_);
   }
 
@@ -147,7 +143,7 @@ class LostPacketList : public LedgerSink {
                           size_t{0}) +
                      "\n");
     else if (args_.format == "jsonl")
-      console_.Print(ReadsJsonl(used, session_, args_.clone));
+      console_.Print(ReadsJsonl(used, session_, args_.input.clone));
   }
   /// Returns true if a lost packet was printed.
   bool listed() const { return listed_; }
@@ -186,11 +182,8 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
   std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
   // Standard input cannot be read again.
-  if (std::ranges::find(args.logs, "-") == args.logs.end())
-    RS_RETURN_IF_ERROR(TryRemedies(
-        context,
-        {.paths = args.logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-        args.choices, outcome, run.totals(), RemediesTried::kSizesAndPeriods, {}, remedies));
+  if (!args.input.IsReadOnce())
+    RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
   const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));
@@ -206,7 +199,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
-  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
+  SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv") {

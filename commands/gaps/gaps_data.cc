@@ -18,36 +18,30 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, FateCounts& counts) {
+void ListFields(JsonFieldWriter& io, const FateCounts& counts) {
   for (size_t i = 0; i < kFates; ++i) io(Name(static_cast<Fate>(i)), counts[i]);
 }
 
-template <typename Io>
-void ListFields(Io& io, LedgerTotals& totals) {
+void ListFields(JsonFieldWriter& io, const LedgerTotals& totals) {
   io("written", totals.written, "lost", totals.lost(), "own_fault", totals.own_fault, "duplicates",
      totals.duplicates, "fates", totals.by_fate);
 }
 
-template <typename Io>
-void ListFields(Io& io, GapPlace& place) {
+void ListFields(JsonFieldWriter& io, const GapPlace& place) {
   io("chunk", place.chunk, "fragment", place.fragment, "offset", place.offset);
 }
 
-template <typename Io>
-void ListFields(Io& io, MomentSpan& span) {
+void ListFields(JsonFieldWriter& io, const MomentSpan& span) {
   io("from_ns", span.first.time_ns, "to_ns", span.last.time_ns, "first_record", span.first.record,
      "last_record", span.last.record);
 }
 
-template <typename Io>
-void ListFields(Io& io, UnusablePackets& unusable) {
+void ListFields(JsonFieldWriter& io, const UnusablePackets& unusable) {
   ListFields(io, unusable.count);
   io("from_ns", unusable.from_ns, "to_ns", unusable.to_ns, "reset", unusable.reset);
 }
 
-template <typename Io>
-void ListFields(Io& io, FlaggedPacket& packet) {
+void ListFields(JsonFieldWriter& io, const FlaggedPacket& packet) {
   std::vector<std::string> bits;
   for (const LossBitName& entry : kLossBitNames)
     if ((packet.loss_bits & entry.bit) != 0) bits.emplace_back(entry.name);
@@ -56,36 +50,30 @@ void ListFields(Io& io, FlaggedPacket& packet) {
      packet.read.time_ns, "unusable", packet.unusable);
 }
 
-template <typename Io>
-void ListFields(Io& io, FalseFlag& flag) {
+void ListFields(JsonFieldWriter& io, const FalseFlag& flag) {
   ListFields(io, flag.packet);
-  io("rule", flag.rule, "missing_chunks", flag.missing_chunks, "text",
-     std::string(RuleText(flag.rule)));
+  io("rule", flag.rule, "missing_chunks", flag.missing_chunks, "text", RuleText(flag.rule));
 }
 
-template <typename Io>
-void ListFields(Io& io, MissingChunks& missing) {
+void ListFields(JsonFieldWriter& io, const MissingChunks& missing) {
   io("first_chunk", missing.first, "last_chunk", missing.last, "packets", std::optional<uint64_t>(),
      "before", missing.before, "after", missing.after, "cause",
-     std::string(missing.reported ? "log_not_complete" : "never_committed"), "sign", missing.sign,
-     "loss_bits", missing.loss_bits, "sequence_forgotten", missing.forgotten);
+     missing.reported ? "log_not_complete" : "never_committed", "sign", missing.sign, "loss_bits",
+     missing.loss_bits, "sequence_forgotten", missing.forgotten);
 }
 
-template <typename Io>
-void ListFields(Io& io, ReportedLoss& loss) {
+void ListFields(JsonFieldWriter& io, const ReportedLoss& loss) {
   io("at", loss.at, "reason", loss.reason, "producer", loss.producer, "sequence", loss.sequence,
      "loss_bits", loss.loss_bits, "records", loss.records, "bytes", loss.bytes, "from_ns",
      loss.from_ns, "to_ns", loss.to_ns);
 }
 
-template <typename Io>
-void ListFields(Io& io, OpenStall& stall) {
+void ListFields(JsonFieldWriter& io, const OpenStall& stall) {
   ListFields(io, stall.count);
   io("cause", stall.cause, "waits_for", stall.at, "since", stall.since);
 }
 
-template <typename Io>
-void ListFields(Io& io, SequenceGaps& gaps) {
+void ListFields(JsonFieldWriter& io, const SequenceGaps& gaps) {
   io("buffer", gaps.buffer, "sequence", gaps.sequence, "written", gaps.written(), "lost",
      gaps.lost(), "own_fault", gaps.own_fault, "gaps", gaps.gaps.size() + gaps.unlisted_gaps,
      "unusable", gaps.unusable, "unusable_times", gaps.unusable_spans, "producer_flags",
@@ -94,73 +82,62 @@ void ListFields(Io& io, SequenceGaps& gaps) {
      gaps.missing_chunks, "first_chunk", gaps.first_chunk, "fates", gaps.by_fate);
 }
 
-template <typename Io>
-void ListFields(Io& io, EvictorCount& evictor) {
+void ListFields(JsonFieldWriter& io, const EvictorCount& evictor) {
   io("sequence", evictor.sequence, "packets", evictor.packets);
 }
 
-template <typename Io>
-void ListFields(Io& io, SequenceShare& share) {
+void ListFields(JsonFieldWriter& io, const SequenceShare& share) {
   io("sequence", share.sequence, "bytes", share.bytes);
 }
 
-template <typename Io>
-void ListFields(Io& io, CauseCount& cause) {
+void ListFields(JsonFieldWriter& io, const CauseCount& cause) {
   io("fate", cause.fate, "cause", cause.cause, "own_fault", cause.own_fault);
   ListFields(io, cause.count);
   io("text", CauseText(cause));
 }
 
-template <typename Io>
-void ListFields(Io& io, GapBlame& blame) {
+void ListFields(JsonFieldWriter& io, const GapBlame& blame) {
   io("cause", blame.cause, "chunk", blame.chunk, "at", blame.at);
   ListFields(io, blame.count);
 }
 
 /// The look in which no chunk was free.
-template <typename Io>
-void ListFields(Io& io, smb::SeenMemory& full) {
+void ListFields(JsonFieldWriter& io, const smb::SeenMemory& full) {
   io("time_ns", full.time_ns, "being_written", full.counts.being_written, "being_read",
      full.counts.being_read, "held_back", full.held_back(), "waiting_for_service", full.committed,
      "writers", full.writers);
 }
 
-template <typename Io>
-void ListFields(Io& io, AbortFacts& abort) {
+void ListFields(JsonFieldWriter& io, const AbortFacts& abort) {
   io("reason", abort.reason, "shared_memory", abort.smb_size, "packet_bytes", abort.packet_bytes,
      "committed_before_bytes", abort.window_bytes, "quiet_ns", abort.quiet_ns, "held_ns",
      abort.held_ns, "since_commit_ns", abort.since_commit_ns, "waiting_ns", abort.waiting_ns,
      "full_memory", abort.full);
 }
 
-template <typename Io>
-void ListFields(Io& io, GapRemedies& remedies) {
+void ListFields(JsonFieldWriter& io, const GapRemedies& remedies) {
   io("buffer_size", remedies.buffer_size, "read_period_ns", remedies.read_period_ns,
      "separate_buffer_for", remedies.separate, "flush", remedies.flush, "larger_shared_memory",
      remedies.larger_smb, "no_buffer_size_helps", remedies.no_size_helps);
 }
 
-template <typename Io>
-void ListFields(Io& io, FtraceCpuLosses& cpu) {
+void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
   io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
      "overrun", cpu.overrun, "commit_overrun", cpu.commit_overrun, "dropped_events",
      cpu.dropped_events);
 }
 
-template <typename Io>
-void ListFields(Io& io, StaleSequence& stale) {
+void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
   io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
      stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk);
 }
 
-template <typename Io>
-void ListFields(Io& io, ContentCount& content) {
+void ListFields(JsonFieldWriter& io, const ContentCount& content) {
   io("kind", ContentName(content.content));
   ListFields(io, content.count);
 }
 
-template <typename Io>
-void ListFields(Io& io, Gap& gap) {
+void ListFields(JsonFieldWriter& io, const Gap& gap) {
   io("buffer", gap.buffer, "sequence", gap.sequence, "first", gap.first, "last", gap.last,
      "last_chunk", gap.last_chunk);
   ListFields(io, gap.lost);
@@ -273,7 +250,7 @@ Json JsonArray(const List& list, MakeJson make) {
 }  // namespace
 
 std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone) {
-  return JsonLine("reads", session, clone, ReadsJson(used));
+  return JsonLine("reads", session, clone, FieldsToJson(used));
 }
 
 void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
@@ -299,8 +276,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
   if (!selection.is_filtered)  // the answer is of all of the session
     write_one("answer", FieldsToJson(AnswerOf(selection.report, outcome, selection.notes,
                                               selection.remedies)));
-  write_one("reads", ReadsJson(outcome.reads));
-  if (!outcome.verdicts.empty()) write("inexact", "inexact", VerdictsJson(outcome.verdicts));
+  write_one("reads", FieldsToJson(outcome.reads));
+  if (!outcome.verdicts.empty()) write("inexact", "inexact", FieldsToJson(outcome.verdicts));
   if (!lines && !selection.report.over_time.empty())
     out.Data("over_time", OverTimeJson(selection.report.over_time));
   write("buffers", "buffer", JsonArray(selection.report.buffers, [&](const BufferGaps& buffer) {
@@ -323,9 +300,9 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
     out.Data("flags_not_listed", selection.unlisted_flags);
     write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
     write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
-    write("counted_losses", "counted_loss", JsonArray(selection.counted, RiseJson));
+    write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
     write("stalls", "stall", stalls);
-    if (!lines) out.Data("remedies", RemediesJson(selection.remedies));
+    if (!lines) out.Data("remedies", FieldsToJson(selection.remedies));
   }
   write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
   write("stale", "stale", FieldsToJson(selection.stale));

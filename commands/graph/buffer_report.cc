@@ -5,14 +5,12 @@
 #include <algorithm>
 
 #include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, LayoutExtent& extent) {
+void ListFields(JsonFieldWriter& io, const LayoutExtent& extent) {
   io("kind", extent.kind, "offset", extent.offset, "size", extent.size);
   if (extent.kind == LayoutExtent::Kind::kChunk)
     io("sequence", extent.chunk.sequence, "chunk", extent.chunk.chunk, "payload_size",
@@ -20,28 +18,24 @@ void ListFields(Io& io, LayoutExtent& extent) {
        "needs_patching", extent.needs_patch);
 }
 
-template <typename Io>
-void ListFields(Io& io, BufferLayout& layout) {
+void ListFields(JsonFieldWriter& io, const BufferLayout& layout) {
   io("buffer", layout.buffer, "engine", layout.engine, "policy", layout.policy, "size", layout.size,
      "record", layout.at.record, "time_ns", layout.at.time_ns, "before_read", layout.before_read,
      "write_cursor", layout.write_cursor, "wraps", layout.wraps, "extents", layout.extents);
 }
 
-template <typename Io>
-void ListFields(Io& io, ReadStep& step) {
+void ListFields(JsonFieldWriter& io, const ReadStep& step) {
   io("step", step.number, "sequence", step.sequence, "first_chunk", step.first_chunk, "last_chunk",
      step.last_chunk);
   ListFields(io, step.packets);
 }
 
-template <typename Io>
-void ListFields(Io& io, ReadStall& stall) {
+void ListFields(JsonFieldWriter& io, const ReadStall& stall) {
   io("sequence", stall.chunk.sequence, "chunk", stall.chunk.chunk, "reason", stall.reason,
      "waits_for", stall.waits_for, "chunks", stall.chunks);
 }
 
-template <typename Io>
-void ListFields(Io& io, ReadWalk& walk) {
+void ListFields(JsonFieldWriter& io, const ReadWalk& walk) {
   io("buffer", walk.buffer, "engine", walk.engine, "order", walk.order, "record", walk.at.record,
      "time_ns", walk.at.time_ns, "write_cursor", walk.write_cursor, "steps", walk.steps, "stalls",
      walk.stalls);
@@ -173,8 +167,6 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
   return text;
 }
 
-Json LayoutJson(const std::vector<BufferLayout>& layouts) { return FieldsToJson(layouts); }
-
 std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock) {
   if (walks.empty())
     return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
@@ -182,7 +174,5 @@ std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const Graph
   for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock);
   return text;
 }
-
-Json OrderJson(const std::vector<ReadWalk>& walks) { return FieldsToJson(walks); }
 
 }  // namespace ringscope

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/graph/graph_words.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/graph/layout_map.h"
 #include "core/graph/read_walk.h"
 #include "core/session/session_notes.h"
@@ -18,14 +18,13 @@ namespace ringscope {
 /// @param notes of the same replay
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
                        const SessionNotes& notes);
-/// An array of buffers.
-Json LayoutJson(const std::vector<BufferLayout>& layouts);
+void ListFields(JsonFieldWriter& io, const BufferLayout& layout);
 
 /// In which order a read pass takes what is in the buffers, for a terminal.
 /// @param full every step, however many
 std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock);
-/// An array of buffers, with every step.
-Json OrderJson(const std::vector<ReadWalk>& walks);
+/// With every step.
+void ListFields(JsonFieldWriter& io, const ReadWalk& walk);
 
 }  // namespace ringscope
 

@@ -25,7 +25,7 @@ namespace ringscope {
 namespace {
 
 struct GraphArgs {
-  std::string log;
+  SessionSelection input;
   ReplayChoices choices;
   std::vector<SequenceKey> sequences;  // empty: those with losses, worst first
   std::optional<ChunkChoice> around;
@@ -38,14 +38,10 @@ struct GraphArgs {
   std::string output;  // empty: standard output
   bool force = false;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, GraphArgs& args) {
-  AddLog(app, args.log);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kOne);
   AddReplayOptions(app, args.choices);
   Require(app, "--descriptor", "--config");
   InGroup(app, "Selection");
@@ -180,7 +176,7 @@ class GraphDrawing {
       RS_RETURN_IF_ERROR(layout.status);
       layouts.push_back(layout);
     }
-    report_.Data("buffers", LayoutJson(layouts));
+    report_.Data("buffers", FieldsToJson(layouts));
     report_.Print(LayoutText(layouts, clock_, notes_));
     return {};
   }
@@ -203,7 +199,7 @@ class GraphDrawing {
       std::erase_if(shown.back().stalls,
                     [&](const ReadStall& stall) { return is_other(stall.chunk.sequence); });
     }
-    report_.Data("buffers", OrderJson(shown));
+    report_.Data("buffers", FieldsToJson(shown));
     report_.Print(OrderText(shown, args_.full, clock_));
     return {};
   }
@@ -224,7 +220,7 @@ class GraphDrawing {
     clock_ = GraphClock(outcome_.first_time_ns);
     report_.Data({{"input", outcome_.path},
                   {"session", outcome_.session},
-                  {"reads", ReadsJson(outcome_.reads)}});
+                  {"reads", FieldsToJson(outcome_.reads)}});
     if (outcome_.clone) report_.Data("clone", *outcome_.clone);
     AddInexact(report_, outcome_.verdicts);
     if (report_.is_text()) ReportReplayTitle(report_, outcome_);
@@ -265,7 +261,7 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
   }
   RS_RETURN_IF_ERROR(CheckArgs(args));
   const bool is_picture = args.format == "svg";
-  SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
+  SessionReader sessions(context, args.input, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,
                                    is_picture ? kPictureOutput : kReportOutput, args.force));

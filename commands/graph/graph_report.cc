@@ -12,21 +12,18 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, PatchTally& patches) {
+void ListFields(JsonFieldWriter& io, const PatchTally& patches) {
   io("applied", patches.applied, "late", patches.late, "missed", patches.missed, "refused",
      patches.refused);
 }
 
-template <typename Io>
-void ListTally(Io& io, FateTally& packets) {
+void ListTally(JsonFieldWriter& io, const FateTally& packets) {
   io.Object("packets", [&](auto& fates) {
     for (const auto& [fate, count] : packets) fates(Name(fate), count);
   });
 }
 
-template <typename Io>
-void ListSums(Io& io, ChunkSums& sums) {
+void ListSums(JsonFieldWriter& io, const ChunkSums& sums) {
   io("bytes", sums.bytes, "fragments", sums.fragments, "fragments_given_up", sums.abandoned,
      "invalid_packets", sums.invalid, "recommits", sums.recommits, "relocations", sums.relocations,
      "patches", sums.patches, "loss_bits", LossBitsToString(sums.loss_bits));
@@ -38,10 +35,9 @@ void ListSums(Io& io, ChunkSums& sums) {
   io("packets_evicted_by_others", sums.evictors.others);
 }
 
-template <typename Io>
-void ListFields(Io& io, ChunkNode& node) {
-  io("kind", std::string("chunk"), "chunk", static_cast<uint32_t>(node.id), "fate", node.fate,
-     "committed", node.committed, "left", node.left, "size_in_buffer", node.outer_size,
+void ListFields(JsonFieldWriter& io, const ChunkNode& node) {
+  io("kind", "chunk", "chunk", static_cast<uint32_t>(node.id), "fate", node.fate, "committed",
+     node.committed, "left", node.left, "size_in_buffer", node.outer_size,
      "continues_from_previous", node.continues_previous, "continues_on_next",
      node.continues_on_next, "needs_patching", (node.flags & kNeedsPatching) != 0, "complete",
      node.complete, "origin", node.origin, "end", node.end, "evicted_by", node.culprit, "discarded",
@@ -51,9 +47,8 @@ void ListFields(Io& io, ChunkNode& node) {
   ListSums(io, node);
 }
 
-template <typename Io>
-void ListFields(Io& io, ChunkRun& run) {
-  io("kind", std::string("run"), "first", static_cast<uint32_t>(run.first), "last",
+void ListFields(JsonFieldWriter& io, const ChunkRun& run) {
+  io("kind", "run", "first", static_cast<uint32_t>(run.first), "last",
      static_cast<uint32_t>(run.last), "chunks", run.chunks);
   io.Object("fates", [&](auto& fates) {
     for (size_t i = 0; i < kChunkFates; ++i)
@@ -64,14 +59,12 @@ void ListFields(Io& io, ChunkRun& run) {
   ListSums(io, run);
 }
 
-template <typename Io>
-void ListFields(Io& io, ChunkGap& gap) {
-  io("kind", std::string("gap"), "first", static_cast<uint32_t>(gap.first), "last",
+void ListFields(JsonFieldWriter& io, const ChunkGap& gap) {
+  io("kind", "gap", "first", static_cast<uint32_t>(gap.first), "last",
      static_cast<uint32_t>(gap.last));
 }
 
-template <typename Io>
-void ListFields(Io& io, SequenceGraph& graph) {
+void ListFields(JsonFieldWriter& io, const SequenceGraph& graph) {
   io("buffer", graph.buffer, "generation", graph.generation, "sequence", graph.sequence, "chunks",
      graph.chunks, "bytes", graph.bytes, "orphan_patches", graph.orphan_patches);
   ListTally(io, graph.packets);

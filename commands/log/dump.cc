@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,11 +35,13 @@ struct ChunkDetail {
   bool any() const { return hex || fragments || decode; }
 };
 
-/// Describes a fragment that is not a whole packet.
-std::string_view FragmentNote(FragmentKind kind) {
-  if (kind == FragmentKind::kBegin) return "of a packet that continues in the next chunk";
-  if (kind == FragmentKind::kEnd) return "of a packet that began in a chunk before";
-  return "of a packet that began before and continues in the next chunk";
+/// What follows a fragment's size, by FragmentKind.
+constexpr std::array kFragmentTexts = {
+    ", a whole packet", " of a packet that continues in the next chunk",
+    " of a packet that began before and continues in the next chunk",
+    " of a packet that began in a chunk before"};
+const char* TextOf(const WrittenFragment& fragment) {
+  return kFragmentTexts.at(static_cast<size_t>(fragment.kind));
 }
 
 std::string BufferText(const std::optional<uint64_t>& buffer) {
@@ -128,8 +131,8 @@ class RecordText {
       const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
       if (!body) break;
       if (fragment.kind != FragmentKind::kWhole) {
-        Block(fmt::format("# fragment {}: {} {}\n", i, Count(fragment.size, "byte"),
-                          FragmentNote(fragment.kind)));
+        Block(fmt::format("# fragment {}: {}{}\n", i, Count(fragment.size, "byte"),
+                          TextOf(fragment)));
         continue;
       }
       Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
@@ -171,12 +174,9 @@ class RecordText {
   void AddFragments() {
     for (size_t i = 0; i < written_.fragments.size(); ++i) {
       const WrittenFragment& fragment = written_.fragments[i];
-      const std::string size = Count(fragment.size, "byte");
-      Block(fmt::format("fragment {} at {}: {}{}", i, fragment.offset, size,
-                        fragment.kind != FragmentKind::kWhole
-                            ? fmt::format(" {}", FragmentNote(fragment.kind))
-                        : fragment.size == 0 ? ", empty"
-                                             : ", a whole packet"));
+      const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
+      Block(fmt::format("fragment {} at {}: {}{}", i, fragment.offset, Count(fragment.size, "byte"),
+                        is_empty ? ", empty" : TextOf(fragment)));
     }
     if (written_.end == ChunkEnd::kAborted)
       Block(fmt::format("at {}: the marker of a packet that its writer aborted", written_.bytes));

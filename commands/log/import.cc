@@ -137,27 +137,23 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
                                 Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
-  std::optional<Progress> reading, writing;
-  const auto on_read = [&](uint64_t done, uint64_t total) {
-    writing.reset();  // that of the session before
-    if (!reading) reading.emplace(context.console, fmt::format("reading {}", Printable(args.log)));
-    reading->Update(done, total);
+  std::optional<Progress> progress;
+  std::string shown;  // by it; reading and writing alternate
+  const auto show = [&](const std::string& what) {
+    return [&, what](uint64_t done, uint64_t total) {
+      if (shown != what) progress.emplace(context.console, shown = what);
+      progress->Update(done, total);
+    };
   };
-  const auto on_write = [&](uint64_t done, uint64_t total) {
-    reading.reset();
-    if (!writing)
-      writing.emplace(context.console, fmt::format("writing {}", Printable(args.output)));
-    writing->Update(done, total);
-  };
-  RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog({.path = args.log,
-                                                         .folder = FolderForSorting(args.output),
-                                                         .level = args.level,
-                                                         .without_payload = args.no_payload,
-                                                         .on_read = on_read,
-                                                         .on_write = on_write},
-                                                        std::move(source), *file));
-  reading.reset();
-  writing.reset();
+  RS_ASSIGN_OR_RETURN(const TraceLog log,
+                      WriteTraceLog({.path = args.log,
+                                     .folder = FolderForSorting(args.output),
+                                     .level = args.level,
+                                     .without_payload = args.no_payload,
+                                     .on_read = show("reading " + Printable(args.log)),
+                                     .on_write = show("writing " + Printable(args.output))},
+                                    std::move(source), *file));
+  progress.reset();
   const ExitCode code = WarnOfTraceLog(context.console, args.log, log);
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {

@@ -5,6 +5,7 @@
 
 #include "commands/log/info_report.h"
 #include "commands/replays/input_notes.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -40,12 +41,8 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
                           progress.Update(done, total);
                         }));
   }
-  if (args.session && *args.session > info->sessions.size()) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("no session {}: the log has {}", *args.session,
-                            Count(info->sessions.size(), "session")),
-                {args.log, {}, {}});
-  }
+  if (args.session && *args.session > info->sessions.size())
+    return tl::unexpected(NoSession(*args.session, info->sessions.size(), args.log));
   Report report(context.console, args.format, "info");
   const ImportedTrace trace = context.imported->Find(parts.paths.front());
   ReportInfo(report, args.log, parts, *info, args.session, trace);

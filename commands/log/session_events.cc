@@ -19,69 +19,52 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, LifeEvent& event) {
+void ListFields(JsonFieldWriter& io, const LifeEvent& event) {
   io("record", event.record);
   io.UnlessEmpty("time_ns", event.time_ns);
-  io.Derived("event", std::string(event.kind < kOpKinds ? OpKindName(event.kind) : "unknown"));
-  io.UnlessEmpty("change", event.change);
-  io.UnlessEmpty("session", event.session);
-  io.UnlessEmpty("producer", event.producer);
-  io.UnlessEmpty("instance", event.instance);
-  io.UnlessEmpty("instances", event.instances);
-  io.UnlessEmpty("buffer", event.buffer);
-  io.UnlessEmpty("flush", event.flush);
-  if (event.flags != 0) {
-    io("flags", event.flags);
-    io.Derived("reason", ReasonOf(event.flags), "initiator", InitiatorOf(event.flags));
-  }
+  io("event", event.kind < kOpKinds ? OpKindName(event.kind) : "unknown");
+  io.UnlessEmpty("change", event.change, "session", event.session, "producer", event.producer,
+                 "instance", event.instance, "instances", event.instances, "buffer", event.buffer,
+                 "flush", event.flush);
+  if (event.flags != 0)
+    io("flags", event.flags, "reason", ReasonOf(event.flags), "initiator",
+       InitiatorOf(event.flags));
   io.UnlessEmpty("clone", event.clone);
   if (event.Is<DataSourceRegistered>()) io("no_flush", event.flag);
   if (event.Is<DataSourceNotified>()) io("stopped", event.flag);
   if (event.Is<BufferCloned>()) io("transfer", event.flag);
   if (event.Is<CloneEnded>()) io("success", event.flag);
   if (event.size > 0) io("size", event.size);
-  if (!event.name.empty()) io.Derived("name", Printable(event.name));
-  if (!event.detail.empty() && !event.Is<TraceConfigRecord>())
-    io.Derived("detail", Printable(event.detail));
+  io.UnlessEmpty("name", Printable(event.name));
+  if (!event.Is<TraceConfigRecord>()) io.UnlessEmpty("detail", Printable(event.detail));
 }
 
-template <typename Io>
-void ListFields(Io& io, InstanceStory& source) {
-  io("producer", source.producer, "instance", source.instance);
-  io.Derived("name", Printable(source.name));
-  io("buffer", source.buffer);
-  io.UnlessEmpty("session", source.session);
-  io.UnlessEmpty("set_up_ns", source.set_up_ns);
-  io.UnlessEmpty("started_ns", source.started_ns);
-  io.UnlessEmpty("reported_start_ns", source.reported_start_ns);
-  io.UnlessEmpty("stopped_ns", source.stopped_ns);
-  io.UnlessEmpty("reported_stop_ns", source.reported_stop_ns);
+void ListFields(JsonFieldWriter& io, const InstanceStory& source) {
+  io("producer", source.producer, "instance", source.instance, "name", Printable(source.name),
+     "buffer", source.buffer);
+  io.UnlessEmpty("session", source.session, "set_up_ns", source.set_up_ns, "started_ns",
+                 source.started_ns, "reported_start_ns", source.reported_start_ns, "stopped_ns",
+                 source.stopped_ns, "reported_stop_ns", source.reported_stop_ns);
   io("started", source.started, "stopped", source.stopped);
 }
 
-template <typename Io>
-void ListFields(Io& io, FlushAccount::Answer& answer) {
+void ListFields(JsonFieldWriter& io, const FlushAccount::Answer& answer) {
   io("producer", answer.producer, "acknowledged", answer.acknowledged);
   io.UnlessEmpty("latency_ns", answer.latency_ns());
 }
 
-template <typename Io>
-void ListFields(Io& io, FlushAccount& flush) {
-  io("flush", flush.flush, "outcome", flush.outcome, "timed_out", flush.timed_out);
-  io.Derived("reason", ReasonOf(flush.flags), "initiator", InitiatorOf(flush.flags));
-  io("answers", flush.answers);
+void ListFields(JsonFieldWriter& io, const FlushAccount& flush) {
+  io("flush", flush.flush, "outcome", flush.outcome, "timed_out", flush.timed_out, "reason",
+     ReasonOf(flush.flags), "initiator", InitiatorOf(flush.flags), "answers", flush.answers);
   io.UnlessEmpty("time_ns", flush.time_ns);
 }
 
-template <typename Io>
-void ListFields(Io& io, SourceFinding& finding) {
+void ListFields(JsonFieldWriter& io, const SourceFinding& finding) {
   io("problem", finding.problem);
   io.UnlessEmpty("session", finding.session);
-  io.Derived("source", Printable(finding.source));
-  io.UnlessEmpty("producer", finding.producer);
-  if (!finding.producer_name.empty()) io.Derived("producer_name", Printable(finding.producer_name));
-  io.UnlessEmpty("buffer", finding.buffer);
+  io("source", Printable(finding.source));
+  io.UnlessEmpty("producer", finding.producer, "producer_name", Printable(finding.producer_name),
+                 "buffer", finding.buffer);
 }
 
 namespace {

@@ -152,22 +152,17 @@ class PluginBuild {
   /// Finds the generated headers: in the folder given, in the checkout's newest build folder, or in
   /// one that is made for it. A commit's are made, as they may differ.
   Status FindHeaders() {
-    const std::string given = options_.out.empty() ? "" : Absolute(options_.out);
-    build_ = given.empty() ? NewestBuildFolder() : given;
-    if (options_.commit.empty() && HasHeaders(build_)) return {};
-    if (!given.empty() && HasHeaders(given)) {
+    const std::string& given = options_.out;
+    build_ = given.empty() ? NewestBuildFolder() : Absolute(given);
+    const bool has_headers = HasHeaders(build_);
+    if (has_headers && options_.commit.empty()) return {};
+    const auto gn = given.empty() ? FindGn() : std::nullopt;
+    if (gn) return Generate(*gn);
+    if (has_headers) {
       built_.notes.push_back(
-          fmt::format("the generated headers are those of {}, not the commit's", given));
+          fmt::format("the generated headers are those of {}, not the commit's{}", build_,
+                      given.empty() ? ", as gn is not in PATH" : ""));
       return {};
-    }
-    if (given.empty()) {
-      if (const auto gn = FindGn()) return Generate(*gn);
-      if (HasHeaders(build_)) {
-        built_.notes.push_back(fmt::format(
-            "gn is not in PATH, so the generated headers are those of {}, not the commit's",
-            build_));
-        return {};
-      }
     }
     const std::string how = fmt::format(
         "in the checkout: 'tools/gn gen out/ringscope --args=\"{}\"', then 'tools/ninja -C "
@@ -176,8 +171,8 @@ class PluginBuild {
     if (!given.empty())
       return Fail(ErrorCode::kNotFound,
                   fmt::format("expected a build folder of Perfetto, but there is no {}",
-                              Exists(given, kFlagsHeader) ? kStatsHeader : kFlagsHeader),
-                  {.path = given}, how);
+                              Exists(build_, kFlagsHeader) ? kStatsHeader : kFlagsHeader),
+                  {.path = build_}, how);
     return Fail(ErrorCode::kNotFound,
                 fmt::format("there is no build folder with Perfetto's generated headers: none of "
                             "{}/out/* has {}",

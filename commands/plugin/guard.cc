@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <new>
 
 #include "commands/plugin/plugin.h"
@@ -30,78 +31,69 @@
 namespace ringscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kPollMs = 50;
 constexpr size_t kMostThreads = 64;
 
-/// The calls of one thread of the child.
+/// The call of one thread of the child.
 struct CallSlot {
-  std::atomic<uint64_t> calls;        // odd: one is under way
+  std::atomic<bool> is_taken;         // by a thread
+  std::atomic<int64_t> since_ns;      // of the call under way, see NowNs; 0: none is
   std::atomic<const char*> function;  // a literal, which both processes have
   std::atomic<uint64_t> record;       // its number and 1; 0: none
-  std::atomic<uint32_t> plugin;       // index in GuardMemory::plugins
+  std::atomic<uint32_t> plugin;       // index among the guarded ones
   std::array<char, 96> work;
 };
-
 /// Memory that a guarded child shares with its parent.
-struct GuardMemory {
-  std::atomic<uint32_t> threads;
-  std::array<CallSlot, kMostThreads> slots;
-};
+using GuardMemory = std::array<CallSlot, kMostThreads>;
 
 GuardMemory* guard_memory = nullptr;  // in the child; nullptr: not guarded
 const std::vector<std::string>* guarded_plugins = nullptr;
 
-/// Returns this thread's slot, or nullptr where nothing is guarded.
-CallSlot* OwnSlot() {
-  if (guard_memory == nullptr) return nullptr;
-  thread_local const uint32_t index = guard_memory->threads++;
-  return index < kMostThreads ? &guard_memory->slots[index] : nullptr;
+/// By a clock that all processes share.
+int64_t NowNs() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Watches the limits of a guarded child.
-class LimitWatch {
- public:
-  LimitWatch(const PluginLimits& limits, const GuardMemory& memory, pid_t child)
-      : limits_(limits), memory_(memory), child_(child) {}
+CallSlot* TakeFreeSlot() {
+  for (CallSlot& slot : *guard_memory)
+    if (!slot.is_taken.exchange(true)) return &slot;
+  return nullptr;
+}
+void FreeSlot(CallSlot* slot) {
+  slot->work[0] = '\0';
+  slot->is_taken = false;
+}
 
-  /// @return what the child exceeds; empty: nothing
-  std::string Exceeded() {
-    const Clock::time_point now = Clock::now();
-    for (size_t i = 0; i < kMostThreads; ++i) {
-      const uint64_t calls = memory_.slots[i].calls;
-      if (calls != seen_[i].calls) seen_[i] = {calls, now};
-      if (calls % 2 == 1 && now - seen_[i].since >= std::chrono::nanoseconds(limits_.time_ns))
-        return fmt::format("it did not return within {} s (RINGSCOPE_PLUGIN_TIME)",
-                           static_cast<double>(limits_.time_ns) / 1e9);
-    }
-    std::ifstream file(fmt::format("/proc/{}/statm", child_));
-    uint64_t total = 0, resident = 0;
-    file >> total >> resident;
-    if (resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) <= limits_.memory) return {};
-    return fmt::format("it used more than {} of memory (RINGSCOPE_PLUGIN_MEMORY)",
-                       HumanSize(limits_.memory));
+/// Returns this thread's slot, which is free again when the thread ends. nullptr where nothing is
+/// guarded.
+CallSlot* OwnSlot() {
+  if (guard_memory == nullptr) return nullptr;
+  thread_local const std::unique_ptr<CallSlot, void (*)(CallSlot*)> own(TakeFreeSlot(), FreeSlot);
+  return own.get();
+}
+
+/// @return what a guarded child exceeds; empty: nothing
+std::string Exceeded(const PluginLimits& limits, const GuardMemory& memory, pid_t child) {
+  for (const CallSlot& slot : memory) {
+    const int64_t since_ns = slot.since_ns;
+    if (since_ns != 0 && NowNs() - since_ns >= static_cast<int64_t>(limits.time_ns))
+      return fmt::format("it did not return within {} s (RINGSCOPE_PLUGIN_TIME)",
+                         static_cast<double>(limits.time_ns) / 1e9);
   }
-
- private:
-  struct Seen {
-    uint64_t calls = 0;
-    Clock::time_point since;
-  };
-
-  const PluginLimits& limits_;
-  const GuardMemory& memory_;
-  const pid_t child_;
-  std::array<Seen, kMostThreads> seen_{};
-};
+  std::ifstream file(fmt::format("/proc/{}/statm", child));
+  uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  if (resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) <= limits.memory) return {};
+  return fmt::format("it used more than {} of memory (RINGSCOPE_PLUGIN_MEMORY)",
+                     HumanSize(limits.memory));
+}
 
 /// Returns ", in 'commit' at record 17", or nothing where no call is under way.
 /// @param plugin gets the index of the one that was called
 std::string CallsUnderWay(const GuardMemory& memory, size_t& plugin) {
   std::string text;
-  for (const CallSlot& slot : memory.slots) {
-    if (slot.calls % 2 == 0) continue;
+  for (const CallSlot& slot : memory) {
+    if (slot.since_ns == 0) continue;
     plugin = slot.plugin;
     text += fmt::format("{} in '{}'", text.empty() ? "," : " or", slot.function.load());
     if (slot.record > 0) text += fmt::format(" at record {}", slot.record - 1);
@@ -165,11 +157,10 @@ Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string
     ::_exit(body());
   }
   ::close(end[1]);
-  LimitWatch watch(limits, memory, child);
   std::string limit;
   pollfd alive = {end[0], POLLIN, 0};
   while (::poll(&alive, 1, kPollMs) <= 0) {
-    if (limit.empty()) limit = watch.Exceeded();
+    if (limit.empty()) limit = Exceeded(limits, memory, child);
     if (!limit.empty()) ::kill(child, SIGKILL);
   }
   int status = 0;
@@ -197,11 +188,11 @@ PluginCall::PluginCall(std::string_view plugin, const char* function, const LogM
     if ((*guarded_plugins)[i] == plugin) slot->plugin = i;
   slot->function = function;
   slot->record = now == nullptr || !now->record ? 0 : *now->record + 1;
-  ++slot->calls;
+  slot->since_ns = NowNs();
 }
 
 PluginCall::~PluginCall() {
-  if (CallSlot* const slot = OwnSlot()) ++slot->calls;
+  if (CallSlot* const slot = OwnSlot()) slot->since_ns = 0;
 }
 
 void NotePluginWork(std::string_view work) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -14,33 +16,10 @@
 namespace ringscope {
 namespace {
 
-struct StatPair {
-  uint64_t ringscope_stats::*theirs;
-  uint64_t BufferStats::*ours;
-};
-constexpr std::array<StatPair, kStatFields.size()> kStatPairs = {{
-    {&ringscope_stats::buffer_size, &BufferStats::buffer_size},
-    {&ringscope_stats::bytes_written, &BufferStats::bytes_written},
-    {&ringscope_stats::bytes_overwritten, &BufferStats::bytes_overwritten},
-    {&ringscope_stats::bytes_read, &BufferStats::bytes_read},
-    {&ringscope_stats::padding_bytes_written, &BufferStats::padding_bytes_written},
-    {&ringscope_stats::padding_bytes_cleared, &BufferStats::padding_bytes_cleared},
-    {&ringscope_stats::chunks_written, &BufferStats::chunks_written},
-    {&ringscope_stats::chunks_rewritten, &BufferStats::chunks_rewritten},
-    {&ringscope_stats::chunks_relocated, &BufferStats::chunks_relocated},
-    {&ringscope_stats::chunks_overwritten, &BufferStats::chunks_overwritten},
-    {&ringscope_stats::chunks_discarded, &BufferStats::chunks_discarded},
-    {&ringscope_stats::chunks_read, &BufferStats::chunks_read},
-    {&ringscope_stats::chunks_committed_out_of_order, &BufferStats::chunks_committed_out_of_order},
-    {&ringscope_stats::write_wrap_count, &BufferStats::write_wrap_count},
-    {&ringscope_stats::patches_succeeded, &BufferStats::patches_succeeded},
-    {&ringscope_stats::patches_failed, &BufferStats::patches_failed},
-    {&ringscope_stats::readaheads_succeeded, &BufferStats::readaheads_succeeded},
-    {&ringscope_stats::readaheads_failed, &BufferStats::readaheads_failed},
-    {&ringscope_stats::abi_violations, &BufferStats::abi_violations},
-    {&ringscope_stats::trace_writer_packet_loss, &BufferStats::trace_writer_packet_loss},
-}};
-static_assert(sizeof(ringscope_stats) == (1 + kStatPairs.size()) * sizeof(uint64_t));
+// The counters of ringscope_stats are those of kStatFields, in this order.
+constexpr size_t kFirstStat = offsetof(ringscope_stats, buffer_size);
+using Counters = std::array<uint64_t, kStatFields.size()>;
+static_assert(sizeof(ringscope_stats) == kFirstStat + sizeof(Counters));
 static_assert(RINGSCOPE_WRITER_BUCKETS == kHistogramBuckets);
 static_assert(RINGSCOPE_PATCH_SIZE == kPatchSize);
 
@@ -177,13 +156,16 @@ class PluginEngine final : public Engine, public ProgramRunner {
     theirs.struct_size = sizeof(theirs);
     Ask("stats", [&] { functions().stats(buffer_, &theirs); });
     if (CheckFailure()) return stats_;
-    for (const StatPair& pair : kStatPairs) stats_.*pair.ours = theirs.*pair.theirs;
+    Counters counters;
+    std::memcpy(counters.data(), reinterpret_cast<const char*>(&theirs) + kFirstStat,
+                sizeof(counters));
+    for (size_t i = 0; i < counters.size(); ++i) stats_.*kStatFields[i].value = counters[i];
     return stats_;
   }
 
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
     if (failure() != nullptr || functions().visit_writers == nullptr) return;
-    const auto hand_on = [](void* context, const ringscope_writer* given) {
+    Visit("visit_writers", functions().visit_writers, [&](const ringscope_writer* given) {
       const auto writer = TakeStruct(given);
       if (!writer) return;
       WriterHistogram histogram;
@@ -191,12 +173,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
         histogram.sums[i] = writer->sums[i];
         histogram.counts[i] = static_cast<uint32_t>(writer->counts[i]);
       }
-      (*static_cast<const std::function<void(const WriterStats&)>*>(context))(
-          {ToKey(writer->sequence), &histogram});
-    };
-    Ask("visit_writers", [&] {
-      functions().visit_writers(buffer_, hand_on,
-                                const_cast<void*>(static_cast<const void*>(&visit)));
+      visit({ToKey(writer->sequence), &histogram});
     });
     CheckFailure();
   }
@@ -208,32 +185,26 @@ class PluginEngine final : public Engine, public ProgramRunner {
           PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
                       "use another engine"));
     }
-    struct Visit {
-      const ChunkVisitor& visit;
-      const uint64_t size;
-      uint64_t end = 0;  // of the chunks so far
-      bool is_sound = true;
-    };
-    Visit context{visit, stats().buffer_size};
-    const auto hand_on = [](void* to, const ringscope_chunk* given) {
-      Visit& self = *static_cast<Visit*>(to);
+    const uint64_t size = stats().buffer_size;
+    uint64_t end = 0;  // of the chunks so far
+    bool is_sound = true;
+    const auto take = [&](const ringscope_chunk* given) {
       const auto chunk = ToChunk(given);
-      self.is_sound =
-          self.is_sound && chunk && chunk->offset >= self.end && chunk->offset <= self.size &&
-          chunk->outer_size > 0 && chunk->outer_size <= self.size - chunk->offset &&
-          chunk->payload_size <= chunk->outer_size && chunk->payload_avail <= chunk->payload_size;
-      if (!self.is_sound) return;
-      self.end = chunk->offset + chunk->outer_size;
-      self.visit(*chunk);
+      is_sound = is_sound && chunk && chunk->offset >= end && chunk->offset <= size &&
+                 chunk->outer_size > 0 && chunk->outer_size <= size - chunk->offset &&
+                 chunk->payload_size <= chunk->outer_size &&
+                 chunk->payload_avail <= chunk->payload_size;
+      if (!is_sound) return;
+      end = chunk->offset + chunk->outer_size;
+      visit(*chunk);
     };
-    uint64_t cursor = 0;
-    Ask("visit_chunks", [&] { cursor = functions().visit_chunks(buffer_, hand_on, &context); });
+    const uint64_t cursor = Visit("visit_chunks", functions().visit_chunks, take);
     if (CheckFailure()) return tl::unexpected(*failure());
-    if (context.is_sound && cursor <= context.size) return cursor;
+    if (is_sound && cursor <= size) return cursor;
     return tl::unexpected(PluginError(
         fmt::format("the plug-in's chunks after offset {} or its write cursor {} are not possible "
                     "in a buffer of {} bytes",
-                    context.end, cursor, context.size),
+                    end, cursor, size),
         "see visit_chunks in ringscope/plugin_abi.h"));
   }
 
@@ -253,31 +224,22 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   void VisitPrograms(const ProgramVisitor& visit) const override {
     if (failure() != nullptr || !plugin_->runs_programs()) return;
-    struct Visit {
-      const ProgramVisitor& visit;
-      bool is_sound = true;
-    };
-    Visit context{visit};
-    const auto hand_on = [](void* to, const ringscope_vm* given) {
-      Visit& self = *static_cast<Visit*>(to);
+    bool is_sound = true;
+    Visit("visit_vms", functions().visit_vms, [&](const ringscope_vm* given) {
       const auto vm = TakeStruct(given);
-      self.is_sound = self.is_sound && vm && IsPossibleVm(*vm);
-      if (!self.is_sound) return;
+      is_sound = is_sound && vm && IsPossibleVm(*vm);
+      if (!is_sound) return;
       std::vector<ProducerId> producers;
       for (uint64_t i = 0; i < vm->producer_count; ++i)
         producers.push_back(ProducerId{vm->producers[i]});
-      const auto bytes_of = [](const ringscope_slice& part) {
-        return Bytes(part.data, static_cast<size_t>(part.size));
-      };
-      self.visit({.data_source = wire::AsText(bytes_of(vm->data_source)),
-                  .program = bytes_of(vm->program),
-                  .memory_limit_kb = vm->memory_limit_kb,
-                  .producers = producers,
-                  .state = bytes_of(vm->state),
-                  .memory = vm->memory});
-    };
-    Ask("visit_vms", [&] { functions().visit_vms(buffer_, hand_on, &context); });
-    if (!CheckFailure() && !context.is_sound)
+      visit({.data_source = wire::AsText(ToBytes(vm->data_source)),
+             .program = ToBytes(vm->program),
+             .memory_limit_kb = vm->memory_limit_kb,
+             .producers = producers,
+             .state = ToBytes(vm->state),
+             .memory = vm->memory});
+    });
+    if (!CheckFailure() && !is_sound)
       SetFailure(
           PluginError("the plug-in's visit_vms has data at a null pointer, or more than 256 "
                       "MiB of it",
@@ -307,6 +269,16 @@ class PluginEngine final : public Engine, public ProgramRunner {
   void Ask(const char* function, const Call& call) const {
     const PluginCall guarded(plugin_->facts().path, function, config_.now);
     call();
+  }
+
+  /// Calls a function of the plug-in that visits structs, each of which `take` gets.
+  template <typename Answer, typename Struct, typename Take>
+  Answer Visit(const char* name,
+               Answer (*function)(void* buffer, void (*visit)(void*, const Struct*), void* context),
+               Take take) const {
+    const auto hand_on = [](void* to, const Struct* given) { (*static_cast<Take*>(to))(given); };
+    const PluginCall guarded(plugin_->facts().path, name, config_.now);
+    return function(buffer_, hand_on, &take);
   }
 
   const ringscope_plugin& functions() const { return plugin_->functions(); }

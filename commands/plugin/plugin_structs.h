@@ -30,6 +30,9 @@ inline PacketPlace ToPlace(const ringscope_place& place) {
           .first_offset = place.first_offset,
           .last_chunk = ChunkId{place.last_chunk}};
 }
+inline Bytes ToBytes(const ringscope_slice& slice) {
+  return slice.data == nullptr ? Bytes() : Bytes(slice.data, static_cast<size_t>(slice.size));
+}
 inline std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
   const auto chunk = TakeStruct(given);
   if (!chunk) return std::nullopt;
@@ -41,9 +44,7 @@ inline std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
                        .payload_avail = chunk->payload_avail,
                        .flags = chunk->flags,
                        .incomplete = chunk->incomplete != 0,
-                       .payload = chunk->payload.data == nullptr
-                                      ? Bytes()
-                                      : Bytes(chunk->payload.data, chunk->payload.size)};
+                       .payload = ToBytes(chunk->payload)};
 }
 /// Whether a VM of a plug-in has no more, and no less, than it can have.
 inline bool IsPossibleVm(const ringscope_vm& vm) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
@@ -24,7 +25,6 @@
 #include "formats/inputs/open_log.h"
 #include "formats/io/hex.h"
 #include "formats/json/json_keys.h"
-#include "formats/json/json_writer.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -316,28 +316,25 @@ ProtoVm MakeVm(const ProtovmArgs& args, const VmCase& one) {
           wire::AsBytes(one.program), one.limit, wire::AsBytes(one.initial_state)};
 }
 
+/// Where and why a run failed; nothing of one that did not.
+Json FailureJson(const ProtoVm& vm, const RunOutcome& outcome) {
+  if (outcome.result == RunResult::kOk) return Json::object();
+  return {{"reason", Name(outcome.reason)},
+          {"instruction", vm.program().PlaceOf(outcome.instruction)}};
+}
+
 /// Prints a line of JSON for each packet.
 Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const std::string text, ReadMessageFile(context, args.case_file));
-  Result<VmCase> parsed = ParseVmCase(text);
-  if (!parsed) {
-    parsed.error().where.path = args.case_file;
-    return tl::unexpected<Error>(std::move(parsed.error()));
-  }
-  ProtoVm vm = MakeVm(args, *parsed);
-  for (const std::string& packet : parsed->packets) {
+  RS_ASSIGN_OR_RETURN(const VmCase parsed, InFile(args.case_file, ParseVmCase(text)));
+  ProtoVm vm = MakeVm(args, parsed);
+  for (const std::string& packet : parsed.packets) {
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
-    std::string line;
-    JsonObjectWriter object(line);
-    object.Text("result", Name(outcome.result));
-    object.Text("state", HexOf(vm.SerializeState()));
-    object.Uint("memory", vm.state().counted());
-    if (outcome.result != RunResult::kOk) {
-      object.Text("reason", Name(outcome.reason));
-      object.Text("instruction", vm.program().PlaceOf(outcome.instruction));
-    }
-    object.Close();
-    context.console.Print(line + "\n");
+    Json line = {{"result", Name(outcome.result)},
+                 {"state", HexOf(vm.SerializeState())},
+                 {"memory", vm.state().counted()}};
+    line.update(FailureJson(vm, outcome));
+    context.console.Print(JsonText(line) + "\n");
   }
   return ExitCode::kClean;
 }
@@ -371,9 +368,7 @@ Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
                    {"result", Name(outcome.result)},
                    {"state", HexOf(state)},
                    {"memory_bytes", vm.state().counted()}});
-      if (outcome.result != RunResult::kOk)
-        report.Data({{"reason", Name(outcome.reason)},
-                     {"instruction", vm.program().PlaceOf(outcome.instruction)}});
+      report.Data(FailureJson(vm, outcome));
     });
   }
   const std::string state = HexOf(vm.SerializeState());

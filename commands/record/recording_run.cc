@@ -136,7 +136,7 @@ void AddSummaryData(Report& report, const RecordSummary& summary) {
                {"dropped_records", summary.queue.dropped_records},
                {"dropped_bytes", summary.queue.dropped_bytes},
                {"exact", seen.verdicts.empty()},
-               {"inexact", VerdictsJson(seen.verdicts)}});
+               {"inexact", FieldsToJson(seen.verdicts)}});
   Json compared;
   if (summary.check)
     compared = {{"trace", summary.trace},

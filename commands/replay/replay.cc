@@ -23,7 +23,7 @@ namespace ringscope {
 namespace {
 
 struct ReplayArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   std::string output;                  // .pftrace; empty: none
   std::string events;                  // .events.jsonl, "-": standard output; empty: none
   std::string lost;                    // .pftrace of the packets that were lost; empty: none
@@ -31,14 +31,10 @@ struct ReplayArgs {
   bool force = false;
   ReplayChoices choices;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
   InGroup(app, kOutputGroup);
@@ -159,7 +155,7 @@ Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   ReplayRun run(context, sessions, choices);
   TraceWriter* trace = nullptr;
   if (files.trace) {
-    trace = &run.Add<TraceWriter>(*files.trace, args.clone);
+    trace = &run.Add<TraceWriter>(*files.trace, args.input.clone);
     trace->AddTool();
   }
   EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
@@ -181,7 +177,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   if (!args.choices.descriptor.empty() && args.choices.config.empty())
     return Fail(ErrorCode::kUsage, "--descriptor is for a trace config", {},
                 "name the config with --config");
-  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
+  SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "replay");
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));

@@ -208,7 +208,7 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
                {"session", outcome.session},
                {"records", outcome.records},
                {"read_passes", outcome.read_passes},
-               {"reads", ReadsJson(outcome.reads)},
+               {"reads", FieldsToJson(outcome.reads)},
                {"recorder_gaps", outcome.recorder_gaps},
                {"duration_ns", outcome.duration_ns()}});
   AddInexact(report, outcome.verdicts);

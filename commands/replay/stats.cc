@@ -45,19 +45,15 @@ Result<ExplainedCounter> ParseExplained(std::string_view text) {
 }
 
 struct StatsArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   ReplayChoices choices;
   bool data_loss = false;                   // only what is a loss, by trace processor's definitions
   std::optional<ExplainedCounter> explain;  // only what made this one count
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
@@ -159,7 +155,7 @@ bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
+  SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";
   if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
@@ -182,7 +178,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     if (args.explain)
       report.Data("counter", args.explain->name);
     else
-      report.Data("reads", ReadsJson(outcome.reads));
+      report.Data("reads", FieldsToJson(outcome.reads));
     AddInexact(report, outcome.verdicts);
     if (args.explain) {
       report.Data("counts", rows.ToJson());

@@ -134,17 +134,11 @@ std::string WhoText(const CounterRise& rise) {
   return rise.chunk ? fmt::format("{}#{}", sequence, Raw(*rise.chunk)) : sequence;
 }
 
-Json RiseJson(const CounterRise& rise) {
-  return {{"counter", Name(rise.counter)},
-          {"count", rise.amount},
-          {"reason", Name(rise.reason)},
-          {"buffer", rise.buffer ? Json(Raw(*rise.buffer)) : Json()},
-          {"sequence", rise.sequence ? Json(ToString(*rise.sequence)) : Json()},
-          {"chunk", rise.chunk ? Json(Raw(*rise.chunk)) : Json()},
-          {"record", rise.at.record},
-          {"time_ns", rise.at.time_ns},
-          {"loss_bits", rise.loss_bits},
-          {"text", ReasonText(rise)}};
+void ListFields(JsonFieldWriter& io, const CounterRise& rise) {
+  io("counter", rise.counter, "count", rise.amount, "reason", rise.reason, "buffer", rise.buffer,
+     "sequence", rise.sequence, "chunk", rise.chunk);
+  ListFields(io, rise.at);
+  io("loss_bits", rise.loss_bits, "text", ReasonText(rise));
 }
 
 }  // namespace ringscope

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/base/text.h"
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
@@ -45,7 +45,7 @@ std::string CauseText(const CauseCount& cause);
 std::string ReasonText(const CounterRise& rise);
 /// "2:5#7", as far as it is known; "-": not.
 std::string WhoText(const CounterRise& rise);
-Json RiseJson(const CounterRise& rise);
+void ListFields(JsonFieldWriter& io, const CounterRise& rise);
 
 }  // namespace ringscope
 

@@ -10,11 +10,9 @@
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, protovm::VmFailure& failure) {
-  io("result", failure.result, "reason", failure.reason, "instruction", failure.place);
-  io.Derived("text", std::string(Describe(failure.reason)), "packets", failure.count.packets);
-  io("first", failure.first);
+void ListFields(JsonFieldWriter& io, const protovm::VmFailure& failure) {
+  io("result", failure.result, "reason", failure.reason, "instruction", failure.place, "text",
+     Describe(failure.reason), "packets", failure.count.packets, "first", failure.first);
 }
 
 namespace {

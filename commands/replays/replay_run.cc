@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
+#include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
 #include "commands/shell/config_file.h"
@@ -130,6 +131,22 @@ Status ReplayInput::Find(Context& context, const SessionSelection& session) {
   }
   RS_ASSIGN_OR_RETURN(unrecorded, UnrecordedOf(context, choices));
   return {};
+}
+
+SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
+                        const char* activity) {
+  SweepInput input;
+  input.clone = CloneOf(session, changes.choices.splits);
+  SessionSelection again = session.SessionAlone();
+  if (session.clone() != nullptr) again.view = *session.clone();
+  input.open = [&context, &changes, again, activity]() -> Result<std::unique_ptr<OpSource>> {
+    RS_ASSIGN_OR_RETURN(auto ops, OpenSession(context, again, activity));
+    return changes.Records(std::move(ops));
+  };
+  input.find_engine = changes.choices.session.find_engine;
+  input.run_tasks = TasksOnCores(context);
+  input.ahead = LookAheadIn(context, session.SessionAlone(), StandardInput::kSpooled);
+  return input;
 }
 
 Result<ReplayOutcome> ReplayRun::ToEnd() {

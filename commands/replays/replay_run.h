@@ -20,6 +20,7 @@
 #include "core/reads/found_reads.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
 
@@ -88,6 +89,12 @@ struct ReplayInput {
   }
 };
 
+/// A session that can be read again, for sweeps of it on all cores.
+/// @param session is at it; like `context` and `changes` it outlives the result
+/// @param activity for the progress line: "sweeping"
+SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
+                        const char* activity);
+
 /// A replay of one session for a command: what follows it is added first, then it runs to its end.
 ///
 ///   ReplayRun run(context, sessions, args.choices);
@@ -130,6 +137,10 @@ class ReplayRun {
   const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
   /// The reads that were found, if --reads like= asks for them.
   const std::optional<FoundReads>& found() const { return input_.found; }
+  /// The session that is replayed, and its changes.
+  Context& context() const { return context_; }
+  const SessionReader& session() const { return sessions_; }
+  const ReplayInput& input() const { return input_; }
 
  private:
   void Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits);

@@ -5,11 +5,18 @@
 #include <utility>
 
 #include "commands/replays/input_notes.h"
+#include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 
 namespace ringscope {
+
+void AddInput(CLI::App& app, SessionSelection& input, Logs logs) {
+  AddLogs(app, input.paths, Traces::kTaken, logs == Logs::kOne ? 1 : 0);
+  AddSession(app, input.only);
+  AddClone(app, input.clone);
+}
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
     : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
@@ -77,10 +84,7 @@ Result<bool> SessionReader::NextOfAll() {
 
 Result<bool> SessionReader::NoFurtherSession() {
   if (selection_.only)
-    return Fail(ErrorCode::kUsage,
-                fmt::format("no session {}: the input has {}", *selection_.only,
-                            Count(session_, "session")),
-                {selection_.paths.back(), {}, {}}, "see 'ringscope info'");
+    return tl::unexpected(NoSession(*selection_.only, session_, selection_.paths.back()));
   if (session_ > 0) return false;
   if (is_damaged_)
     return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
@@ -258,6 +262,13 @@ void SessionReader::Stop() {
 ExitCode SessionReader::Finish() {
   CloseSource();
   return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+Error NoSession(uint64_t session, uint64_t sessions, const std::string& path) {
+  return {ErrorCode::kUsage,
+          fmt::format("no session {}: the input has {}", session, Count(sessions, "session")),
+          {path, {}, {}},
+          "see 'ringscope info'"};
 }
 
 Status ExpectPayload(const SessionReader& sessions, const char* what) {

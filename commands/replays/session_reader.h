@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/shell/cli_fwd.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 #include "commands/shell/input.h"
@@ -32,6 +33,10 @@ struct SessionSelection {
   /// Returns true if standard input is among them, which can be read only once.
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
 };
+
+enum class Logs : uint8_t { kOne, kSeveral };
+/// LOG, --session and --clone, below "Input".
+void AddInput(CLI::App& app, SessionSelection& input, Logs logs);
 
 /// The sessions of some logs, one after the other, with all parts of a recording. Shows progress,
 /// and warns of what is damaged or missing: a RecorderGap is in the place of records that could not
@@ -148,6 +153,9 @@ Result<T> InFile(const std::string& path, Result<T> result) {
 /// @param activity for the progress line: "replaying"
 Result<std::unique_ptr<OpSource>> OpenSession(Context& context, SessionSelection selection,
                                               std::string activity);
+
+/// The error for a session that an input does not have.
+Error NoSession(uint64_t session, uint64_t sessions, const std::string& path);
 
 /// Fails if the current session's log was made without payloads.
 /// @param what needs them, as a sentence begins: "a trace"

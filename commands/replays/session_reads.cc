@@ -123,22 +123,18 @@ std::string ReadsNotes(const ReadsUsed& used) {
   return Joined(notes, " ");
 }
 
-Json ReadsJson(const ReadsUsed& used) {
-  Json json = {{"mode", Name(used.mode)}, {"assumed", used.assumed}};
+void ListFields(JsonFieldWriter& io, const ReadsUsed& used) {
+  io("mode", used.mode, "assumed", used.assumed);
   if (used.mode == ReadsMode::kEvery || used.mode == ReadsMode::kStreamed)
-    json["period_ns"] = used.period_ns;
-  if (used.mode == ReadsMode::kStreamed) json["alignment_assumed"] = used.alignment_assumed;
-  json["added_passes"] = used.added_passes;
-  if (used.recorded_end_unknown) json["recorded_end_unknown"] = true;
-  json["empty_reads"] = used.empty_reads;
-  if (used.seen_in_file > 0) json["seen_in_file"] = used.seen_in_file;
-  json["left_out"] = used.left_out;
-  if (!used.like.empty()) {
-    json["like"] = used.like;
-    json["like_packets"] = used.like_packets;
-    json["like_explained"] = used.like_explained;
-  }
-  return json;
+    io("period_ns", used.period_ns);
+  if (used.mode == ReadsMode::kStreamed) io("alignment_assumed", used.alignment_assumed);
+  io("added_passes", used.added_passes);
+  if (used.recorded_end_unknown) io("recorded_end_unknown", true);
+  io("empty_reads", used.empty_reads);
+  if (used.seen_in_file > 0) io("seen_in_file", used.seen_in_file);
+  io("left_out", used.left_out);
+  if (!used.like.empty())
+    io("like", used.like, "like_packets", used.like_packets, "like_explained", used.like_explained);
 }
 
 void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record) {

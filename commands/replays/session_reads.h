@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands/replays/session_reader.h"
+#include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/reads/found_reads.h"
 #include "core/session/replay.h"
@@ -32,7 +33,7 @@ std::string ReadsName(const ReadsUsed& used);
 std::string PeriodInWords(uint64_t ns);
 /// Returns sentences about reads that were assumed, left out or added; may be empty.
 std::string ReadsNotes(const ReadsUsed& used);
-Json ReadsJson(const ReadsUsed& used);
+void ListFields(JsonFieldWriter& io, const ReadsUsed& used);
 
 /// What was found, as the object "found_reads" and as text.
 /// @param first_record number in its file of the session's first record

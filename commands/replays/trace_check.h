@@ -14,8 +14,7 @@ namespace ringscope {
 
 /// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
 std::string CountsText(const DiffCounts& counts);
-template <typename Io>
-void ListFields(Io& io, DiffCounts& counts) {
+inline void ListFields(JsonFieldWriter& io, const DiffCounts& counts) {
   io("matched", counts.matched);
   for (size_t i = 0; i < kDifferenceKinds; ++i)
     io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);

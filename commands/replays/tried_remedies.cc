@@ -6,20 +6,16 @@
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/muted_context.h"
-#include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, TriedOutcome& outcome) {
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
   io("lost", outcome.lost, "waiting", outcome.waiting);
 }
 
-template <typename Io>
-void ListFields(Io& io, Remedy& remedy) {
+void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "sequence", remedy.sequence, "producer",
      remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
      remedy.concerned, "more_memory", remedy.memory, "lost_now", remedy.lost_now, "replayed",
@@ -49,34 +45,18 @@ constexpr const char* kPolicyEstimate =
 
 }  // namespace
 
-Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const ReplayOutcome& outcome,
-                   const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
+Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   if (remedies.empty()) return {};
-  MutedContext muted(context, MutedContext::Progress::kShown);
-  SessionReader session(muted.context(), selection, "");
-  RS_RETURN_IF_ERROR(session.NextSession());
-  SessionSelection again = selection;
-  if (session.clone() != nullptr) again.view = *session.clone();
-  ReplayInput records{choices};
-  RS_RETURN_IF_ERROR(records.Find(muted.context(), session.SessionAlone()));
-
-  SweepInput input;
-  input.clone = CloneOf(session, choices.splits);
-  input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
-    RS_ASSIGN_OR_RETURN(auto ops, OpenSession(muted.context(), again, "trying remedies in"));
-    return records.Records(std::move(ops));
-  };
-  input.find_engine = choices.session.find_engine;
-  input.run_tasks = TasksOnCores(context);
-  input.ahead = LookAheadIn(muted.context(), session.SessionAlone());
+  MutedContext muted(run.context(), MutedContext::Progress::kShown);
+  SweepInput input =
+      SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
     input.buffers[buffer.id] = buffer.size;
     input.has_programs |= !buffer.vms.empty();
   }
-  OwnReplay own{.options = choices, .totals = totals};
-  own.options.moves_sequences = !choices.splits.empty();
+  OwnReplay own{.options = run.input().choices, .totals = run.totals()};
+  own.options.moves_sequences = !run.input().choices.splits.empty();
   return TryRemedies(input, own, which, keep_ns, remedies);
 }
 
@@ -110,7 +90,5 @@ std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
   }
   return texts;
 }
-
-Json RemediesJson(const std::vector<Remedy>& remedies) { return FieldsToJson(remedies); }
 
 }  // namespace ringscope

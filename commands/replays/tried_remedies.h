@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "commands/replays/replay_run.h"
-#include "commands/view/report.h"
+#include "commands/view/json_fields.h"
 #include "core/remedies/try_remedies.h"
 
 namespace ringscope {
 
-/// Replays the session again, with each remedy; see TryRemedies in core/remedies.
-/// @param selection the session, in inputs that can be read again
-Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, const ReplayOutcome& outcome,
-                   const std::map<BufferId, LedgerTotals>& totals, RemediesTried which,
+/// Replays the session of a finished run again, with each remedy; see TryRemedies in core/remedies.
+/// @param run of inputs that can be read again
+Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesTried which,
                    std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
 
 /// What was found, a sentence for each remedy: "With 6.39 MiB (size_kb: 6548), buffer 1 keeps
@@ -23,7 +21,7 @@ std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
                                      const SessionNotes& notes);
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy);
-Json RemediesJson(const std::vector<Remedy>& remedies);
+void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope
 

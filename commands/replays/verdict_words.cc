@@ -7,15 +7,8 @@
 #include <map>
 
 #include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 
 namespace ringscope {
-
-template <typename Io>
-void ListFields(Io& io, RecordingVerdict& verdict) {
-  io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
-     verdict.detail);
-}
 
 namespace {
 
@@ -116,9 +109,12 @@ void WarnOfInexact(Console& console, const std::string& path, const Verdicts& ve
 }
 
 void AddInexact(Report& report, const Verdicts& verdicts) {
-  if (!verdicts.empty()) report.Data("inexact", VerdictsJson(verdicts));
+  if (!verdicts.empty()) report.Data("inexact", FieldsToJson(verdicts));
 }
 
-Json VerdictsJson(const Verdicts& verdicts) { return FieldsToJson(verdicts); }
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict) {
+  io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
+     verdict.detail);
+}
 
 }  // namespace ringscope

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "commands/shell/console.h"
+#include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/log/op.h"
 
@@ -26,8 +27,8 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent);
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
 /// Adds "inexact" to the document, if there is anything to report.
 void AddInexact(Report& report, const Verdicts& verdicts);
-/// [{"reason": "order", "times": 1, "session": null, "detail": ...}, ...]
-Json VerdictsJson(const Verdicts& verdicts);
+/// {"reason": "order", "times": 1, "session": null, "detail": ...}
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict);
 
 }  // namespace ringscope
 

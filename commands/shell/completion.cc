@@ -5,9 +5,17 @@
 #include <string_view>
 
 #include "commands/shell/commands.h"
+#include "commands/shell/embedded_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
 #include "core/engine/catalogue.h"
+
+// The scripts hand the words of the command line to 'ringscope __complete' and offer the words that
+// it prints. Bash breaks words at '=', ':' and '@', too, and replaces only what follows the last of
+// them: its script reads the line itself, and removes from each word what bash keeps.
+RS_EMBED_FILE(BashScript, RS_COMPLETIONS "/ringscope.bash")
+RS_EMBED_FILE(ZshScript, RS_COMPLETIONS "/ringscope.zsh")
+RS_EMBED_FILE(FishScript, RS_COMPLETIONS "/ringscope.fish")
 
 namespace ringscope {
 namespace {
@@ -145,76 +153,6 @@ Completion Complete(std::span<const std::string> words) {
 
 namespace {
 
-// The scripts hand the words of the command line to 'ringscope __complete' and offer the words that
-// it prints.
-
-/// Bash breaks words at '=', ':' and '@', too, and replaces only what follows the last of them. So
-/// the script reads the line itself, and removes from each word what bash keeps.
-constexpr const char* kBashScript =
-    R"(# Completion of ringscope for bash, made by 'ringscope completions bash'.
-_ringscope() {
-  local line="${COMP_LINE:0:COMP_POINT}" typed reply word cur
-  read -ra typed <<<"$line"
-  [[ $line == *[[:space:]] ]] && typed+=('')
-  cur="${typed[-1]}"
-  local kept="${cur%"${cur##*["${COMP_WORDBREAKS//[^=:@]/}"]}"}"
-  [[ $COMP_WORDBREAKS == *[=:@]* ]] || kept=''
-  mapfile -t reply < <("$1" __complete -- "${typed[@]:1}" 2>/dev/null)
-  COMPREPLY=()
-  for word in "${reply[@]}"; do
-    if [[ $word == :files ]]; then
-      compopt -o default 2>/dev/null
-    else
-      word="${word%%$'\t'*}"
-      [[ $word == *= ]] && compopt -o nospace 2>/dev/null
-      COMPREPLY+=("${word#"$kept"}")
-    fi
-  done
-}
-complete -F _ringscope ringscope
-)";
-
-constexpr const char* kZshScript = R"(#compdef ringscope
-# Completion of ringscope for zsh, made by 'ringscope completions zsh'.
-_ringscope() {
-  local -a reply plain open shown open_shown
-  local line files
-  reply=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
-  for line in "${reply[@]}"; do
-    case $line in
-      '') ;;
-      :files) files=1 ;;
-      *=) open+=("$line") ;;
-      *) plain+=("${line%%$'\t'*}") shown+=("${line/$'\t'/  -- }") ;;
-    esac
-  done
-  (( ${#plain} )) && compadd -l -d shown -a plain
-  (( ${#open} )) && compadd -S '' -a open
-  [[ -n $files ]] && _files
-}
-if [[ $funcstack[1] == _ringscope ]]; then
-  _ringscope "$@"
-else
-  compdef _ringscope ringscope
-fi
-)";
-
-constexpr const char* kFishScript =
-    R"(# Completion of ringscope for fish, made by 'ringscope completions fish'.
-function __ringscope_complete
-    set -l typed (commandline -opc)
-    set -l current (commandline -ct)
-    for line in ($typed[1] __complete -- $typed[2..-1] "$current" 2>/dev/null)
-        if test "$line" = :files
-            __fish_complete_path "$current"
-        else
-            echo $line
-        end
-    end
-end
-complete -c ringscope -f -a '(__ringscope_complete)'
-)";
-
 struct CompletionsArgs {
   std::string shell;
 };
@@ -226,9 +164,9 @@ void SetUp(CLI::App& app, CompletionsArgs& args) {
 }
 
 Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
-  context.console.Print(args.shell == "bash"  ? kBashScript
-                        : args.shell == "zsh" ? kZshScript
-                                              : kFishScript);
+  context.console.Print(args.shell == "bash"  ? BashScript()
+                        : args.shell == "zsh" ? ZshScript()
+                                              : FishScript());
   return ExitCode::kClean;
 }
 

@@ -63,14 +63,7 @@ Status Console::ResultsSink::Write(Bytes bytes) {
 }
 
 bool Console::UsesColor(const OutputStream& stream) const {
-  switch (options_.color) {
-    case ColorMode::kAlways:
-      return true;
-    case ColorMode::kNever:
-      return false;
-    case ColorMode::kAuto:
-      break;
-  }
+  if (options_.color != ColorMode::kAuto) return options_.color == ColorMode::kAlways;
   return stream.is_terminal() && !streams_.no_color;
 }
 

@@ -157,10 +157,12 @@ void AddLog(CLI::App& app, std::string& target, Traces traces) {
   AddText(app, "LOG", target, kLogType, LogsText("A commit log", "", traces), Need::kRequired);
 }
 
-void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces) {
+void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, int most) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "LOG", targets, kLogType,
-           LogsText("Commit logs", ", taken one after the other", traces), Need::kRequired);
+  const std::string text = most == 1
+                               ? LogsText("A commit log", "", traces)
+                               : LogsText("Commit logs", ", taken one after the other", traces);
+  AddTexts(app, "LOG", targets, kLogType, text, Need::kRequired, most);
 }
 
 namespace {

@@ -116,7 +116,9 @@ enum class Traces { kTaken, kRefused };
 /// The one log that a command reads, below "Input".
 void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kTaken);
 /// The logs that a command reads, one after the other.
-void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kTaken);
+/// @param most 0: any number
+void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kTaken,
+             int most = 0);
 /// --seq, --buffer, --from and --to, below "Filter".
 /// @param what is selected by time: "records"
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what);

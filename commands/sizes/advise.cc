@@ -27,19 +27,17 @@ namespace ringscope {
 namespace {
 
 struct AdviseArgs {
-  std::string log;                  // or a Perfetto trace
+  SessionSelection input;           // or a Perfetto trace
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
   std::string descriptor;           // of fields in it
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
+
+  const std::string& log() const { return input.paths.front(); }
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
-  AddLog(app, args.log);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kOne);
   InGroup(app, "Goal");
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
@@ -146,7 +144,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
         fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
                     "can try sizes",
                     Printable(before->detail)),
-        {args.log, {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
+        {args.log(), {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   const GapReport report = analysis.Finish(run.totals());
   std::string before = of_session.config().empty()
                            ? ConfigOfBuffers(outcome)
@@ -159,10 +157,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
       FindRemedies({report, outcome, notes,
                     ReadTraceConfigFacts(
                         wire::AsBytes(args.config.empty() ? of_session.config() : config.bytes))});
-  RS_RETURN_IF_ERROR(TryRemedies(
-      context,
-      {.paths = {args.log}, .only = sessions.session(), .clone = args.clone, .quiet = true},
-      choices, outcome, run.totals(), RemediesTried::kAll, args.keep_ns, remedies));
+  RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kAll, args.keep_ns, remedies));
   const std::vector<ConfigChange> changes = ChangesOf(remedies);
   ReportReplayTitle(out, outcome);
   out.Data({{"input", outcome.path},
@@ -170,7 +165,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
             {"duration_ns", outcome.duration_ns()},
             {"keep_ns", args.keep_ns},
             {"to_do", !changes.empty()},
-            {"remedies", RemediesJson(remedies)}});
+            {"remedies", FieldsToJson(remedies)}});
   out.Add("buffers", BufferTable(outcome, run.totals(), remedies));
   if (!remedies.empty()) out.Heading("What would help, the most effective first");
   const std::vector<std::string> texts = RemedyTexts(remedies, notes);
@@ -196,19 +191,16 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
 Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, const ConfigFile& config,
                                    std::unique_ptr<ByteSource> trace, Report& out,
                                    Context& context) {
-  if (args.clone)
-    return Fail(ErrorCode::kUsage, "a trace has no clones", {args.log, {}, {}},
+  if (args.input.clone)
+    return Fail(ErrorCode::kUsage, "a trace has no clones", {args.log(), {}, {}},
                 "leave --clone out");
   RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(trace)));
-  if (args.session && *args.session > scanned.sessions.size())
-    return Fail(ErrorCode::kUsage,
-                fmt::format("no session {}: the input has {}", *args.session,
-                            Count(scanned.sessions.size(), "session")),
-                {args.log, {}, {}}, "see 'ringscope info'");
+  if (args.input.only && *args.input.only > scanned.sessions.size())
+    return tl::unexpected(NoSession(*args.input.only, scanned.sessions.size(), args.log()));
   ExitCode code = ExitCode::kClean;
   for (TraceFacts& facts : scanned.sessions) {
-    if (args.session && facts.session != *args.session) continue;
-    RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(args.log, std::move(facts),
+    if (args.input.only && facts.session != *args.input.only) continue;
+    RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(args.log(), std::move(facts),
                                                           {.keep_ns = args.keep_ns, .memory = {}}));
     if (!args.config.empty()) {
       RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes.buffers)));
@@ -222,7 +214,7 @@ Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, const ConfigFile& con
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
-  if (args.config == "-" && args.log == "-")
+  if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
   ConfigFile config;
@@ -230,18 +222,18 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, args.descriptor));
   }
   std::unique_ptr<SpooledInput> spooled;
-  if (args.log == "-") {
+  if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
   Report out(context.console, args.format, "advise");
-  RS_ASSIGN_OR_RETURN(KnownInput known, OpenKnownInput(context, args.log));
+  RS_ASSIGN_OR_RETURN(KnownInput known, OpenKnownInput(context, args.log()));
   ExitCode code = ExitCode::kClean;
   if (known.kind == InputKind::kTrace) {
     out.Data("sessions", Json::array());
     RS_ASSIGN_OR_RETURN(code,
                         AdviseOnTraceFile(args, config, std::move(known.source), out, context));
   } else {
-    SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
+    SessionReader sessions(context, args.input, "replaying");
     RS_ASSIGN_OR_RETURN(code, ReportSessions(sessions, out, [&] {
                           return AdviseOnSession(args, config, sessions, out, context);
                         }));

@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/parallel_tasks.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
 #include "commands/replays/verdict_words.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
@@ -27,20 +25,16 @@ namespace ringscope {
 namespace {
 
 struct SweepArgs {
-  std::vector<std::string> logs;
+  SessionSelection input;
   SweepChoices choices;
   std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
   std::string format = "text";
-  std::optional<uint64_t> session;
-  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, SweepArgs& args) {
-  AddLogs(app, args.logs);
-  AddSession(app, args.session);
-  AddClone(app, args.clone);
+  AddInput(app, args.input, Logs::kSeveral);
   InGroup(app, "Configurations");
   SweepChoices& choices = args.choices;
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
@@ -83,40 +77,26 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
 Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
   std::unique_ptr<SpooledInput> spooled;
-  if (std::ranges::find(args.logs, "-") != args.logs.end()) {
+  if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
-  ReplayChoices buffers;
-  buffers.config = args.config;
-  buffers.descriptor = args.descriptor;
+  ReplayChoices choices;
+  choices.session.find_engine = EnginesAndPlugins();
+  choices.splits = args.choices.splits;
+  choices.config = args.config;
+  choices.descriptor = args.descriptor;
   for (const SizeList& list : args.choices.sizes)
     if (list.buffer && !list.sizes.empty())
-      buffers.session.buffers[*list.buffer].size = list.sizes.front();
-  RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
-  SessionReader sessions(context, {.paths = args.logs, .only = args.session, .clone = args.clone},
-                         "reading");
+      choices.session.buffers[*list.buffer].size = list.sizes.front();
+  ReplayInput changes{choices};
+  RS_ASSIGN_OR_RETURN(changes.unrecorded, UnrecordedOf(context, choices));
+  SessionReader sessions(context, args.input, "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
-    const SessionSelection again{
-        .paths = args.logs,
-        .only = sessions.session(),
-        .quiet = true,
-        .view = sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt};
-    SweepInput input;
-    input.clone = CloneOf(sessions, args.choices.splits);
-    AddedBuffers records(sessions, unrecorded);
-    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(records, args.choices.splits));
+    SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
+    AddedBuffers records(sessions, changes.unrecorded);
+    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(records, choices.splits));
     facts.AddTo(input);
-    input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
-      RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, OpenSession(context, again, "sweeping"));
-      if (!unrecorded.empty()) ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
-      if (args.choices.splits.empty()) return ops;
-      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
-    };
-    input.find_engine = EnginesAndPlugins();
-    input.run_tasks = TasksOnCores(context);
-    input.ahead = LookAheadIn(context, {.paths = args.logs, .only = again.only, .quiet = true},
-                              StandardInput::kSpooled);
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)
@@ -128,8 +108,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
                      : FindTargets(sweep, std::move(facts), args.choices, args.targets);
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
     report.path = path;
-    report.session = *again.only;
-    if (again.view) report.clone = again.view->clone;
+    report.session = sessions.session();
+    if (sessions.clone() != nullptr) report.clone = sessions.clone()->clone;
     WarnOfInexact(context.console, path, report.outcome.verdicts);
     WarnOfUnusedChoices(context.console, path, args.choices, report.facts);
     RS_RETURN_IF_ERROR(visit(report));

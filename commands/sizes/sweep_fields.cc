@@ -71,24 +71,20 @@ std::vector<std::pair<const char*, Json>> CsvFields(const SweepReport& report,
 
 }  // namespace
 
-template <typename Io>
-void ListFields(Io& io, SweepSequence& sequence) {
+void ListFields(JsonFieldWriter& io, const SweepSequence& sequence) {
   io("sequence", sequence.sequence, "written", sequence.written, "read", sequence.read,
      "overwritten", sequence.overwritten, "history_ns", sequence.history_ns);
 }
 
-template <typename Io>
-void ListFields(Io& io, SweepRow& row) {
+void ListFields(JsonFieldWriter& io, const SweepRow& row) {
   io("buffer", row.id, "engine", row.engine, "policy", row.policy, "size", row.size, "written",
      row.written, "read", row.read, "unread", row.unread, "overwritten", row.overwritten,
      "discarded", row.discarded, "history_ns", row.history_ns, "shortest_history_ns",
      row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",
      row.losses.sequence_packet_loss, "incremental_sequences_dropped",
      row.losses.incremental_sequences_dropped, "used_bytes", row.used_bytes);
-  io.UnlessEmpty("folded", row.folded);
-  io.UnlessEmpty("state_bytes", row.state_bytes);
-  io("lost", row.lost);
-  io.Derived("lost_otherwise", row.lost_otherwise(), "waiting", row.waiting_packets());
+  io.UnlessEmpty("folded", row.folded, "state_bytes", row.state_bytes);
+  io("lost", row.lost, "lost_otherwise", row.lost_otherwise(), "waiting", row.waiting_packets());
   io.Object("stats", [&](auto& stats) {
     for (const StatField& field : kStatFields) stats(field.name, row.stats.*field.value);
   });

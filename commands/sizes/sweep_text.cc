@@ -27,29 +27,20 @@ std::string SizesText(const std::vector<SweepRow>& rows) {
   return Joined(texts);
 }
 
+/// Texts by ReadsMode, with {} for what was asked for.
+constexpr std::array kSweptReadsTexts = {"read as recorded", "read as recorded",
+                                         "read at the end",  "never read",
+                                         "read {}",          "read as for a file ({})"};
+static_assert(kSweptReadsTexts.size() == kEnumNames<ReadsMode>.size());
+
 /// "v2@58, ring_buffer, read at the end"
 std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
-  std::string reads = "read as recorded";
-  switch (setting.reads.choice.mode) {
-    case ReadsMode::kEnd:
-      reads = "read at the end";
-      break;
-    case ReadsMode::kNone:
-      reads = "never read";
-      break;
-    case ReadsMode::kEvery:
-      reads = fmt::format("read {}", setting.reads.name);
-      break;
-    case ReadsMode::kStreamed:
-      reads = "read as for a file";
-      if (setting.reads.name != Name(ReadsMode::kStreamed))
-        reads += fmt::format(" ({})", setting.reads.name);
-      break;
-    default:
-      break;
-  }
-  if (setting.reads.assumed) reads += " (assumed)";
-  return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
+  const auto& [name, choice, assumed] = setting.reads;
+  const char* const text = name == Name(ReadsMode::kStreamed)
+                               ? "read as for a file"
+                               : kSweptReadsTexts[static_cast<size_t>(choice.mode)];
+  return fmt::format("{}, {}, {}{}", Printable(row.engine), Name(row.policy),
+                     fmt::format(fmt::runtime(text), name), assumed ? " (assumed)" : "");
 }
 
 std::string MissText(const SweepReport& report, const TargetMiss& miss) {

@@ -3,18 +3,17 @@
 
 #include <string>
 
+#include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/doctor/finding.h"
 
 namespace ringscope {
 
-template <typename Io>
-void ListFields(Io& io, AnswerLine& line) {
+inline void ListFields(JsonFieldWriter& io, const AnswerLine& line) {
   io("label", line.label, "text", line.text);
 }
 
-template <typename Io>
-void ListFields(Io& io, Answer& answer) {
+inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
   io("severity", answer.severity, "headline", answer.headline, "lines", answer.lines);
 }
 

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -19,13 +20,12 @@ namespace ringscope {
 
 // Structs that are written as JSON objects list their members once:
 //
-//   template <typename Io>
-//   void ListFields(Io& io, Point& point) {
+//   void ListFields(JsonFieldWriter& io, const Point& point) {
 //     io("x", point.x, "name", point.name);
 //   }
 //
-// Members are numbers, text, ids, enums, such structs, and optionals and vectors of these. An empty
-// optional is null.
+// Members are numbers, text, ids, enums, such structs, and optionals and vectors of these, or are
+// computed of them. An empty optional is null.
 
 template <typename T>
 Json FieldsToJson(const T& value);
@@ -38,23 +38,11 @@ class JsonFieldWriter {
     object_[key] = FieldsToJson(value);
     if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
-  /// A value that is computed of others.
-  template <typename... Values>
-  void Derived(const Values&... values) {
-    (*this)(values...);
-  }
-  /// Without the key if the vector is empty.
-  template <typename T>
-  void UnlessEmpty(const char* key, const std::vector<T>& values) {
-    if (!values.empty()) (*this)(key, values);
-  }
-  /// Without the key if there is no value.
-  template <typename T>
-  void UnlessEmpty(const char* key, const std::optional<T>& value) {
-    if (value) (*this)(key, *value);
-  }
-  void UnlessEmpty(const char* key, const PacketCount& value) {
-    if (value.packets > 0) (*this)(key, value);
+  /// Without the keys of what is empty.
+  template <typename T, typename... More>
+  void UnlessEmpty(const char* key, const T& value, const More&... more) {
+    if (!IsEmpty(value)) (*this)(key, value);
+    if constexpr (sizeof...(more) > 0) UnlessEmpty(more...);
   }
   /// An object whose members `list` lists.
   template <typename List>
@@ -67,21 +55,29 @@ class JsonFieldWriter {
   Json Take() { return std::move(object_); }
 
  private:
+  template <typename T>
+  static bool IsEmpty(const std::optional<T>& value) {
+    return !value;
+  }
+  template <typename T>
+  static bool IsEmpty(const std::vector<T>& values) {
+    return values.empty();
+  }
+  static bool IsEmpty(const std::string& text) { return text.empty(); }
+  static bool IsEmpty(const PacketCount& count) { return count.packets == 0; }
+
   Json object_ = Json::object();
 };
 
-template <typename Io>
-void ListFields(Io& io, PacketCount& count) {
+inline void ListFields(JsonFieldWriter& io, const PacketCount& count) {
   io("packets", count.packets, "bytes", count.bytes);
 }
 
-template <typename Io>
-void ListFields(Io& io, LogMoment& moment) {
+inline void ListFields(JsonFieldWriter& io, const LogMoment& moment) {
   io("record", moment.record, "time_ns", moment.time_ns);
 }
 
-template <typename Io>
-void ListFields(Io& io, ConfigChange& change) {
+inline void ListFields(JsonFieldWriter& io, const ConfigChange& change) {
   io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
      change.is_estimate);
 }
@@ -109,11 +105,11 @@ Json FieldsToJson(const T& value) {
     Json array = Json::array();
     for (const auto& element : value) array.push_back(FieldsToJson(element));
     return array;
-  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>) {
     return value;
   } else {
     JsonFieldWriter writer;
-    ListFields(writer, const_cast<T&>(value));  // a writer changes nothing
+    ListFields(writer, value);
     return writer.Take();
   }
 }

@@ -7,6 +7,7 @@
 
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
+#include "core/perfetto/fill_policy.h"
 
 namespace ringscope {
 namespace {
@@ -38,8 +39,7 @@ Table TypedTable() {
                {"bytes", Align::kRight, "written.bytes"},
                {"share", Align::kRight},
                DataColumn("session", kInCsv),
-               DataColumn("note"),
-               DataColumn("hint", kInJson | kUnlessNull)});
+               DataColumn("note")});
   table.AddRow({NameCell("a,\"b\""), BytesCell(65536), "50%", DataCell(7)});
   return table;
 }
@@ -61,8 +61,7 @@ struct Part {
   SequenceKey sequence;
   std::optional<BufferId> buffer;
 };
-template <typename Io>
-void ListFields(Io& io, Part& part) {
+void ListFields(JsonFieldWriter& io, const Part& part) {
   io("sequence", part.sequence, "buffer", part.buffer);
 }
 
@@ -75,13 +74,12 @@ struct Whole {
   std::vector<Part> parts;
   std::vector<Part> more;
 };
-template <typename Io>
-void ListFields(Io& io, Whole& whole) {
+void ListFields(JsonFieldWriter& io, const Whole& whole) {
   io("name", whole.name, "scale", whole.scale);
   io.Object("nested",
             [&](auto& nested) { nested("policy", whole.policy, "colour", whole.colour); });
   io("count", whole.count);
-  io.Derived("parts_count", whole.parts.size());
+  io("parts_count", whole.parts.size());
   io("parts", whole.parts);
   io.UnlessEmpty("more", whole.more);
 }

@@ -66,10 +66,8 @@ Json Table::ToJson() const {
   Json array = Json::array();
   for (const std::vector<Cell>& row : rows_) {
     Json object = Json::object();
-    for (size_t i = 0; i < row.size(); ++i) {
-      const bool leave_out = (columns_[i].in & kUnlessNull) != 0 && row[i].value.is_null();
-      if (HasKey(i, kInJson) && !leave_out) object[KeyPath(columns_[i].key)] = row[i].value;
-    }
+    for (size_t i = 0; i < row.size(); ++i)
+      if (HasKey(i, kInJson)) object[KeyPath(columns_[i].key)] = row[i].value;
     array.push_back(std::move(object));
   }
   return array;

@@ -36,8 +36,8 @@ Cell NameCell(std::string name);
 Cell DataCell(Json value);
 std::vector<Cell> DataCells(std::initializer_list<Json> values);
 
-/// What a column is in. kUnlessNull: objects without a value do not have the key.
-inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4, kUnlessNull = 8;
+/// What a column is in.
+inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4;
 
 struct Column {
   std::string title;
