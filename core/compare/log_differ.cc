@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/list_alignment.h"
 #include "core/compare/diff_side.h"
+#include "core/compare/list_alignment.h"
 
 namespace ringscope {
 namespace {

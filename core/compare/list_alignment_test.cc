@@ -1,4 +1,4 @@
-#include "core/base/list_alignment.h"
+#include "core/compare/list_alignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,10 +89,10 @@ TEST(Alignment, EditsOfALongList_AreAllThatStaysAlone) {
   }
 }
 
-TEST(Alignment, MoreEditsThanAreSearched_AreCutAtUniqueElements) {
-  // Every second element is replaced: twice as many stay alone as are searched for.
-  List a(6 * kMaxExactEdits), b;
-  for (size_t i = 0; i < a.size(); ++i) a[i] = i;
+TEST(Alignment, MoreEqualPairsThanAreCompared_AreCutAtUniqueElements) {
+  // Every second element is replaced; every fifth is the same.
+  List a(6 * 2048), b;
+  for (size_t i = 0; i < a.size(); ++i) a[i] = i % 5 == 1 ? 7'000'000 : i;
   b = a;
   for (size_t i = 0; i < b.size(); i += 2) b[i] = 1'000'000 + i;
   const std::vector<AlignedPair> pairs = Align(a, b);
