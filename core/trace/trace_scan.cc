@@ -189,12 +189,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
     ++machine.track_events_without_sequence;
     return std::nullopt;
   }
-  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
-  machine.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
-  machine.events_without_time += times_.events_without_time;
-  machine.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
-  machine.track_events_without_time += times_.track_event_without_time ? 1 : 0;
-  machine.atoms_without_time += times_.atom_without_time ? 1 : 0;
+  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), machine, times_);
   facts_.times_left_out += times_.left_out;
   std::optional<TimeSpan> all;
   for (const EventTimes::Time& time : times_.times) {
