@@ -59,30 +59,6 @@ std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
   return std::nullopt;
 }
 
-/// Calls `visit(Bytes)` for each message in a field.
-template <typename Visit>
-void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(number)) visit(field->bytes);
-}
-
-/// Calls `visit(uint64_t)` for each number of a repeated field, packed or not.
-template <typename Visit>
-void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next()) {
-    if (field->IsVarint(number)) visit(field->value);
-    if (!field->IsBytes(number)) continue;
-    for (Bytes rest = field->bytes; !rest.empty();) {
-      const wire::Varint value = wire::ReadVarint(rest);
-      if (value.size == 0) break;
-      visit(value.value);
-      rest = rest.subspan(value.size);
-    }
-  }
-}
-
 /// Timestamp of an FtraceEvent: its field 1, nearly always the first.
 std::optional<uint64_t> TimeOfEvent(Bytes event) {
   constexpr uint8_t kTimestampTag = 1 << 3;
@@ -199,17 +175,17 @@ class TimesOfPacket {
       case TracePacket::kStatsdAtom:
         return AddAtoms();
       case TracePacket::kNetworkPacketBundle:
-        ForEachNumber(content, /*timestamps*/ 3, [&](uint64_t step) { AddOwn(step); });
+        wire::ForEachNumber(content, /*timestamps*/ 3, [&](uint64_t step) { AddOwn(step); });
         if (out_.times.empty()) AddOwn();
         return;
       case TracePacket::kPixelModemEvents: {
         uint64_t sum = 0;
-        return ForEachNumber(content, 2, [&](uint64_t ns) { out_.Add({}, sum += ns); });
+        return wire::ForEachNumber(content, 2, [&](uint64_t ns) { out_.Add({}, sum += ns); });
       }
       case TracePacket::kStreamingProfilePacket: {
         if (!sequence_.running_us) return;
         uint64_t now = *sequence_.running_us;
-        return ForEachNumber(content, /*deltas*/ 2, [&](uint64_t delta) {
+        return wire::ForEachNumber(content, /*deltas*/ 2, [&](uint64_t delta) {
           out_.Add(kMonotonic, (now += delta) * kNsPerUs);
         });
       }
@@ -232,7 +208,7 @@ class TimesOfPacket {
   }
 
   void AddNested(const NestedEvents& nested) {
-    ForEachMessage(packet_.content_bytes, nested.event, [&](Bytes event) {
+    wire::ForEachMessage(packet_.content_bytes, nested.event, [&](Bytes event) {
       if (const auto time = FirstNumber(event, nested.time))
         out_.Add(nested.clock, *time * nested.unit_ns);
       else if (nested.own_time_without)
@@ -261,9 +237,9 @@ class TimesOfPacket {
   void AddAtoms() {
     constexpr uint32_t kAtom = 1, kTimestamp = 2;
     size_t atoms = 0;
-    ForEachMessage(packet_.content_bytes, kAtom,
-                   [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out_.left_out); });
-    ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
+    wire::ForEachMessage(packet_.content_bytes, kAtom,
+                         [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out_.left_out); });
+    wire::ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
       if (out_.times.size() < atoms) out_.Add({}, ns);
     });
     if (out_.times.size() < atoms) ++facts_.atoms_without_time;
@@ -293,7 +269,7 @@ void SequenceTime::Update(const TracePacketView& packet) {
   };
   if (packet.content == TracePacket::kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
-    ForEachMessage(packet.content_bytes, kThread, set_running);
+    wire::ForEachMessage(packet.content_bytes, kThread, set_running);
 }
 
 std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const SequenceTime& sequence,
