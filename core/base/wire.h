@@ -183,6 +183,29 @@ inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
   return found;
 }
 
+/// Calls visit(Bytes) for each message in a field.
+template <typename Visit>
+void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
+  FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->IsBytes(number)) visit(field->bytes);
+}
+/// Calls visit(uint64_t) for each number of a repeated field, packed or not.
+template <typename Visit>
+void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
+  FieldReader fields(message);
+  while (const auto field = fields.Next()) {
+    if (field->IsVarint(number)) visit(field->value);
+    if (!field->IsBytes(number)) continue;
+    for (Bytes rest = field->bytes; !rest.empty();) {
+      const Varint value = ReadVarint(rest);
+      if (value.size == 0) break;
+      visit(value.value);
+      rest = rest.subspan(value.size);
+    }
+  }
+}
+
 inline void AppendVarint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
     out.push_back(static_cast<char>(value | 0x80));

@@ -29,6 +29,7 @@ namespace ringscope {
 struct ReturnedPacket {
   DiffPlace place;
   bool is_placed = true;  // false: a plug-in did not report where the packet is
+  LogMoment moment;       // of its return
   ChunkId last_chunk{};
   uint32_t content = 0;
   uint64_t size = 0;
@@ -273,8 +274,9 @@ class DiffSide : public ReplayListener {
     packets_.clear();
     patches_.clear();
   }
-  Status EndRecord(Status status) const {
+  Status EndRecord(Status status) {
     RS_RETURN_IF_ERROR(status);
+    for (ReturnedPacket& packet : packets_) packet.moment = moment_;
     for (const auto& [id, buffer] : replay_.session().buffers())
       RS_RETURN_IF_ERROR(CheckEngine(id, *buffer.engine));
     return {};

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/list_alignment.h"
 #include "core/compare/diff_side.h"
+#include "core/compare/list_alignment.h"
 
 namespace ringscope {
 namespace {
@@ -53,7 +53,6 @@ std::vector<AlignedPair> MatchPackets(Packets a, Packets b) {
 struct OutstandingPacket {
   Side side{};  // that returned it
   ReturnedPacket packet;
-  LogMoment moment;
   LogMoment written;
   bool is_first = false;  // the first difference of all, which is updated once this is settled
 };
@@ -168,17 +167,14 @@ class LogDiffer::Impl {
       if (n < rest_b.size() && !is_matched[n]) AddUnmatched(Side::kB, rest_b[n]);
       if (!has_pair) continue;
       ++result_.counts.matched;
-      CompareContents(rest_a[n], a_.moment(), rest_b[pair->second], b_.moment());
+      CompareContents(rest_a[n], rest_b[pair->second]);
       ++pair;
     }
   }
 
   /// Notes all differences of a packet that both sides returned.
-  void CompareContents(const ReturnedPacket& a, const LogMoment& moment_a, const ReturnedPacket& b,
-                       const LogMoment& moment_b) {
-    const auto note = [&](DifferenceKind kind) {
-      Note(kind, MatchedDifference(a, moment_a, b, moment_b));
-    };
+  void CompareContents(const ReturnedPacket& a, const ReturnedPacket& b) {
+    const auto note = [&](DifferenceKind kind) { Note(kind, MatchedDifference(a, b)); };
     if (a.hash != b.hash || a.size != b.size || a.valid != b.valid) note(DifferenceKind::kContent);
     if (a.loss_bits != b.loss_bits) note(DifferenceKind::kLossBits);
     if (a.identity != b.identity) note(DifferenceKind::kIdentity);
@@ -193,9 +189,9 @@ class LogDiffer::Impl {
     difference.content = packet.content;
     return difference;
   }
-  static PacketView ViewOf(const ReturnedPacket& packet, const LogMoment& moment) {
+  static PacketView ViewOf(const ReturnedPacket& packet) {
     return {.returned = true,
-            .moment = moment,
+            .moment = packet.moment,
             .size = packet.size,
             .hash = packet.hash,
             .loss_bits = packet.loss_bits,
@@ -203,16 +199,15 @@ class LogDiffer::Impl {
             .valid = packet.valid,
             .why = {}};
   }
-  PacketDifference MatchedDifference(const ReturnedPacket& a, const LogMoment& moment_a,
-                                     const ReturnedPacket& b, const LogMoment& moment_b) const {
+  PacketDifference MatchedDifference(const ReturnedPacket& a, const ReturnedPacket& b) const {
     PacketDifference difference = DifferenceOf(a, Written(Side::kA, a));
-    difference.sides = {ViewOf(a, moment_a), ViewOf(b, moment_b)};
+    difference.sides = {ViewOf(a), ViewOf(b)};
     return difference;
   }
   PacketDifference Missing(const OutstandingPacket& outstanding) {
-    const auto& [side, packet, moment, written, is_first] = outstanding;
+    const auto& [side, packet, written, is_first] = outstanding;
     PacketDifference difference = DifferenceOf(packet, written);
-    difference.sides[side] = ViewOf(packet, moment);
+    difference.sides[side] = ViewOf(packet);
     difference.sides[Other(side)].why = SideOf(Other(side)).WhyNot(packet.place, packet.last_chunk);
     return difference;
   }
@@ -238,13 +233,8 @@ class LogDiffer::Impl {
   // Packets that only one side returned.
 
   void AddUnmatched(Side side, const ReturnedPacket& packet) {
-    const LogMoment moment = SideOf(side).moment();
-    if (packet.place.clone == 0 && MatchOutstanding(side, packet, moment)) return;
-    OutstandingPacket outstanding{.side = side,
-                                  .packet = packet,
-                                  .moment = moment,
-                                  .written = Written(side, packet),
-                                  .is_first = false};
+    if (packet.place.clone == 0 && MatchOutstanding(side, packet)) return;
+    OutstandingPacket outstanding{.side = side, .packet = packet, .written = Written(side, packet)};
     // A clone is read once, so that nothing can follow; and a packet returned again is settled
     // too.
     if (packet.place.clone != 0 || packet.again) return Lose(outstanding);
@@ -261,7 +251,7 @@ class LogDiffer::Impl {
   }
 
   /// Returns true if the other side returned the packet before.
-  bool MatchOutstanding(Side side, const ReturnedPacket& packet, const LogMoment& moment) {
+  bool MatchOutstanding(Side side, const ReturnedPacket& packet) {
     std::optional<OutstandingPacket> taken;
     const auto take_from = [&](auto at) {
       std::vector<OutstandingPacket>& waiting = at->second;
@@ -283,11 +273,10 @@ class LogDiffer::Impl {
     unplaced_ -= taken->packet.is_placed ? 0 : 1;
 
     ++result_.counts.matched;
-    const OutstandingPacket own{.side = side, .packet = packet, .moment = moment, .written = {}};
-    const OutstandingPacket& a = side == Side::kA ? own : *taken;
-    const OutstandingPacket& b = side == Side::kA ? *taken : own;
+    const ReturnedPacket& a = side == Side::kA ? packet : taken->packet;
+    const ReturnedPacket& b = side == Side::kA ? taken->packet : packet;
     if (result_.same_reads) {
-      PacketDifference moved = MatchedDifference(a.packet, a.moment, b.packet, b.moment);
+      PacketDifference moved = MatchedDifference(a, b);
       moved.kind = DifferenceKind::kMoved;
       if (taken->is_first) {
         result_.first->kind = moved.kind;
@@ -295,7 +284,7 @@ class LogDiffer::Impl {
       }
       Note(DifferenceKind::kMoved, std::move(moved));
     }
-    CompareContents(a.packet, a.moment, b.packet, b.moment);
+    CompareContents(a, b);
     return true;
   }
 
@@ -328,7 +317,7 @@ class LogDiffer::Impl {
     });
     std::ranges::sort(taken, {}, [](const OutstandingPacket& packet) {
       const DiffPlace& place = packet.packet.place;
-      return std::tuple(packet.moment.record, Raw(place.buffer), place.sequence.Packed(),
+      return std::tuple(packet.packet.moment.record, Raw(place.buffer), place.sequence.Packed(),
                         Raw(place.chunk), place.offset, packet.side);
     });
     for (const OutstandingPacket& outstanding : taken) Lose(outstanding);

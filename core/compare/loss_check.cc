@@ -22,15 +22,9 @@ struct WrittenState {
 /// Steps from the sequence's first commit, and the offset of the size varint.
 using Place = std::pair<int64_t, uint32_t>;
 
-struct PacketFate {
+struct PacketFate : PacketAccount {
   Place place;
-  int64_t last_chunk = 0;
-  uint64_t size = 0;
-  uint32_t loss_bits = 0;
-  Fate fate{};
-  Cause cause{};
-  bool own_fault = false;
-  uint64_t record = 0;  // that decided it
+  int64_t last_steps = 0;  // to its last chunk
 
   /// "the packet at chunk +3, offset 0 (20 bytes)"
   std::string Text() const {
@@ -71,8 +65,6 @@ class FaultFinder {
   }
 
  private:
-  static std::string Name(Cause cause) { return kEnumNames<Cause>[static_cast<size_t>(cause)]; }
-
   /// Adds a fault, unless there is one of its sort and kind.
   void Add(LossFault fault, const std::string& kind, std::string text) {
     const bool known = std::ranges::any_of(faults_, [&](const FoundFault& other) {
@@ -113,9 +105,9 @@ class FaultFinder {
     // that lost it, the order is not known.
     bool shown = true;  // as long as nothing was returned that could show it
     for (const PacketFate& later : sequence_.returned) {
-      if (later.record < lost.record) continue;
+      if (later.decided.record < lost.decided.record) continue;
       shown = later.loss_bits != 0;
-      if (shown || later.record > lost.record) break;
+      if (shown || later.decided.record > lost.decided.record) break;
     }
     if (shown) return;
     Add(LossFault::kSilentLoss, Name(lost.cause),
@@ -143,7 +135,7 @@ class FaultFinder {
     if (previous == nullptr) return;  // what precedes the first one is not known
     for (const PacketFate& lost : sequence_.lost)
       if (lost.place > previous->place && lost.place < packet.place) return;
-    for (int64_t steps = previous->last_chunk; steps <= packet.place.first; ++steps) {
+    for (int64_t steps = previous->last_steps; steps <= packet.place.first; ++steps) {
       const auto at = sequence_.chunks.find(steps);
       if (at == sequence_.chunks.end() || at->second.aborts || !at->second.complete) return;
     }
@@ -190,14 +182,9 @@ class LossCheck : public LedgerSink {
     if (!is_returned && !IsLoss(account.fate)) return;
     const auto steps = [&](uint64_t unwrapped) { return sequence.StepsTo(IdOf(unwrapped)); };
     (is_returned ? sequence.returned : sequence.lost)
-        .push_back({.place = {steps(account.first_chunk), account.first_offset},
-                    .last_chunk = steps(account.last_chunk),
-                    .size = account.size,
-                    .loss_bits = account.loss_bits,
-                    .fate = account.fate,
-                    .cause = account.cause,
-                    .own_fault = account.own_fault,
-                    .record = account.decided.record.value_or(0)});
+        .push_back({account,
+                    {steps(account.first_chunk), account.first_offset},
+                    steps(account.last_chunk)});
   }
 
   std::map<SequenceKey, Sequence> sequences;

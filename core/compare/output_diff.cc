@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/list_alignment.h"
+#include "core/compare/list_alignment.h"
 
 namespace ringscope {
 namespace {

@@ -66,7 +66,8 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)
-    LoseFrom(arrival.record, arrival.known, refusal_, commit.payload);
+    Lose(commit.sequence, arrival.record, arrival.known, arrival.record.entries.size(), refusal_,
+         commit.payload);
   packets_.End(arrival);
   if (committed) patch_stalls_.Remove(commit.sequence, arrival.record.id);  // if it was evicted
   NotePatchState(arrival.key, arrival.record);
@@ -129,31 +130,32 @@ void BufferLedger::OnErased(const BufferEvent& event) {
   ChunkRecord* record = Find(event.chunk);
   if (record == nullptr) return;
   const ChunkName key = event.chunk;
+  const size_t all = record->entries.size();
+  const auto lose = [&](size_t first, size_t end, const Loss& loss) {
+    Lose(key.sequence, *record, first, end, loss, event.payload);
+  };
   switch (event.erasure) {
     case Erasure::kMoved:  // all of it that counts was consumed
       break;
     case Erasure::kOverwritten:
     case Erasure::kCleared: {
-      const Loss evicted{.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by};
       // What a read consumed before, and did not return, it abandoned.
       const uint32_t consumed = reports_.abandoned ? 0 : event.payload_size - event.payload_avail;
-      for (size_t i = 0; i < record->entries.size(); ++i)
-        Lose(*record, i, record->entries[i].offset < consumed ? kUnreported : evicted,
-             event.payload);
+      size_t first = 0;
+      while (first < all && record->entries[first].offset < consumed) ++first;
+      lose(0, first, kUnreported);
+      lose(first, all, {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by});
       break;
     }
     case Erasure::kTransferred:
-      LoseFrom(*record, 0, {.fate = Fate::kMoved, .cause = Cause::kTransferred}, event.payload);
+      lose(0, all, {.fate = Fate::kMoved, .cause = Cause::kTransferred});
       break;
     case Erasure::kDropped:
-      LoseFrom(*record, 0, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone},
-               event.payload);
+      lose(0, all, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone});
       break;
     case Erasure::kConsumed:
-      LoseFrom(
-          *record, 0,
-          reports_.abandoned ? Loss{.fate = Fate::kCut, .cause = Cause::kGivenUp} : kUnreported,
-          event.payload);
+      lose(0, all,
+           reports_.abandoned ? Loss{.fate = Fate::kCut, .cause = Cause::kGivenUp} : kUnreported);
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
@@ -176,20 +178,20 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   if (index == kNone) return;
   const Entry& entry = record->entries[index];
   touched_.push_back(event.chunk);
-  Lose(*record, index, {.fate = Fate::kFolded}, {});
-  const auto fold = [&](auto& loss) {
-    loss.fate = Fate::kFolded;
-    loss.cause = Cause::kNone;
-    loss.culprit = event.by;
-    loss.blamed = {};
-  };
+  Lose(event.chunk.sequence, *record, index, index + 1, {.fate = Fate::kFolded}, {});
   const PacketFacts facts = ReadPacketFacts(event.payload);
+  const auto fold = [&](PacketAccount& lost) {
+    lost.fate = Fate::kFolded;
+    lost.cause = Cause::kNone;
+    lost.culprit = event.by;
+    lost.blamed = {};
+    lost.facts = facts;
+  };
   if (entry.kind == FragmentKind::kWhole) {
     for (LostEntry& lost : record->lost) {
       if (lost.fragment != index) continue;
-      DecidedLoss loss = record->losses[lost.loss];
-      fold(loss);
-      lost.loss = DecideWhole(*record, loss);
+      fold(record->losses.emplace_back(PacketAccount(record->losses[lost.loss])));
+      lost.loss = static_cast<uint32_t>(record->losses.size() - 1);
       lost.facts = facts;
     }
     return;
@@ -197,9 +199,7 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   const ChainId id = entry.kind == FragmentKind::kBegin ? record->tail : record->head;
   if (id == kNoChain) return;
   Chain& chain = packets_.chains()[id];
-  if (chain.state != State::kLost) return;
-  fold(chain.account);
-  chain.account.facts = facts;
+  if (chain.state == State::kLost) fold(chain.account);
 }
 
 /// Whether the chunk blocks its sequence may have changed. V2 stops at a packet that continues in
@@ -228,13 +228,10 @@ void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
   const size_t first = IndexAt(*record, event.first_offset);
   if (first == kNone) return;
   const size_t end = corrupted ? record->entries.size() : first + 1;
-  for (size_t i = first; i < end; ++i) {
-    Entry& entry = record->entries[i];
-    if (draining)
-      AbandonAtEnd(*record, entry);
-    else
-      Lose(*record, i, loss, {});
-  }
+  if (draining)
+    for (size_t i = first; i < end; ++i) AbandonAtEnd(*record, record->entries[i]);
+  else
+    Lose(key.sequence, *record, first, end, loss, {});
   touched_.push_back(key);
 }
 
@@ -274,55 +271,33 @@ size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
   return static_cast<size_t>(at - record.entries.begin());
 }
 
-void BufferLedger::LoseFrom(ChunkRecord& record, size_t first, const Loss& loss, Bytes payload) {
-  for (size_t i = first; i < record.entries.size(); ++i) Lose(record, i, loss, payload);
-}
-
-/// The packet that the fragment at this place belongs to cannot be delivered any more.
-/// @param payload of the chunk, for what the packet held; empty: not at hand
-void BufferLedger::Lose(ChunkRecord& record, size_t index, const Loss& loss, Bytes payload) {
-  Entry& entry = record.entries[index];
-  if (entry.kind != FragmentKind::kWhole) {
-    if (entry.kind != FragmentKind::kBegin && record.head != kNoChain) LoseChain(record.head, loss);
-    if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain) LoseChain(record.tail, loss);
-    return;
+/// The packets that these fragments belong to cannot be delivered any more.
+/// @param payload of the chunk, for what the packets held; empty: not at hand
+void BufferLedger::Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end,
+                        const Loss& loss, Bytes payload) {
+  const size_t known_losses = record.losses.size();
+  for (size_t i = first; i < end; ++i) {
+    Entry& entry = record.entries[i];
+    if (entry.kind != FragmentKind::kWhole) {
+      if (entry.kind != FragmentKind::kBegin && record.head != kNoChain)
+        LoseChain(record.head, loss);
+      if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain) LoseChain(record.tail, loss);
+      continue;
+    }
+    if (entry.state != State::kLive) continue;
+    entry.state = State::kLost;
+    if (record.losses.size() == known_losses) {
+      PacketAccount& account = record.losses.emplace_back(packets_.AccountOf(sequence, record, i));
+      Decide(account, loss, record.violation);
+      if (record.violation) account.blamed = WrittenPackets::BrokenAt(record);
+      // A whole packet that a read abandoned: it was all there.
+      account.own_fault = account.fate == Fate::kCut && record.held;
+    }
+    if (record.lost.empty()) record.lost.reserve(end - i);
+    record.lost.push_back({.fragment = static_cast<uint32_t>(i),
+                           .loss = static_cast<uint32_t>(known_losses),
+                           .facts = FactsOf(record, i, payload)});
   }
-  if (entry.state != State::kLive) return;
-  entry.state = State::kLost;
-  DecidedLoss decided_loss{Judged(loss, record.violation)};
-  if (record.violation) decided_loss.blamed = WrittenPackets::BrokenAt(record);
-  // A whole packet that a read abandoned: it was all there.
-  decided_loss.own_fault = decided_loss.fate == Fate::kCut && record.held;
-  decided_loss.written = record.written;
-  decided_loss.blocked_by = record.blocked_by;
-  decided_loss.decided = now_;
-  if (record.lost.empty()) record.lost.reserve(record.entries.size() - index);
-  record.lost.push_back({.fragment = static_cast<uint32_t>(index),
-                         .loss = DecideWhole(record, decided_loss),
-                         .facts = FactsOf(record, index, payload)});
-}
-
-/// Notes what a whole packet of the chunk was lost to. @return its index
-uint32_t BufferLedger::DecideWhole(ChunkRecord& record, DecidedLoss loss) {
-  if (record.losses.empty() || record.losses.back() != loss) record.losses.push_back(loss);
-  return static_cast<uint32_t>(record.losses.size() - 1);
-}
-
-PacketAccount BufferLedger::AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
-                                          const LostEntry& lost) const {
-  const DecidedLoss& loss = record.losses[lost.loss];
-  PacketAccount account = packets_.AccountOf(sequence, record, lost.fragment);
-  account.facts = lost.facts;
-  account.written = loss.written;
-  account.waits_for = loss.blocked_by;
-  account.fate = loss.fate;
-  account.cause = loss.cause;
-  account.own_fault = loss.own_fault;
-  account.decided = loss.decided;
-  account.loss_bits = loss.loss_bits;
-  account.culprit = loss.culprit;
-  account.blamed = loss.blamed;
-  return account;
 }
 
 void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
@@ -344,20 +319,21 @@ void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
 }
 
 /// @param violation of a rule, by the writer: that is what the packet is lost to, then
-Loss BufferLedger::Judged(const Loss& loss, const std::optional<Cause>& violation) {
-  if (!violation || loss.fate == Fate::kUnexplained) return loss;
-  return {.fate = Fate::kCorrupted, .cause = *violation, .loss_bits = loss.loss_bits};
-}
-
 void BufferLedger::Decide(PacketAccount& account, const Loss& loss,
                           const std::optional<Cause>& violation) const {
-  const Loss judged = Judged(loss, violation);
-  account.fate = judged.fate;
-  account.cause = judged.cause;
-  account.culprit = judged.culprit;
-  account.loss_bits = judged.loss_bits;
-  account.blamed = judged.blamed;
   account.decided = now_;
+  account.loss_bits = loss.loss_bits;
+  if (violation && loss.fate != Fate::kUnexplained) {
+    account.fate = Fate::kCorrupted;
+    account.cause = *violation;
+    account.culprit.reset();
+    account.blamed = {};
+    return;
+  }
+  account.fate = loss.fate;
+  account.cause = loss.cause;
+  account.culprit = loss.culprit;
+  account.blamed = loss.blamed;
 }
 
 /// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is

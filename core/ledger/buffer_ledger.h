@@ -68,14 +68,10 @@ class BufferLedger : private WriterLosses {
   void OnFolded(const BufferEvent& event);
   void OnAbandoned(const BufferEvent& event, bool draining);
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
-  void Lose(ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
-  void LoseFrom(ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
-  static uint32_t DecideWhole(ChunkRecord& record, DecidedLoss loss);
-  PacketAccount AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
-                              const LostEntry& lost) const;
+  void Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end, const Loss& loss,
+            Bytes payload);
   void LoseChain(ChainId id, const Loss& loss) override;
   void AddLost(PacketAccount& account, const Loss& loss) override;
-  static Loss Judged(const Loss& loss, const std::optional<Cause>& violation);
   void Decide(PacketAccount& account, const Loss& loss,
               const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
@@ -91,7 +87,7 @@ class BufferLedger : private WriterLosses {
   void Count(const PacketAccount& account);
   void BlameStall(PacketAccount& account) const;
   void SettleRecord(ChunkName key);
-  void ReportLost(SequenceKey sequence, ChunkRecord& record, const LostEntry& lost);
+  void ReportLost(ChunkRecord& record, const LostEntry& lost);
   void SettleChain(ChainId id);
   void ReportChain(Chain& chain);
   void AddEvicted(ChunkName key, ChunkRecord& record);
@@ -128,9 +124,7 @@ class BufferLedger : private WriterLosses {
   Loss refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
-  std::vector<ChunkName> touched_;   // records that may have to be settled
-  PacketAccount lost_;               // the whole packet that was reported last as lost
-  std::optional<uint32_t> lost_to_;  // of the record under way: what it was lost to
+  std::vector<ChunkName> touched_;  // records that may have to be settled
   // What Find found last: packets of a chunk follow each other. Records never move.
   ChunkName last_found_key_;
   ChunkRecord* last_found_ = nullptr;

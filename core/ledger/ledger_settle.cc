@@ -67,32 +67,25 @@ void BufferLedger::SettleRecord(ChunkName key) {
   if (found == nullptr) return;
   ChunkRecord& record = *found;
   // What was lost inside the buffer, or never came into it, cannot be returned any more.
-  lost_to_.reset();
   std::erase_if(record.lost, [&](const LostEntry& lost) {
     if (LeftWithChunk(record.losses[lost.loss].fate)) return false;
-    ReportLost(key.sequence, record, lost);
+    ReportLost(record, lost);
     return true;
   });
   if (record.lost.empty()) record.losses.clear();
   if (!record.held) AddEvicted(key, record);
 }
 
-/// Reports a lost packet of the chunk. What those have in common that were lost to the same is put
-/// together once.
-void BufferLedger::ReportLost(SequenceKey sequence, ChunkRecord& record, const LostEntry& lost) {
+/// Reports a lost packet of the chunk.
+void BufferLedger::ReportLost(ChunkRecord& record, const LostEntry& lost) {
   Entry& entry = record.entries[lost.fragment];
   entry.state = State::kGone;
-  if (lost_to_ != lost.loss) {
-    lost_ = AccountOfLost(sequence, record, lost);
-    Blame(lost_);
-    lost_to_ = lost.loss;
-  } else {
-    lost_.fragment = lost.fragment;
-    lost_.first_offset = entry.offset;
-    lost_.size = entry.size;
-    lost_.facts = lost.facts;
-  }
-  Count(lost_);
+  PacketAccount account = record.losses[lost.loss];
+  account.fragment = lost.fragment;
+  account.first_offset = entry.offset;
+  account.size = entry.size;
+  account.facts = lost.facts;
+  Report(account);
 }
 
 void BufferLedger::AddEvicted(ChunkName key, ChunkRecord& record) {
@@ -197,8 +190,7 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
 
 void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
   const SequenceKey sequence = key.sequence;
-  lost_to_.reset();
-  for (const LostEntry& lost : record.lost) ReportLost(sequence, record, lost);
+  for (const LostEntry& lost : record.lost) ReportLost(record, lost);
   record.lost.clear();
   record.losses.clear();
   for (size_t i = 0; i < record.entries.size(); ++i) {

@@ -167,7 +167,6 @@ void LostPackets::Release(Stored& chunk) {
 
 void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
   const PacketAccount& account = lost.account;
-  const FateCount count{1, account.size};
   std::optional<Bytes> bytes;
   if (lost.bytes)
     bytes = wire::AsBytes(*lost.bytes);
@@ -175,7 +174,7 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
     bytes = BodyAt(wire::AsBytes(chunk.bytes), account.first_offset);
   if (!bytes || bytes->empty() || bytes->size() != account.size ||
       !IsValidPacket(std::span(&*bytes, 1))) {
-    unwritable_[account.fate] += count;
+    unwritable_[account.fate] += {1, account.size};
     if (all_) listener_({account, chunk.identity, {}, true, lost.kind});
     return;
   }
@@ -187,7 +186,6 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
     next = is_last ? Place{account.first_chunk + 1, 0}
                    : Place{account.first_chunk, account.fragment + 1};
   }
-  handed_on_[account.fate] += count;
   listener_({account, chunk.identity, std::span(&*bytes, 1), !follows, lost.kind});
 }
 

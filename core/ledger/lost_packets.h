@@ -32,15 +32,13 @@ struct LostPacket {
 class LostPackets : public ReplayListener, public LedgerSink {
  public:
   using Listener = std::function<void(const LostPacket&)>;
-  using Counts = FateCounts;
 
   /// @param all whether packets that cannot be in a trace are handed on, too, without their bytes
   explicit LostPackets(Listener listener, bool all = false);
   ~LostPackets() override;
 
-  /// Lost packets that were handed on, and those that could not be.
-  const Counts& handed_on() const { return handed_on_; }
-  const Counts& unwritable() const { return unwritable_; }
+  /// Lost packets that could not be handed on.
+  const FateCounts& unwritable() const { return unwritable_; }
   /// Chunks whose payload is kept.
   size_t size() const { return chunks_.size(); }
 
@@ -101,8 +99,7 @@ class LostPackets : public ReplayListener, public LedgerSink {
   std::unordered_map<ChunkAt, Stored> chunks_;
   std::map<BufferId, SequenceMap<Place>> next_;  // after the packet handed on last
   std::map<ProducerId, Identity> identities_;
-  Counts handed_on_{};
-  Counts unwritable_{};
+  FateCounts unwritable_;
   WrittenChunk written_;  // scratch
 };
 

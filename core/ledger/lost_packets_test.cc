@@ -25,7 +25,7 @@ using testing::Request;
 struct Lost {
   std::vector<std::string> packets;
   std::vector<Identity> identities;
-  LostPackets::Counts unwritable{};
+  FateCounts unwritable{};
   size_t kept = 0;  // chunks, before the end
 
   uint64_t Unwritable(Fate fate) const { return unwritable[static_cast<size_t>(fate)].packets; }
@@ -61,7 +61,7 @@ TEST(LostPackets, Overwritten_ComeInOrderOfTheirSequence) {
   const Request big = Request(1).Move(1, Chunk(1, 2, 0).Whole(3600, 'a'));
   const Lost lost = LostOf({BufferOp(1), one.op(), two.op(), big.op()});
   EXPECT_THAT(lost.packets, ElementsAre("1:1 a900", "1:1 a990", "1:1 a1800"));
-  EXPECT_EQ(lost.unwritable, LostPackets::Counts{});
+  EXPECT_EQ(lost.unwritable, FateCounts{});
 }
 
 // What is written between two packets that are lost was read: the second one is flagged so.

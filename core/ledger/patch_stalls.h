@@ -39,7 +39,7 @@ class PatchStalls {
     evicted.erase(chunk);
     if (held.empty() && evicted.empty()) chunks_.erase(found);
   }
-  /// It was evicted as it was.
+  /// The chunk was evicted while it still waited for the patch.
   void Evict(SequenceKey sequence, uint64_t chunk) {
     const auto found = chunks_.find(sequence);
     if (found == chunks_.end()) return;
@@ -59,6 +59,7 @@ class PatchStalls {
   }
   /// The lowest one in this range, in the buffer or evicted.
   const Blocking* FindIn(SequenceKey sequence, uint64_t first, uint64_t last) const {
+    if (chunks_.empty()) return nullptr;
     const auto found = chunks_.find(sequence);
     if (found == chunks_.end()) return nullptr;
     const Blocking* lowest = nullptr;

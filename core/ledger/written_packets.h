@@ -28,18 +28,6 @@ struct Loss {
   std::optional<ChunkName> culprit;
   uint32_t loss_bits = 0;
   LogMoment blamed = {};
-
-  friend bool operator==(const Loss&, const Loss&) = default;
-};
-
-/// The same, with what is known when it is lost: whole packets of a chunk have it in common.
-struct DecidedLoss : Loss {
-  bool own_fault = false;
-  LogMoment written;                    // as it was then
-  std::optional<ChunkName> blocked_by;  // likewise
-  LogMoment decided;
-
-  friend bool operator==(const DecidedLoss&, const DecidedLoss&) = default;
 };
 
 /// A whole packet that was lost, and not reported yet.
@@ -76,8 +64,8 @@ struct ChunkRecord {
   LogMoment written;
   std::vector<WrongPatch> wrong_patches;
   std::vector<Entry> entries;
-  std::vector<DecidedLoss> losses;  // few: what its whole packets were lost to
-  std::vector<LostEntry> lost;      // these, in the order in which they were lost
+  std::vector<PacketAccount> losses;  // what those have in common that were lost to the same
+  std::vector<LostEntry> lost;        // in the order of their loss
 };
 
 /// What the commits alone decide about packets.

@@ -36,26 +36,21 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
 
 /// @param buffer_name gets the name of the buffer that it writes to, if it has that for an index
 ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
+  using Config = proto::DataSourceConfig;
+  const auto part = [](Bytes whole, uint32_t number) {
+    return wire::LastBytes(whole, number).value_or(Bytes());
+  };
+  const Bytes config = part(message, proto::DataSource::kConfig);
+  const Bytes ftrace = part(config, Config::kFtraceConfig);
   ConfiguredSource source;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next()) {
-    if (!field->IsBytes(proto::DataSource::kConfig)) continue;
-    source.name = Text(field->bytes, proto::DataSourceConfig::kName);
-    source.target_buffer =
-        wire::LastVarint(field->bytes, proto::DataSourceConfig::kTargetBuffer).value_or(0);
-    buffer_name = Text(field->bytes, proto::DataSourceConfig::kTargetBufferName);
-    wire::FieldReader configs(field->bytes);
-    while (const auto config = configs.Next()) {
-      if (config->number == proto::DataSourceConfig::kProtoVmConfig)
-        if (const auto limit =
-                wire::LastVarint(config->bytes, proto::ProtoVmConfig::kMemoryLimitKb))
-          source.protovm_limit_kb = static_cast<uint32_t>(*limit);
-      if (config->number != proto::DataSourceConfig::kFtraceConfig) continue;
-      source.ftrace_buffer_kb = wire::LastVarint(config->bytes, proto::FtraceConfig::kBufferSizeKb);
-      source.ftrace_drain_period_ms =
-          wire::LastVarint(config->bytes, proto::FtraceConfig::kDrainPeriodMs);
-    }
-  }
+  source.name = Text(config, Config::kName);
+  source.target_buffer = wire::LastVarint(config, Config::kTargetBuffer).value_or(0);
+  buffer_name = Text(config, Config::kTargetBufferName);
+  if (const auto limit = wire::LastVarint(part(config, Config::kProtoVmConfig),
+                                          proto::ProtoVmConfig::kMemoryLimitKb))
+    source.protovm_limit_kb = static_cast<uint32_t>(*limit);
+  source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
+  source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
   return source;
 }
 

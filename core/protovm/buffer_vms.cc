@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope::protovm {
 
@@ -48,21 +49,13 @@ bool BufferVms::SetUp(std::string_view data_source, Bytes program, uint32_t memo
 }
 
 const BufferVms::Instance* BufferVms::Feed(const Packet& packet, const LogMoment& now) {
-  bool is_joined = false;
-  Bytes bytes;
+  std::optional<Bytes> bytes;
   for (Instance& instance : instances_) {
     if (!std::binary_search(instance.producers.begin(), instance.producers.end(),
                             packet.sequence.producer))
       continue;
-    if (!is_joined && packet.slices.size() == 1) {
-      bytes = packet.slices.front();
-    } else if (!is_joined) {
-      joined_.clear();
-      for (const Bytes slice : packet.slices) joined_ += wire::AsText(slice);
-      bytes = wire::AsBytes(joined_);
-    }
-    is_joined = true;
-    if (instance.vm->RunCounted(bytes, now).result == RunResult::kOk) return &instance;
+    if (!bytes) bytes = Joined(packet.slices, joined_);
+    if (instance.vm->RunCounted(*bytes, now).result == RunResult::kOk) return &instance;
   }
   return nullptr;
 }

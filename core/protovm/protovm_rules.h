@@ -28,6 +28,7 @@ struct ProtoVmRules {
 
   uint64_t node_bytes() const { return has_small_nodes ? 48 : 56; }
   uint64_t entry_bytes() const { return has_small_nodes ? 48 : 56; }
+  friend bool operator==(const ProtoVmRules&, const ProtoVmRules&) = default;
 };
 
 inline constexpr ProtoVmRules kProtoVm54{};
@@ -57,24 +58,6 @@ inline constexpr ProtoVmRules kProtoVm57 = [] {
 
 /// Bytes of a limit in KiB, as the service computes them: in 32 bits.
 constexpr uint64_t LimitBytes(uint64_t kib) { return static_cast<uint32_t>(kib * 1024); }
-
-struct NamedProtoVmRule {
-  const char* name;
-  bool ProtoVmRules::*rule;
-};
-
-/// All rules there are.
-inline constexpr std::array kNamedProtoVmRules = {
-    NamedProtoVmRule{"knows_skip_submessages", &ProtoVmRules::knows_skip_submessages},
-    NamedProtoVmRule{"knows_del_if_src_empty", &ProtoVmRules::knows_del_if_src_empty},
-    NamedProtoVmRule{"deletes_before_skipping", &ProtoVmRules::deletes_before_skipping},
-    NamedProtoVmRule{"joins_occurrences", &ProtoVmRules::joins_occurrences},
-    NamedProtoVmRule{"charges_before_skipping", &ProtoVmRules::charges_before_skipping},
-    NamedProtoVmRule{"has_small_nodes", &ProtoVmRules::has_small_nodes},
-    NamedProtoVmRule{"checks_deleted_cursors", &ProtoVmRules::checks_deleted_cursors},
-};
-static_assert(sizeof(ProtoVmRules) == kNamedProtoVmRules.size() * sizeof(bool),
-              "a rule has no name");
 
 struct ProtoVmRelease {
   uint32_t release;  // of the service: 54 for v54

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::protovm {
@@ -23,32 +24,23 @@ TracedProgram ReadTracedProgram(Bytes instance) {
 }
 
 void ListedSequences::Add(Bytes message) {
-  wire::FieldReader buffers(message);
-  while (const auto buffer = buffers.Next()) {
-    if (buffer->number != proto::TraceProvenance::kBuffers) continue;
-    wire::FieldReader listed(buffer->bytes);
-    while (const auto entry = listed.Next()) {
-      if (entry->number != proto::ProvenanceBuffer::kSequences) continue;
-      uint32_t id = 0;
-      int32_t producer = 0;
-      wire::FieldReader values(entry->bytes);
-      while (const auto value = values.Next()) {
-        if (value->number == proto::ProvenanceSequence::kId)
-          id = static_cast<uint32_t>(value->value);
-        if (value->number == proto::ProvenanceSequence::kProducerId)
-          producer = static_cast<int32_t>(value->value);
-      }
+  wire::ForEachMessage(message, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
+    wire::ForEachMessage(buffer, proto::ProvenanceBuffer::kSequences, [&](Bytes entry) {
+      using Listed = proto::ProvenanceSequence;
+      const auto id = static_cast<uint32_t>(wire::LastVarint(entry, Listed::kId).value_or(0));
+      const auto producer =
+          static_cast<int32_t>(wire::LastVarint(entry, Listed::kProducerId).value_or(0));
       if (count_ == kMaxSequences ||
           (of_producer_.size() == kMaxProducers && !of_producer_.contains(producer)))
         return;
       std::vector<uint32_t>& sequences = of_producer_[producer];
       // Each pass lists them all again, in ascending order.
       const auto at = std::ranges::lower_bound(sequences, id);
-      if (at != sequences.end() && *at == id) continue;
+      if (at != sequences.end() && *at == id) return;
       sequences.insert(at, id);
       ++count_;
-    }
-  }
+    });
+  });
 }
 
 }  // namespace ringscope::protovm

@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "core/protovm/vm_fields.h"
 
 namespace ringscope::protovm {
 namespace {
 
-/// The nested messages of an instruction, as encoded.
-struct EncodedInstruction {
-  Bytes ops[6];  // by OpCode
-  bool has[6] = {};
-};
+/// By field number of an instruction; 0: none.
+constexpr std::array kOpCodes = {OpCode::kNone,  OpCode::kSelect, OpCode::kRegLoad,
+                                 OpCode::kMerge, OpCode::kSet,    OpCode::kDel};
 
 uint32_t AsUint(const VmField& field) { return static_cast<uint32_t>(field.value); }
 
@@ -89,62 +89,35 @@ Program::Program(Bytes encoded) {
   }
   top_size_ = static_cast<uint32_t>(instructions_.size());
   for (uint32_t i = 0; i < instructions_.size(); ++i) {
-    EncodedInstruction found;
+    std::array<std::optional<Bytes>, kOpCodes.size()> ops;  // encoded, by OpCode
     uint32_t abort_level = kBreakOuter;
     const auto nested = static_cast<uint32_t>(instructions_.size());
-    const auto note = [&](OpCode op, const VmField& field) {
-      found.has[static_cast<size_t>(op)] = true;
-      found.ops[static_cast<size_t>(op)] = field.bytes;
-    };
     VmFields fields(bodies[i]);
     for (VmField field; fields.Next(field);) {
       if (field.is_scalar()) field.bytes = {};
-      switch (field.number) {
-        case 1:
-          note(OpCode::kSelect, field);
-          break;
-        case 2:
-          note(OpCode::kRegLoad, field);
-          break;
-        case 3:
-          note(OpCode::kMerge, field);
-          break;
-        case 4:
-          note(OpCode::kSet, field);
-          break;
-        case 5:
-          note(OpCode::kDel, field);
-          break;
-        case 6:
-          abort_level = AsUint(field);
-          break;
-        case 7: {
-          if (field.is_scalar()) break;
-          Instruction child;
-          child.parent = i;
-          child.place = static_cast<uint32_t>(instructions_.size()) - nested;
-          instructions_.push_back(child);
-          bodies.push_back(field.bytes);
-          break;
-        }
-        default:
-          break;
+      if (field.number >= 1 && field.number < kOpCodes.size()) {
+        ops[static_cast<size_t>(kOpCodes[field.number])] = field.bytes;
+      } else if (field.number == 6) {
+        abort_level = AsUint(field);
+      } else if (field.number == 7 && !field.is_scalar()) {
+        Instruction child;
+        child.parent = i;
+        child.place = static_cast<uint32_t>(instructions_.size()) - nested;
+        instructions_.push_back(child);
+        bodies.push_back(field.bytes);
       }
     }
     Instruction& out = instructions_[i];
     out.abort_level = abort_level;
     out.nested = nested;
     out.nested_size = static_cast<uint32_t>(instructions_.size()) - nested;
-    for (const OpCode op :
-         {OpCode::kSelect, OpCode::kRegLoad, OpCode::kDel, OpCode::kMerge, OpCode::kSet}) {
-      if (!found.has[static_cast<size_t>(op)]) continue;
-      out.op = op;
-      break;
-    }
-    const Bytes body = found.ops[static_cast<size_t>(out.op)];
-    if (out.op == OpCode::kSelect) DecodeSelect(body, out, parts_);
-    if (out.op == OpCode::kRegLoad) DecodeRegLoad(body, out);
-    if (out.op == OpCode::kMerge) DecodeMerge(body, out);
+    // Of several, the first in the order of OpCode counts.
+    const auto op = std::ranges::find_if(ops, &std::optional<Bytes>::has_value);
+    if (op == ops.end()) continue;
+    out.op = static_cast<OpCode>(op - ops.begin());
+    if (out.op == OpCode::kSelect) DecodeSelect(**op, out, parts_);
+    if (out.op == OpCode::kRegLoad) DecodeRegLoad(**op, out);
+    if (out.op == OpCode::kMerge) DecodeMerge(**op, out);
   }
 }
 

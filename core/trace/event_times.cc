@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
@@ -60,30 +59,6 @@ std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
   return std::nullopt;
 }
 
-/// Calls `visit(Bytes)` for each message in a field.
-template <typename Visit>
-void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(number)) visit(field->bytes);
-}
-
-/// Calls `visit(uint64_t)` for each number of a repeated field, packed or not.
-template <typename Visit>
-void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next()) {
-    if (field->IsVarint(number)) visit(field->value);
-    if (!field->IsBytes(number)) continue;
-    for (Bytes rest = field->bytes; !rest.empty();) {
-      const wire::Varint value = wire::ReadVarint(rest);
-      if (value.size == 0) break;
-      visit(value.value);
-      rest = rest.subspan(value.size);
-    }
-  }
-}
-
 /// Timestamp of an FtraceEvent: its field 1, nearly always the first.
 std::optional<uint64_t> TimeOfEvent(Bytes event) {
   constexpr uint8_t kTimestampTag = 1 << 3;
@@ -101,27 +76,25 @@ struct Columns {
   std::array<size_t, 5> sizes{};  // all columns'; what a kind does not have has the first one's
 
   /// Adds the times of the events whose columns are whole.
-  void AddTimes(ClockKey clock, size_t names, EventTimes& out) const {
+  /// @return false: some are not
+  bool AddTimes(ClockKey clock, size_t names, EventTimes& out) const {
     const size_t events = *std::ranges::min_element(sizes);
-    bool is_whole = events == *std::ranges::max_element(sizes);
     Bytes steps_left = steps, indexes_left = indexes;
     uint64_t now = 0;
     for (size_t i = 0; i < events; ++i) {
       const wire::Varint step = wire::ReadVarint(steps_left);
       const wire::Varint index = wire::ReadVarint(indexes_left);
-      if (step.size == 0 || index.size == 0 || index.value >= names) {
-        is_whole = false;
-        break;
-      }
+      if (step.size == 0 || index.size == 0 || index.value >= names) return false;
       out.Add(clock, now += step.value);
       steps_left = steps_left.subspan(step.size);
       indexes_left = indexes_left.subspan(index.size);
     }
-    out.bad_compact_sched |= !is_whole;
+    return events == *std::ranges::max_element(sizes);
   }
 };
 
-void AddCompact(Bytes compact, ClockKey clock, EventTimes& out) {
+/// @return false: some events are not whole
+bool AddCompact(Bytes compact, ClockKey clock, EventTimes& out) {
   constexpr uint32_t kNames = 5, kSwitchNames = 6, kWakings = 7, kWakingNames = 11;
   Columns switches, wakings;
   size_t names = 0;
@@ -141,13 +114,14 @@ void AddCompact(Bytes compact, ClockKey clock, EventTimes& out) {
     columns.sizes[number == kSwitchNames ? 4 : number - (number < kWakings ? 1 : kWakings)] =
         varints;
   }
-  switches.AddTimes(clock, names, out);
-  wakings.AddTimes(clock, names, out);
+  const bool has_switches = switches.AddTimes(clock, names, out);
+  return wakings.AddTimes(clock, names, out) && has_switches;
 }
 
 /// Adds the times of all events in an FtraceEventBundle, compact ones too.
 /// @param sequence_id of its packet: a clock of the kernel's that no other packet has is its own
-void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, EventTimes& out) {
+void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineFacts& facts,
+               EventTimes& out) {
   constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5, kFtraceTime = 6, kBootNs = 7;
   constexpr uint64_t kGlobalClock = 2, kLocalClock = 3, kRawClock = 4;  // FtraceClock
   constexpr uint32_t kOwnClock = 64;
@@ -160,8 +134,10 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, EventTim
     if (field.number == kFtraceTime) ftrace_ns = field.value;
     if (field.number == kBootNs) boot_ns = field.value;
   });
-  out.bundle_without_cpu = !has_cpu;
-  if (!has_cpu) return;
+  if (!has_cpu) {
+    ++facts.bundles_without_cpu;
+    return;
+  }
   ClockKey clock = kind == kRawClock ? kMonotonicRaw : kBoot;
   if (kind == kGlobalClock || kind == kLocalClock) {
     clock = ClockKey::Of(sequence_id, kOwnClock);
@@ -170,12 +146,13 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, EventTim
   }
   wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
     if (field.type != wire::Type::kBytes) return;
-    if (field.number == kCompactSched) AddCompact(field.bytes, clock, out);
+    if (field.number == kCompactSched && !AddCompact(field.bytes, clock, out))
+      ++facts.bad_compact_sched;
     if (field.number != kEvent) return;
     if (const auto time = TimeOfEvent(field.bytes))
       out.Add(clock, *time);
     else
-      ++out.events_without_time;
+      ++facts.events_without_time;
   });
 }
 
@@ -183,8 +160,8 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, EventTim
 class TimesOfPacket {
  public:
   TimesOfPacket(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
-                EventTimes& out)
-      : packet_(packet), sequence_(sequence), clocks_(clocks), out_(out) {}
+                MachineFacts& facts, EventTimes& out)
+      : packet_(packet), sequence_(sequence), clocks_(clocks), facts_(facts), out_(out) {}
 
   void Read() {
     const Bytes content = packet_.content_bytes;
@@ -192,23 +169,23 @@ class TimesOfPacket {
       if (nested.content == packet_.content) return AddNested(nested);
     switch (packet_.content) {
       case TracePacket::kFtraceEvents:
-        return AddFtrace(content, packet_.sequence_id, clocks_, out_);
+        return AddFtrace(content, packet_.sequence_id, clocks_, facts_, out_);
       case TracePacket::kTrackEvent:
         return AddTrackEvent();
       case TracePacket::kStatsdAtom:
         return AddAtoms();
       case TracePacket::kNetworkPacketBundle:
-        ForEachNumber(content, /*timestamps*/ 3, [&](uint64_t step) { AddOwn(step); });
+        wire::ForEachNumber(content, /*timestamps*/ 3, [&](uint64_t step) { AddOwn(step); });
         if (out_.times.empty()) AddOwn();
         return;
       case TracePacket::kPixelModemEvents: {
         uint64_t sum = 0;
-        return ForEachNumber(content, 2, [&](uint64_t ns) { out_.Add({}, sum += ns); });
+        return wire::ForEachNumber(content, 2, [&](uint64_t ns) { out_.Add({}, sum += ns); });
       }
       case TracePacket::kStreamingProfilePacket: {
         if (!sequence_.running_us) return;
         uint64_t now = *sequence_.running_us;
-        return ForEachNumber(content, /*deltas*/ 2, [&](uint64_t delta) {
+        return wire::ForEachNumber(content, /*deltas*/ 2, [&](uint64_t delta) {
           out_.Add(kMonotonic, (now += delta) * kNsPerUs);
         });
       }
@@ -231,7 +208,7 @@ class TimesOfPacket {
   }
 
   void AddNested(const NestedEvents& nested) {
-    ForEachMessage(packet_.content_bytes, nested.event, [&](Bytes event) {
+    wire::ForEachMessage(packet_.content_bytes, nested.event, [&](Bytes event) {
       if (const auto time = FirstNumber(event, nested.time))
         out_.Add(nested.clock, *time * nested.unit_ns);
       else if (nested.own_time_without)
@@ -252,20 +229,20 @@ class TimesOfPacket {
       out_.Add(kMonotonic, *sequence_.running_us * kNsPerUs);
     } else if (absolute) {
       out_.Add(kMonotonic, *absolute * kNsPerUs);
-    } else {
-      out_.track_event_without_time = !AddOwn();
+    } else if (!AddOwn()) {
+      ++facts_.track_events_without_time;
     }
   }
 
   void AddAtoms() {
     constexpr uint32_t kAtom = 1, kTimestamp = 2;
     size_t atoms = 0;
-    ForEachMessage(packet_.content_bytes, kAtom,
-                   [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out_.left_out); });
-    ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
+    wire::ForEachMessage(packet_.content_bytes, kAtom,
+                         [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out_.left_out); });
+    wire::ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
       if (out_.times.size() < atoms) out_.Add({}, ns);
     });
-    out_.atom_without_time = out_.times.size() < atoms;
+    if (out_.times.size() < atoms) ++facts_.atoms_without_time;
     while (out_.times.size() < atoms && AddOwn()) {
     }
   }
@@ -273,6 +250,7 @@ class TimesOfPacket {
   const TracePacketView& packet_;
   SequenceTime& sequence_;
   TraceClocks& clocks_;
+  MachineFacts& facts_;
   EventTimes& out_;
 };
 
@@ -291,7 +269,7 @@ void SequenceTime::Update(const TracePacketView& packet) {
   };
   if (packet.content == TracePacket::kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
-    ForEachMessage(packet.content_bytes, kThread, set_running);
+    wire::ForEachMessage(packet.content_bytes, kThread, set_running);
 }
 
 std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const SequenceTime& sequence,
@@ -301,11 +279,10 @@ std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const Sequence
 }
 
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
-                    EventTimes& out) {
-  std::vector<EventTimes::Time> times = std::move(out.times);  // its memory
-  times.clear();
-  out = {.times = std::move(times)};
-  TimesOfPacket(packet, sequence, clocks, out).Read();
+                    MachineFacts& facts, EventTimes& out) {
+  out.times.clear();
+  out.left_out = 0;
+  TimesOfPacket(packet, sequence, clocks, facts, out).Read();
 }
 
 }  // namespace ringscope

@@ -7,6 +7,7 @@
 
 #include "core/trace/packet_view.h"
 #include "core/trace/trace_clocks.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 
@@ -30,10 +31,6 @@ struct EventTimes {
 
   std::vector<Time> times;  // empty: the packet is used when it is read, or as the latest so far
   uint64_t left_out = 0;
-  // Defects of the packet.
-  uint64_t events_without_time = 0;  // of ftrace
-  bool bundle_without_cpu = false, bad_compact_sched = false;
-  bool track_event_without_time = false, atom_without_time = false;
 
   void Add(std::optional<ClockKey> clock, uint64_t time) {
     if (times.size() < kMaxTimes)
@@ -48,9 +45,10 @@ std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const Sequence
                                    const TraceClocks& clocks);
 /// Reads the times by the rules of the packet's content.
 /// @param clocks gets the clock that a bundle of ftrace events has
+/// @param facts of the packet's machine; gets what the packet lacks
 /// @param out is cleared first
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
-                    EventTimes& out);
+                    MachineFacts& facts, EventTimes& out);
 
 }  // namespace ringscope
 

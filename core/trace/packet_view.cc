@@ -91,10 +91,10 @@ ProducerPart SplitAppended(Bytes packet, const TracePacketView& view) {
       appended.clear();
       AppendTrustedFields(appended, identity, view.sequence_id, dropped, view.machine);
       if (wire::AsText(packet).ends_with(appended))
-        return {packet.first(packet.size() - appended.size()), dropped, true};
+        return {packet.first(packet.size() - appended.size()), dropped};
     }
   }
-  return {packet, view.dropped, false};
+  return {packet, view.dropped};
 }
 
 }  // namespace ringscope

@@ -48,7 +48,6 @@ inline TracePacketView ViewTracePacket(Bytes packet) {
 struct ProducerPart {
   Bytes bytes;           // all of the packet, if it does not end with exactly these fields
   uint32_t dropped = 0;  // previous_packet_dropped as appended; as the view has it if none were
-  bool is_split = false;
 };
 /// @param view of the packet
 ProducerPart SplitAppended(Bytes packet, const TracePacketView& view);

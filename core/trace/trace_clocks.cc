@@ -214,19 +214,17 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
   if (machine == 0 || &Of(machine) == &others_) return;
   // The mean of all moments: each has the delay of a message, which is small beside it.
   std::map<uint32_t, std::pair<double, uint64_t>> sums;
-  wire::FieldReader fields(sync);
-  while (const auto field = fields.Next()) {
-    if (field->number != kSynced) continue;
+  wire::ForEachMessage(sync, kSynced, [&](Bytes moment) {
     const std::map<uint32_t, int64_t> host =
-        TimesOf(wire::LastBytes(field->bytes, kHost).value_or(Bytes()));
-    for (const auto& [id, ns] : TimesOf(wire::LastBytes(field->bytes, kClient).value_or(Bytes()))) {
+        TimesOf(wire::LastBytes(moment, kHost).value_or(Bytes()));
+    for (const auto& [id, ns] : TimesOf(wire::LastBytes(moment, kClient).value_or(Bytes()))) {
       const auto other = host.find(id);
       if (other == host.end() || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
       auto& [sum, count] = sums[id];
       sum += static_cast<double>(Less(ns, other->second));
       ++count;
     }
-  }
+  });
   constexpr double kMost = 9e18;
   for (const auto& [id, sum] : sums) {
     const double mean = sum.first / static_cast<double>(sum.second);

@@ -16,29 +16,16 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
   return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
-/// Sum of a repeated field of numbers, packed or not.
-uint64_t SumOf(const wire::Field& field) {
-  if (field.type != wire::Type::kBytes) return field.value;
-  uint64_t sum = 0;
-  Bytes rest = field.bytes;
-  while (true) {
-    const wire::Varint number = wire::ReadVarint(rest);
-    if (number.size == 0) return sum;
-    sum += number.value;
-    rest = rest.subspan(number.size);
-  }
-}
-
 WriterAccount ReadWriter(Bytes message) {
   using Stats = proto::WriterStats;
   WriterAccount writer;
-  wire::FieldReader values(message);
-  while (const auto value = values.Next()) {
-    if (value->number == Stats::kSequenceId) writer.sequence = static_cast<uint32_t>(value->value);
-    if (value->number == Stats::kBuffer) writer.buffer = static_cast<uint32_t>(value->value);
-    if (value->number == Stats::kChunkPayloadHistogramCounts) writer.chunks += SumOf(*value);
-    if (value->number == Stats::kChunkPayloadHistogramSum) writer.bytes += SumOf(*value);
-  }
+  writer.sequence =
+      static_cast<uint32_t>(wire::LastVarint(message, Stats::kSequenceId).value_or(0));
+  writer.buffer = static_cast<uint32_t>(wire::LastVarint(message, Stats::kBuffer).value_or(0));
+  wire::ForEachNumber(message, Stats::kChunkPayloadHistogramCounts,
+                      [&](uint64_t count) { writer.chunks += count; });
+  wire::ForEachNumber(message, Stats::kChunkPayloadHistogramSum,
+                      [&](uint64_t sum) { writer.bytes += sum; });
   return writer;
 }
 
@@ -189,12 +176,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
     ++machine.track_events_without_sequence;
     return std::nullopt;
   }
-  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
-  machine.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
-  machine.events_without_time += times_.events_without_time;
-  machine.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
-  machine.track_events_without_time += times_.track_event_without_time ? 1 : 0;
-  machine.atoms_without_time += times_.atom_without_time ? 1 : 0;
+  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), machine, times_);
   facts_.times_left_out += times_.left_out;
   std::optional<TimeSpan> all;
   for (const EventTimes::Time& time : times_.times) {
@@ -328,20 +310,18 @@ void TraceScan::AddStats(Bytes stats) {
 void TraceScan::AddWriterStats(Bytes stats) {
   facts_.writers.clear();
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
-  wire::FieldReader fields(stats);
-  while (const auto field = fields.Next()) {
-    if (field->number != proto::TraceStats::kWriterStats) continue;
-    const WriterAccount writer = ReadWriter(field->bytes);
+  wire::ForEachMessage(stats, proto::TraceStats::kWriterStats, [&](Bytes message) {
+    const WriterAccount writer = ReadWriter(message);
     if (facts_.writers.size() < TraceFacts::kMaxWriters) facts_.writers.push_back(writer);
     const auto known = sequences_.find(KeyOf(0, writer.sequence));
     if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
         writer.buffer >= kMaxStatsBuffers)
-      continue;
+      return;
     TraceSequence& sequence = known->second.facts;
     sequence.buffer = writer.buffer;
     losses[writer.buffer].losses += sequence.losses;
     losses[writer.buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
-  }
+  });
   if (!losses.empty())
     facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));
   for (const auto& [index, sum] : losses) {
@@ -354,18 +334,15 @@ void TraceScan::AddWriterStats(Bytes stats) {
 /// The sequences of each buffer that the service has seen so far.
 void TraceScan::AddListing(Bytes listing) {
   uint32_t index = 0;
-  wire::FieldReader buffers(listing);
-  while (const auto buffer = buffers.Next()) {
-    if (buffer->number != proto::TraceProvenance::kBuffers) continue;
-    wire::FieldReader listed(buffer->bytes);
-    while (const auto entry = listed.Next()) {
-      if (entry->number != proto::ProvenanceBuffer::kSequences) continue;
-      const auto id = wire::LastVarint(entry->bytes, proto::ProvenanceSequence::kId);
+  wire::ForEachMessage(listing, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
+    if (index == kMaxStatsBuffers) return;
+    wire::ForEachMessage(buffer, proto::ProvenanceBuffer::kSequences, [&](Bytes entry) {
+      const auto id = wire::LastVarint(entry, proto::ProvenanceSequence::kId);
       Sequence* const sequence = id ? SequenceOf(0, static_cast<uint32_t>(*id)) : nullptr;
       if (sequence != nullptr) sequence->facts.buffer = index;
-    }
-    if (++index == kMaxStatsBuffers) return;
-  }
+    });
+    ++index;
+  });
 }
 
 void TraceScan::NameProcess(int32_t pid, Bytes name) {
@@ -377,16 +354,13 @@ void TraceScan::NameProcess(int32_t pid, Bytes name) {
 void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& sequence) {
   using Process = proto::ProcessTreeProcess;
   if (packet.content == TracePacket::kProcessTree) {
-    wire::FieldReader fields(packet.content_bytes);
-    while (const auto field = fields.Next()) {
-      if (field->number != proto::ProcessTree::kProcesses) continue;
+    wire::ForEachMessage(packet.content_bytes, proto::ProcessTree::kProcesses, [&](Bytes process) {
       Bytes name;  // the first word of its command line
-      wire::FieldReader values(field->bytes);
-      while (const auto value = values.Next())
-        if (value->number == Process::kCmdline && name.empty()) name = value->bytes;
-      NameProcess(static_cast<int32_t>(wire::LastVarint(field->bytes, Process::kPid).value_or(0)),
-                  name);
-    }
+      wire::ForEachMessage(process, Process::kCmdline, [&](Bytes word) {
+        if (name.empty()) name = word;
+      });
+      NameProcess(static_cast<int32_t>(wire::LastVarint(process, Process::kPid).value_or(0)), name);
+    });
   }
   if (packet.content != TracePacket::kTrackDescriptor) return;
   const TrackNames names = ReadTrackNames(packet.content_bytes);

@@ -1,4 +1,4 @@
-#include "core/base/list_alignment.h"
+#include "core/compare/list_alignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

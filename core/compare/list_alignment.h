@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_BASE_LIST_ALIGNMENT_H_
-#define RINGSCOPE_CORE_BASE_LIST_ALIGNMENT_H_
+#ifndef RINGSCOPE_CORE_COMPARE_LIST_ALIGNMENT_H_
+#define RINGSCOPE_CORE_COMPARE_LIST_ALIGNMENT_H_
 
 #include <cstdint>
 #include <span>
@@ -25,4 +25,4 @@ std::vector<uint32_t> LongestAscending(std::span<const uint32_t> values);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_BASE_LIST_ALIGNMENT_H_
+#endif  // RINGSCOPE_CORE_COMPARE_LIST_ALIGNMENT_H_

@@ -1,4 +1,4 @@
-#include "core/base/list_alignment.h"
+#include "core/compare/list_alignment.h"
 
 #include <algorithm>
 #include <limits>
