@@ -241,7 +241,7 @@ TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
 class ExportOfCapture : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Captures, ExportOfCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 // The database and `gaps` have one number for one question.
 TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
@@ -338,13 +338,8 @@ using Fates = std::map<std::pair<std::string, std::string>, std::pair<uint64_t, 
 
 class ExportOverTestdata : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Engines, ExportOverTestdata,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Engines, ExportOverTestdata, testing::AllEngines(),
+                         testing::NameOfParam<const char*>);
 
 // All conformance cases go into one database, a session each; with the two kinds of buffers that
 // captures come from, those as well.
@@ -353,8 +348,8 @@ TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   std::vector<std::string> logs;
   const bool with_captures = GetParam() == std::string("v1") || GetParam() == std::string("v2@58");
   for (const char* folder_of_logs : {"conformance/cases", "captures"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             testing::TestdataPath(folder_of_logs))) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(testing::TestdataPath(folder_of_logs))) {
       const std::string path = entry.path().string();
       const bool is_case = path.find("/conformance/cases/") != std::string::npos;
       if ((is_case && path.ends_with(".zst")) ||

@@ -40,15 +40,15 @@ class NoPayloadCapture : public ::testing::TestWithParam<const char*> {
   std::string full_, bare_;
 };
 INSTANTIATE_TEST_SUITE_P(Captures, NoPayloadCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 /// Without what is the name of something in a packet, and the paths.
 json WithoutNames(json document) {
   static const std::set<std::string> kNames = {
-      "input", "log",   "path",       "thread",      "name",   "names",
-      "kind",  "kinds", "writer_name", "answer",  // sentences with names of threads
-      "content",                                                // of packets in several fragments
-      "xxh3"};                                                  // of bytes
+      "input",   "log",  "path",  "thread",      "name",
+      "names",   "kind", "kinds", "writer_name", "answer",  // sentences with names of threads
+      "content",                                            // of packets in several fragments
+      "xxh3"};                                              // of bytes
   if (document.is_object()) {
     for (const std::string& name : kNames) document.erase(name);
     for (auto& [key, value] : document.items()) value = WithoutNames(value);

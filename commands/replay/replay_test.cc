@@ -230,7 +230,7 @@ std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 

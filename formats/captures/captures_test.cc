@@ -6,11 +6,11 @@
 #include <string>
 
 #include "formats/inputs/open_log.h"
-#include "formats/testing/trace_content.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {
@@ -27,11 +27,7 @@ std::string Import(const std::string& capture) {
   auto log = OpenLog(CaptureFile(capture, "session.ops.jsonl.zst")).value();
   auto writer = CommitLogWriter::Create(sink).value();
   EXPECT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
-  while (true) {
-    const std::optional<Op> op = log->Next().value();
-    if (!op) break;
-    EXPECT_TRUE(writer->Append(*op));
-  }
+  while (const std::optional<Op> op = log->Next().value()) EXPECT_TRUE(writer->Append(*op));
   EXPECT_TRUE(writer->Close());
   return std::move(sink.text);
 }
@@ -41,11 +37,7 @@ class CaptureTest : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(V2, CaptureTest,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v2", "short-v2",
                                            "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::NameOfParam<const char*>);
 
 TEST_P(CaptureTest, ReplayEqualsTheServicesTrace) {
   const TraceContent expected =

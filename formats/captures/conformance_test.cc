@@ -57,13 +57,8 @@ Result<std::string> ReplayToEvents(const std::string& path, const std::string& e
 
 class ConformanceTest : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest, testing::AllEngines(),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(ConformanceTest, AllCases) {
   const std::filesystem::path root = std::string(RS_UNPACKED) + "/conformance";

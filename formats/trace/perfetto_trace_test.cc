@@ -273,7 +273,7 @@ TEST_P(TraceOfCapture, LossesAreThoseOfTraceProcessor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, TraceOfCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 }  // namespace
 }  // namespace ringscope
