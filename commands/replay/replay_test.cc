@@ -223,12 +223,6 @@ TEST_P(ReplayAccounts, AddUp) {
   }
 }
 
-std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts, testing::AllCaptures(),
                          testing::NameOfParam<const char*>);
 
@@ -246,7 +240,7 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
                                            "short-v2", "two-buffers-v2"),
-                         CaptureName);
+                         testing::NameOfParam<const char*>);
 
 }  // namespace
 }  // namespace ringscope
