@@ -11,6 +11,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/io/hex.h"
 #include "formats/testing/testdata.h"
 
@@ -20,6 +21,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::Sub;
+using testing::Uint;
 
 /// A log of a capture, and the same without payloads.
 class NoPayloadCapture : public ::testing::TestWithParam<const char*> {
@@ -90,11 +93,8 @@ TEST_P(NoPayloadCapture, IsATenthOfTheChunksBytes) {
 
 /// Operations whose packets, patches and leftovers have a marker wherever bytes can be.
 std::string MarkedOps(const std::string& marker) {
-  std::string event, packet, payload;
-  wire::AppendBytes(event, 23, wire::AsBytes(marker));
-  wire::AppendUint(packet, 8, 1000);
-  wire::AppendBytes(packet, 11, wire::AsBytes(event));
-  wire::AppendBytes(packet, 999, wire::AsBytes(marker));
+  const std::string packet = Uint(8, 1000) + Sub(11, Sub(23, marker)) + Sub(999, marker);
+  std::string payload;
   wire::AppendVarint(payload, packet.size());
   payload += packet + marker;
   const auto hex = [](std::string_view text) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
 #include "formats/testing/testdata.h"
@@ -22,6 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Sub;
 
 std::string Packed(const std::string& text, int window_bits) {
   z_stream stream{};
@@ -44,21 +46,12 @@ std::string Zstd(const std::string& text) {
   return out;
 }
 
-std::string NestedField(uint32_t field, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, field, wire::AsBytes(content));
-  return out;
-}
 /// A packet of sequence 2 with this text.
 std::string PacketField(const std::string& text) {
-  return NestedField(1, NestedField(11, text) + "\x18\x05\x50\x02");
+  return Sub(1, Sub(11, text) + "\x18\x05\x50\x02");
 }
-std::string InDeflate(const std::string& packets) {
-  return NestedField(1, NestedField(50, Deflated(packets)));
-}
-std::string InZstd(const std::string& packets) {
-  return NestedField(1, NestedField(133, Zstd(packets)));
-}
+std::string InDeflate(const std::string& packets) { return Sub(1, Sub(50, Deflated(packets))); }
+std::string InZstd(const std::string& packets) { return Sub(1, Sub(133, Zstd(packets))); }
 
 struct ReadPacked {
   std::vector<std::string> texts;
