@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,7 @@ using nlohmann::json;
 
 std::vector<json> Lines(const std::string& text) {
   std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  for (const std::string_view line : testing::Lines(text)) lines.push_back(json::parse(line));
   return lines;
 }
 

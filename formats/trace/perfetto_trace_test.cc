@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <sstream>
 #include <vector>
 
 #include "core/base/wire.h"
 #include "core/session/loss_analysis.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -45,9 +45,7 @@ ReadTrace ReadAll(std::string bytes) {
 }
 
 std::string Compress(const std::string& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
-  return out;
+  return testing::DataFrame(text, /*checksum=*/false);
 }
 
 /// A session packet with content of its own, in one slice or two.
