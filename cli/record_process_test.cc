@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -252,60 +251,6 @@ TEST_F(RecordProcess, Config_IsJoinedWithTheServicesIds) {
   EXPECT_THAT(ReadContent(log_).buffers,
               ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2", 1}));
   EXPECT_THAT(Messages(), IsEmpty());
-}
-
-/// A terminal, and what it has been sent.
-class Terminal {
- public:
-  explicit Terminal(unsigned short columns)
-      : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)) {
-    EXPECT_EQ(::grantpt(master_.get()), 0);
-    EXPECT_EQ(::unlockpt(master_.get()), 0);
-    path_ = ::ptsname(master_.get());
-    slave_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    const winsize size = {24, columns, 0, 0};
-    EXPECT_EQ(::ioctl(slave_.get(), TIOCSWINSZ, &size), 0);
-  }
-  const std::string& path() const { return path_; }
-  const std::string& Received() {
-    char buffer[4096];
-    for (ssize_t got; (got = ::read(master_.get(), buffer, sizeof(buffer))) > 0;)
-      received_.append(buffer, static_cast<size_t>(got));
-    return received_;
-  }
-  /// What is on the screen: carriage returns, and erasing to the end of the line, are done.
-  std::vector<std::string> Screen() {
-    std::vector<std::string> rows(1);
-    const std::string text = Received();
-    for (size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '\n') {
-        rows.emplace_back();
-      } else if (text.compare(i, 4, "\r\x1b[K") == 0) {
-        rows.back().clear();
-        i += 3;
-      } else if (text[i] != '\r') {
-        rows.back() += text[i];
-      }
-    }
-    return rows;
-  }
-
- private:
-  UniqueFd master_;
-  UniqueFd slave_;
-  std::string path_;
-  std::string received_;
-};
-
-TEST_F(RecordProcess, StatusLine_FitsANarrowTerminal) {
-  Terminal terminal(40);
-  messages_ = terminal.path();
-  quiet_ = "";
-  Start();
-  Producer();
-  ASSERT_TRUE(Eventually([&] { return terminal.Screen().back().find("1 producer") < 40; }));
-  EXPECT_EQ(terminal.Screen().back().size(), 39u);
-  EXPECT_EQ(End(), "");
 }
 
 TEST_F(RecordProcess, Program_FindsTheSocketsInItsEnvironment) {

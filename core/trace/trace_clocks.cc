@@ -157,10 +157,9 @@ std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
 
 std::optional<int64_t> TraceClocks::Peek(ClockKey clock, uint64_t time) {
   const auto known = clocks_.find(clock);
-  const uint64_t last = known == clocks_.end() ? 0 : known->second.last;
+  if (known != clocks_.end() && known->second.is_incremental) return std::nullopt;
   const bool had_converted = has_converted_;
   const std::optional<int64_t> ns = ToTraceTime(clock, time);
-  if (known != clocks_.end()) known->second.last = last;
   has_converted_ = had_converted;
   return ns;
 }

@@ -9,10 +9,12 @@
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/record_fields.h"
+#include "formats/log/record_bodies.h"
 
 namespace ringscope::commit_log {
 namespace {
+
+constexpr size_t kCommitKind = AnyRecord(Commit{}).index();
 
 /// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
 constexpr size_t kMaxTagBytes = 5;
@@ -133,32 +135,12 @@ Status DecodeCommit(Bytes message, Commit& commit) {
   return {};
 }
 
-template <size_t kKind>
-Status DecodeKind(Bytes message, OpBody& body) {
-  using Body = std::variant_alternative_t<kKind, AnyRecord>;
-  if constexpr (std::is_same_v<Body, Commit>)
-    return DecodeCommit(message, body.emplace<Commit>());
-  else
-    return DecodeMessage(message, body.emplace<kKind>());
-}
-
-using DecodeKindFn = Status (*)(Bytes, OpBody&);
-
-/// One decoder per record kind, in OpBody's order.
-constexpr std::array<DecodeKindFn, kOpKinds> kDecoders =
-    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
-  return std::array<DecodeKindFn, kOpKinds>{&DecodeKind<kKinds>...};
-}
-(std::make_index_sequence<kOpKinds>());
-
 }  // namespace
 
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
   if (const auto* commit = std::get_if<Commit>(&op.body))
     return AppendCommit(op, *commit, number, out);
-  std::string body;
-  std::visit(Overloaded{[](const Commit&) {}, [&](const auto& r) { EncodeMessage(r, body); }},
-             op.body);
+  const std::string body = EncodeBody(op.body);
   AppendRecordHead(op, number, body.size(), out);
   out.append(body);
 }
@@ -185,7 +167,9 @@ Status DecodeInto(Bytes record, DecodedRecord& decoded) {
   if (!kind) return {};
 
   decoded.op.emplace().time_ns = time_ns;
-  const Status status = kDecoders[*kind](body, decoded.op->body);
+  OpBody& into = decoded.op->body;
+  const Status status = *kind == kCommitKind ? DecodeCommit(body, into.emplace<Commit>())
+                                             : DecodeBody(*kind, body, into);
   if (!status) {
     return Fail(status.error().code,
                 fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
