@@ -43,14 +43,6 @@ std::vector<std::string> TextsOf(const Json& array, const char* key) {
   return texts;
 }
 
-TEST(Doctor, DiscardedData) {
-  const Ran ran = RunDoctorOn({kDiscard});
-  EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(WithoutLineBreaks(ran.out),
-              AllOf(HasSubstr("trace.pftrace.zst: data loss:"), HasSubstr("(buffer.discarded)"),
-                    HasSubstr("Remedy:")));
-}
-
 TEST(Doctor, Document) {
   const Json document = DocumentOf({kDiscard});
   EXPECT_EQ(document["schema"].get<std::string>(), "ringscope.doctor");

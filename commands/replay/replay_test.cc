@@ -39,25 +39,6 @@ Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
   return RunCommand(StatsCommand(), args, input);
 }
 
-TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
-  const Ran ran = RunReplay({"-"});
-  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read, at the end (assumed)\n"));
-  EXPECT_THAT(ran.out, HasSubstr("size                             4 KiB\n"));
-  EXPECT_THAT(ran.out, HasSubstr("packets      written                 4\n"));
-  EXPECT_THAT(ran.out, HasSubstr("             read                    4\n"));
-  EXPECT_EQ(ran.err, "");
-}
-
-TEST(Replay, Json_HasTheSameNumbers) {
-  const json document = ReplayedJson({});
-  EXPECT_EQ(document["schema"], "ringscope.replay/1");
-  const json& buffer = document["sessions"][0]["buffers"][0];
-  EXPECT_EQ(buffer["written"]["chunks"], 2);
-  EXPECT_EQ(buffer["read"]["packets"], 4);
-  EXPECT_EQ(buffer["unread"]["packets"], 0);
-}
-
 TEST(Replay, ReadsNone_LeavesPacketsUnread) {
   const json document = ReplayedJson({"--reads", "none"});
   const json& buffer = document["sessions"][0]["buffers"][0];
