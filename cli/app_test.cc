@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -53,75 +52,71 @@ struct UsageCase {
   std::vector<std::string> args;
   const char* says;
 };
-void PrintTo(const UsageCase& test, std::ostream* out) { *out << test.name; }
 
-class Usage : public testing::TestWithParam<UsageCase> {};
-
-TEST_P(Usage, IsExplainedInALineWithStatus2) {
-  const Ran ran = RunTool(GetParam().args);
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, StartsWith("ringscope: error: "));
-  EXPECT_THAT(ran.err, HasSubstr(GetParam().says));
-  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+TEST(Usage, IsExplainedInALineWithStatus2) {
+  const UsageCase cases[] = {
+      {"nothing", {}, "'ringscope help'"},
+      {"mistyped_command", {"imprt"}, "did you mean 'import'?"},
+      {"unknown_command", {"frobnicate"}, "'ringscope help' lists the commands"},
+      {"mistyped_global", {"--colour", "never", "info"}, "did you mean '--color'?"},
+      {"mistyped_option", {"replay", "--enigne", "v2", "x"}, "did you mean '--engine'?"},
+      {"mistyped_option_and_a_missing_one",
+       {"import", "x", "--outptu", "y"},
+       "did you mean '--output'?"},
+      {"mistyped_with_value", {"info", "--fromat=json", "x"}, "there is no option"},
+      {"mistyped_engine", {"replay", "--engine", "v2-58", "x"}, "did you mean 'v2@58'?"},
+      {"mistyped_kind", {"dump", "--kind", "comit", "x"}, "did you mean 'commit'?"},
+      {"mistyped_help", {"help", "replai"}, "did you mean 'replay'?"},
+      {"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
+      {"missing_value", {"import", "x", "-o"}, "--output needs a value: FILE"},
+      {"too_many_arguments", {"info", "a", "b"}, "'b' is one argument too many"},
+      {"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is not a size"},
+      {"bad_buffer", {"replay", "--size", "70000=1k", "x"}, "0 to 65535"},
+      {"bad_reads", {"replay", "--reads", "often", "x"}, "every=5s"},
+      {"bad_format", {"info", "--format", "yaml", "x"}, "text, json"},
+      {"bad_level",
+       {"import", "--level", "77", "x", "-o", "y"},
+       "--level: '77' is not a number from"},
+      {"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
+      {"bad_color", {"--color", "green", "help"}, "auto, always or never"},
+      {"same_option_twice",
+       {"info", "--format", "json", "--format", "json", "x"},
+       "--format is given more than once"},
+      {"two_that_exclude_each_other",
+       {"gaps", "--summary", "--packets", "x"},
+       "--summary and --packets cannot be used together"},
+      {"option_and_argument_that_exclude_each_other",
+       {"engines", "--explain", "v1", "./x.so"},
+       "PLUGIN and --explain cannot be used together"},
+      {"layout_of_some_sequences",
+       {"graph", "--layout", "--seq", "1:1", "x"},
+       "--seq and --layout cannot be used together"},
+      {"layout_in_full",
+       {"graph", "--layout", "--full", "x"},
+       "--full and --layout cannot be used together"},
+      {"top_of_chosen_sequences",
+       {"graph", "--top", "1", "--seq", "1:1", "x"},
+       "--seq and --top cannot be used together"},
+      {"full_and_around",
+       {"graph", "--full", "--around", "1:1#5", "x"},
+       "--around and --full cannot be used together"},
+      {"one_that_needs_another",
+       {"graph", "--at", "5", "x"},
+       "--at needs --layout or --order (add one of them)"},
+      {"option_without_the_one_it_needs",
+       {"replay", "--lost-limit", "1M", "x"},
+       "--lost-limit needs --lost (add --lost FILE; see 'ringscope help replay')"},
+      {"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}};
+  for (const UsageCase& usage : cases) {
+    SCOPED_TRACE(usage.name);
+    const Ran ran = RunTool(usage.args);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, StartsWith("ringscope: error: "));
+    EXPECT_THAT(ran.err, HasSubstr(usage.says));
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    CommandLines, Usage,
-    testing::Values(
-        UsageCase{"nothing", {}, "'ringscope help'"},
-        UsageCase{"mistyped_command", {"imprt"}, "did you mean 'import'?"},
-        UsageCase{"unknown_command", {"frobnicate"}, "'ringscope help' lists the commands"},
-        UsageCase{"mistyped_global", {"--colour", "never", "info"}, "did you mean '--color'?"},
-        UsageCase{"mistyped_option", {"replay", "--enigne", "v2", "x"}, "did you mean '--engine'?"},
-        UsageCase{"mistyped_option_and_a_missing_one",
-                  {"import", "x", "--outptu", "y"},
-                  "did you mean '--output'?"},
-        UsageCase{"mistyped_with_value", {"info", "--fromat=json", "x"}, "there is no option"},
-        UsageCase{"mistyped_engine", {"replay", "--engine", "v2-58", "x"}, "did you mean 'v2@58'?"},
-        UsageCase{"mistyped_kind", {"dump", "--kind", "comit", "x"}, "did you mean 'commit'?"},
-        UsageCase{"mistyped_help", {"help", "replai"}, "did you mean 'replay'?"},
-        UsageCase{"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
-        UsageCase{"missing_value", {"import", "x", "-o"}, "--output needs a value: FILE"},
-        UsageCase{"too_many_arguments", {"info", "a", "b"}, "'b' is one argument too many"},
-        UsageCase{"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is not a size"},
-        UsageCase{"bad_buffer", {"replay", "--size", "70000=1k", "x"}, "0 to 65535"},
-        UsageCase{"bad_reads", {"replay", "--reads", "often", "x"}, "every=5s"},
-        UsageCase{"bad_format", {"info", "--format", "yaml", "x"}, "text, json"},
-        UsageCase{"bad_level",
-                  {"import", "--level", "77", "x", "-o", "y"},
-                  "--level: '77' is not a number from"},
-        UsageCase{"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
-        UsageCase{"bad_color", {"--color", "green", "help"}, "auto, always or never"},
-        UsageCase{"same_option_twice",
-                  {"info", "--format", "json", "--format", "json", "x"},
-                  "--format is given more than once"},
-        UsageCase{"two_that_exclude_each_other",
-                  {"gaps", "--summary", "--packets", "x"},
-                  "--summary and --packets cannot be used together"},
-        UsageCase{"option_and_argument_that_exclude_each_other",
-                  {"engines", "--explain", "v1", "./x.so"},
-                  "PLUGIN and --explain cannot be used together"},
-        UsageCase{"layout_of_some_sequences",
-                  {"graph", "--layout", "--seq", "1:1", "x"},
-                  "--seq and --layout cannot be used together"},
-        UsageCase{"layout_in_full",
-                  {"graph", "--layout", "--full", "x"},
-                  "--full and --layout cannot be used together"},
-        UsageCase{"top_of_chosen_sequences",
-                  {"graph", "--top", "1", "--seq", "1:1", "x"},
-                  "--seq and --top cannot be used together"},
-        UsageCase{"full_and_around",
-                  {"graph", "--full", "--around", "1:1#5", "x"},
-                  "--around and --full cannot be used together"},
-        UsageCase{"one_that_needs_another",
-                  {"graph", "--at", "5", "x"},
-                  "--at needs --layout or --order (add one of them)"},
-        UsageCase{"option_without_the_one_it_needs",
-                  {"replay", "--lost-limit", "1M", "x"},
-                  "--lost-limit needs --lost (add --lost FILE; see 'ringscope help replay')"},
-        UsageCase{"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}),
-    [](const auto& test) { return std::string(test.param.name); });
 
 TEST(App, Globals_StandInFrontOrBehind) {
   EXPECT_THAT(RunTool({"--color", "always", "engines"}).out, HasSubstr("\x1b[1m"));

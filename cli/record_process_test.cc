@@ -63,6 +63,10 @@ LogContent ReadContent(const std::string& path) {
 
 class RecordProcess : public ::testing::Test {
  protected:
+  /// Ends what a test that failed has left: ctest waits for all that have its output.
+  ~RecordProcess() override {
+    if (process_) process_->Terminate();
+  }
   /// Starts `ringscope record` with a shell, which may print something before that.
   void Start(std::string options = "", const std::string& before = "") {
     options = buffers_ + " " + options;

@@ -3,68 +3,53 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/app.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-struct WidthCase {
-  std::vector<std::string> command;
-  bool takes_trace = true;
-};
+class Width : public ::testing::TestWithParam<const char*> {};
 
-const std::vector<WidthCase> kWidthCases = {{{"doctor"}},
-                                            {{"doctor", "--brief"}},
-                                            {{"gaps", "--limit", "0"}},
-                                            {{"stats"}},
-                                            {{"stats", "--data-loss"}},
-                                            {{"replay"}},
-                                            {{"sweep"}},
-                                            {{"sweep", "--target", "loss=0"}},
-                                            {{"graph"}},
-                                            {{"info"}},
-                                            {{"verify"}, false}};
-
-class Width : public ::testing::TestWithParam<std::tuple<const char*, WidthCase>> {};
+INSTANTIATE_TEST_SUITE_P(Captures, Width,
+                         ::testing::Values("ring-v1", "two-buffers-v2", "stream-v2"),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(Width, EveryLineFits) {
-  const auto& [capture, each] = GetParam();
-  const std::string folder = std::string(RS_TESTDATA) + "/captures/" + capture;
-  std::vector<std::string> inputs = {folder + "/session.ops.jsonl.zst"};
-  if (each.takes_trace) inputs.push_back(folder + "/trace.pftrace.zst");
-  for (const std::string& input : inputs) {
-    MemoryRun memory;
-    std::vector<std::string> args = each.command;
-    args.insert(args.begin() + 1, input);
-    ASSERT_THAT(RunApp(args, memory.streams), ::testing::AnyOf(0, 3)) << memory.err.text;
-    std::istringstream lines(memory.out.text);
-    for (std::string line; std::getline(lines, line);) {
-      // The name of the input is never broken.
-      if (line.find(folder) == std::string::npos) {
-        EXPECT_LE(DisplayWidth(line), 80u) << line;
+  const std::string folder = testing::TestdataPath("captures") / GetParam();
+  const std::vector<std::vector<std::string>> commands = {{"doctor"},
+                                                          {"doctor", "--brief"},
+                                                          {"gaps", "--limit", "0"},
+                                                          {"stats"},
+                                                          {"stats", "--data-loss"},
+                                                          {"replay"},
+                                                          {"sweep"},
+                                                          {"sweep", "--target", "loss=0"},
+                                                          {"graph"},
+                                                          {"info"},
+                                                          {"verify"}};
+  for (std::vector<std::string> args : commands) {
+    args.insert(args.begin() + 1, "");
+    for (const char* file : {"/session.ops.jsonl.zst", "/trace.pftrace.zst"}) {
+      args[1] = folder + file;
+      if (args[0] == "verify" && args[1].ends_with("trace.pftrace.zst")) continue;
+      SCOPED_TRACE(args[0] + " " + file);
+      MemoryRun memory;
+      ASSERT_THAT(RunApp(args, memory.streams), ::testing::AnyOf(0, 3)) << memory.err.text;
+      for (const std::string_view line : testing::Lines(memory.out.text)) {
+        // The name of the input is never broken.
+        if (line.find(folder) == std::string_view::npos) {
+          EXPECT_LE(DisplayWidth(line), 80u) << line;
+        }
       }
     }
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Commands, Width,
-                         ::testing::Combine(::testing::Values("ring-v1", "two-buffers-v2",
-                                                              "stream-v2"),
-                                            ::testing::ValuesIn(kWidthCases)),
-                         [](const auto& param) {
-                           std::string name = std::get<0>(param.param);
-                           for (const std::string& word : std::get<1>(param.param).command)
-                             name += "_" + word;
-                           std::string safe;
-                           for (const char c : name) safe += isalnum(c) != 0 ? c : '_';
-                           return safe;
-                         });
 
 }  // namespace
 }  // namespace ringscope

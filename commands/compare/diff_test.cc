@@ -4,13 +4,13 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/testing/string_sink.h"
+#include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -147,10 +147,8 @@ TEST(Diff, ManyLogs_AreComparedOneAfterTheOther) {
   const std::string evicting = folder.Write("evicting.ops.jsonl", Evicting());
   const Ran ran = DiffEngines("v2@57", "v2@58", {aborted, evicting, "--format", "jsonl"});
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
-  std::istringstream lines(ran.out);
-  std::string line;
   std::vector<bool> same;
-  while (std::getline(lines, line)) {
+  for (const std::string_view line : testing::Lines(ran.out)) {
     const json document = json::parse(line);
     EXPECT_EQ(document["schema"], "ringscope.diff/1");
     same.push_back(document["same"].get<bool>());

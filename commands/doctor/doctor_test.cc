@@ -3,7 +3,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/json/json.h"
 #include "formats/testing/make_zip.h"
 #include "formats/testing/testdata.h"
@@ -18,6 +18,8 @@ using ::testing::HasSubstr;
 using testing::MakeZip;
 using ::testing::Not;
 using testing::ReadTestdata;
+using testing::Sub;
+using testing::Uint;
 
 std::string Capture(const std::string& name) { return RS_TESTDATA "/captures/" + name; }
 const std::string kDiscard = Capture("discard-v2/trace.pftrace.zst");
@@ -39,14 +41,6 @@ std::vector<std::string> TextsOf(const Json& array, const char* key) {
   std::vector<std::string> texts;
   for (const Json& object : array) texts.push_back(object[key].get<std::string>());
   return texts;
-}
-
-TEST(Doctor, DiscardedData) {
-  const Ran ran = RunDoctorOn({kDiscard});
-  EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(WithoutLineBreaks(ran.out),
-              AllOf(HasSubstr("trace.pftrace.zst: data loss:"), HasSubstr("(buffer.discarded)"),
-                    HasSubstr("Remedy:")));
 }
 
 TEST(Doctor, Document) {
@@ -123,22 +117,12 @@ TEST(Doctor, OnlyARule) {
 
 /// A FileDescriptorSet in which buffers have one more field: frobnicate.
 std::string LaterBufferConfig() {
-  const auto text = [](uint32_t field, std::string_view value) {
-    std::string out;
-    wire::AppendBytes(out, field, wire::AsBytes(value));
-    return out;
-  };
-  const auto number = [](uint32_t field, uint64_t value) {
-    std::string out;
-    wire::AppendUint(out, field, value);
-    return out;
-  };
   constexpr uint64_t kOptional = 1, kUint32 = 13;
   const std::string field =
-      text(1, "frobnicate") + number(3, 900) + number(4, kOptional) + number(5, kUint32);
-  const std::string buffer = text(1, "BufferConfig") + text(2, field);
-  const std::string config = text(1, "TraceConfig") + text(3, buffer);
-  return text(1, text(1, "later.proto") + text(2, "perfetto.protos") + text(4, config));
+      Sub(1, "frobnicate") + Uint(3, 900) + Uint(4, kOptional) + Uint(5, kUint32);
+  const std::string buffer = Sub(1, "BufferConfig") + Sub(2, field);
+  const std::string config = Sub(1, "TraceConfig") + Sub(3, buffer);
+  return Sub(1, Sub(1, "later.proto") + Sub(2, "perfetto.protos") + Sub(4, config));
 }
 
 TEST(Doctor, ConfigAlone) {

@@ -193,11 +193,8 @@ TEST(Timeline, LogWithoutTimes_CountsRecords) {
 class TimelineOverCaptures : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, TimelineOverCaptures,
-                         ::testing::Values("v1", "v2@54", "v2@56", "v2@58"), [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+                         ::testing::Values("v1", "v2@54", "v2@56", "v2@58"),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
   int captures = 0;

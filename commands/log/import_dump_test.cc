@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/io/compressed_source.h"
-#include "formats/ops/ops_jsonl.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -20,14 +18,9 @@ using ::testing::HasSubstr;
 
 /// All texts of operations in testdata.
 std::vector<std::string> OperationFiles() {
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(std::string(RS_UNPACKED) + "/conformance/cases"))
-    files.push_back(entry.path());
-  for (const auto& entry : fs::directory_iterator(std::string(RS_TESTDATA) + "/captures")) {
-    const std::string file = entry.path() / "session.ops.jsonl.zst";
-    if (fs::exists(file)) files.push_back(file);
-  }
-  std::sort(files.begin(), files.end());
+  std::vector<std::string> files = testing::ListTestdata("conformance/cases", ".zst");
+  for (const std::string& file : testing::ListTestdata("captures", "session.ops.jsonl.zst"))
+    files.push_back(file);
   return files;
 }
 
@@ -42,22 +35,10 @@ void Import(const std::string& from, const std::string& to) {
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
 }
 
-std::string Decompressed(const std::string& path) {
-  auto file = OpenByteSource(path);
-  EXPECT_TRUE(file);
-  auto text = MakeZstdSource(std::move(*file));
-  std::string content;
-  std::vector<uint8_t> part(1 << 16);
-  while (true) {
-    const Result<size_t> size = text->Read(part);
-    if (!size || *size == 0) break;
-    content.append(reinterpret_cast<const char*>(part.data()), *size);
-  }
-  return content;
-}
-
 /// Whether a line that was written again means the same as the original. Defaults may be added.
-bool SaysTheSame(const json& original, const json& back) {
+bool SaysTheSame(const std::string& original_line, const std::string& back_line) {
+  if (original_line == back_line) return true;
+  const json original = json::parse(original_line), back = json::parse(back_line);
   static const json kDefaults = {{"buffer", 0},          {"uid", 0},         {"pid", 0},
                                  {"flags", 0},           {"complete", true}, {"more", false},
                                  {"origin", "imported"}, {"chunk", 0}};
@@ -71,11 +52,11 @@ bool SaysTheSame(const json& original, const json& back) {
   return true;
 }
 
-std::vector<json> Lines(const std::string& text) {
-  std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    if (!line.empty() && line.front() != '#') lines.push_back(json::parse(line));
+/// The lines that are operations.
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : testing::Lines(text))
+    if (!line.empty() && line.front() != '#') lines.emplace_back(line);
   return lines;
 }
 
@@ -84,10 +65,10 @@ TEST(ImportDump, AllOfTestdata_ComesBack) {
   for (const std::string& file : OperationFiles()) {
     SCOPED_TRACE(file);
     const std::string log = folder.File("a.tblog");
-    Import(file, log);
+    Import(testing::TestdataPath(file), log);
     const std::string dump = DumpOps(log);
-    const std::vector<json> original = Lines(Decompressed(file));
-    const std::vector<json> back = Lines(dump);
+    const std::vector<std::string> original = Lines(testing::ReadTestdata(file));
+    const std::vector<std::string> back = Lines(dump);
     ASSERT_EQ(original.size(), back.size());
     for (size_t i = 0; i < original.size(); ++i)
       ASSERT_TRUE(SaysTheSame(original[i], back[i])) << original[i] << "\n" << back[i];
@@ -130,7 +111,7 @@ TEST(Import, DamagedLine_IsLeftOutAndReported) {
   EXPECT_THAT(ran.err, HasSubstr("(record 1): line 2: key \"producer\""));
   const auto records = Lines(DumpOps(log));
   ASSERT_EQ(records.size(), 3u);
-  EXPECT_EQ(records[1]["op"], "recorder_gap");
+  EXPECT_THAT(records[1], HasSubstr(R"("op":"recorder_gap")"));
 }
 
 TEST(Import, WithoutAGoodLine_MakesNothing) {

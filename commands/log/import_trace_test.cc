@@ -4,6 +4,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/trusted_fields.h"
+#include "core/testing/message_text.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 
@@ -11,6 +12,8 @@ namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::Sub;
+using testing::Uint;
 
 Ran ImportTrace(const std::string& from, const std::string& to, const std::string& input = "") {
   return RunCommand(ImportCommand(), {from, "-o", to}, input);
@@ -18,13 +21,9 @@ Ran ImportTrace(const std::string& from, const std::string& to, const std::strin
 
 /// A packet of sequence 2 with a track event at this time.
 std::string PacketAt(uint64_t time) {
-  std::string packet;
-  wire::AppendUint(packet, 8, time);
-  wire::AppendBytes(packet, 11, wire::AsBytes("event"));
+  std::string packet = Uint(8, time) + Sub(11, "event");
   AppendTrustedFields(packet, {.uid = 1000, .pid = 42}, 2, 0);
-  std::string out;
-  wire::AppendBytes(out, 1, wire::AsBytes(packet));
-  return out;
+  return Sub(1, packet);
 }
 
 std::string SmallTrace() { return PacketAt(10) + PacketAt(20) + PacketAt(30); }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
@@ -77,16 +76,6 @@ TEST(InfoStory, Index_HasTheLife) {
   for (const char* key : {"idle_sources", "flushes", "flush_latency", "data_sources", "configs"})
     EXPECT_EQ(indexed[key], scanned[key]) << key;
   EXPECT_EQ(indexed["events"].size(), scanned["events"].size());
-}
-
-TEST(InfoStory, Lines_FitATerminal) {
-  const std::string text = LifeText(ReadFile(kLifeLog));
-  const size_t from = text.find("what happened");
-  const size_t to = text.find("flushes of");
-  ASSERT_NE(from, std::string::npos);
-  ASSERT_NE(to, std::string::npos);
-  std::istringstream lines(text.substr(from, to - from));
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST(InfoStory, ManyAlike_AreCounted) {

@@ -11,6 +11,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/io/hex.h"
 #include "formats/testing/testdata.h"
 
@@ -20,6 +21,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::Sub;
+using testing::Uint;
 
 /// A log of a capture, and the same without payloads.
 class NoPayloadCapture : public ::testing::TestWithParam<const char*> {
@@ -40,15 +43,15 @@ class NoPayloadCapture : public ::testing::TestWithParam<const char*> {
   std::string full_, bare_;
 };
 INSTANTIATE_TEST_SUITE_P(Captures, NoPayloadCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 /// Without what is the name of something in a packet, and the paths.
 json WithoutNames(json document) {
   static const std::set<std::string> kNames = {
-      "input", "log",   "path",       "thread",      "name",   "names",
-      "kind",  "kinds", "writer_name", "answer",  // sentences with names of threads
-      "content",                                                // of packets in several fragments
-      "xxh3"};                                                  // of bytes
+      "input",   "log",  "path",  "thread",      "name",
+      "names",   "kind", "kinds", "writer_name", "answer",  // sentences with names of threads
+      "content",                                            // of packets in several fragments
+      "xxh3"};                                              // of bytes
   if (document.is_object()) {
     for (const std::string& name : kNames) document.erase(name);
     for (auto& [key, value] : document.items()) value = WithoutNames(value);
@@ -90,11 +93,8 @@ TEST_P(NoPayloadCapture, IsATenthOfTheChunksBytes) {
 
 /// Operations whose packets, patches and leftovers have a marker wherever bytes can be.
 std::string MarkedOps(const std::string& marker) {
-  std::string event, packet, payload;
-  wire::AppendBytes(event, 23, wire::AsBytes(marker));
-  wire::AppendUint(packet, 8, 1000);
-  wire::AppendBytes(packet, 11, wire::AsBytes(event));
-  wire::AppendBytes(packet, 999, wire::AsBytes(marker));
+  const std::string packet = Uint(8, 1000) + Sub(11, Sub(23, marker)) + Sub(999, marker);
+  std::string payload;
   wire::AppendVarint(payload, packet.size());
   payload += packet + marker;
   const auto hex = [](std::string_view text) {

@@ -28,8 +28,6 @@ using ::testing::Not;
 class PluginBuildTest : public ::testing::Test {
  protected:
   PluginBuildTest() {
-    std::string name = ::testing::TempDir() + "/plugin-build-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
     fs::create_directories(Path("tmp"));
     ::setenv("TMPDIR", Path("tmp").c_str(), 1);
   }
@@ -38,10 +36,9 @@ class PluginBuildTest : public ::testing::Test {
     ::unsetenv("TMPDIR");
     // Whatever happened, nothing is left.
     EXPECT_TRUE(fs::is_empty(Path("tmp")));
-    fs::remove_all(folder_);
   }
 
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return folder_.File(name); }
   void Write(const std::string& name, const std::string& text, bool is_program = false) const {
     fs::create_directories(fs::path(Path(name)).parent_path());
     std::ofstream(Path(name)) << text;
@@ -95,7 +92,7 @@ class PluginBuildTest : public ::testing::Test {
   }
 
   const std::string path_ = std::getenv("PATH");
-  std::string folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(PluginBuildTest, Sources_AreCompiled) {

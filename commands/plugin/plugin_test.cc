@@ -308,44 +308,41 @@ struct FaultCase {
   const char* error;
 };
 
-class PluginFault : public ::testing::TestWithParam<FaultCase> {};
-
-TEST_P(PluginFault, IsReportedWithTheFile) {
-  const std::string path = Broken(GetParam().fault);
-  const std::string error = ErrorOf(path, std::string(kPluginLog) + kPatch + kRead + kClone);
-  EXPECT_THAT(error, ::testing::StartsWith(path + ": "));
-  EXPECT_THAT(error, HasSubstr(GetParam().error));
-  EXPECT_THAT(error, ::testing::EndsWith(")"));  // ends with what to do
+TEST(PluginFaults, AreReportedWithTheFile) {
+  const FaultCase cases[] = {
+      {"NO_SYMBOL", "exports no function 'ringscope_get_plugin'"},
+      {"NULL_PLUGIN", "does not support version 2 of the plug-in interface"},
+      {"ABI_VERSION", "has version 7 of the plug-in interface, expected 1 to 2"},
+      {"CIRCLE", "has more than 64 plug-ins"},
+      {"MACHINE", "buffer 3: the plug-in cannot continue: machine 7"},
+      {"SMALL_STRUCT", "struct_size is 32 bytes, expected at least 96"},
+      {"NULL_FUNCTION", "function 'commit' is null"},
+      {"NO_NAME", "has no name"},
+      {"CREATE", "buffer 3: the plug-in's create failed: no space for so many bytes"},
+      {"NULL_SLICE",
+       "buffer 3: the plug-in returned a packet whose slice 0 has 2 bytes "
+       "at a null pointer"},
+      {"NULL_SLICES", "a packet with 1 slice at a null pointer"},
+      {"HUGE_PACKET", "returned more than was ever committed"},
+      {"NO_SEQUENCE", "a packet of sequence 0:0"},
+      {"FAR_PLACE", "a packet in chunks 1 to 0, expected no more chunks than were"},
+      {"ENDLESS", "returned more than was ever committed"},
+      {"BAD_ANSWER", "next_packet returned 7, expected 1 or 0"},
+      {"COMMIT", "cannot continue: a check of the plug-in's own did not hold"},
+      {"PATCH", "cannot continue: no reason given"},
+      {"CLONE", "the plug-in's clone failed: not while it rains"},
+      {"NONE", "cannot clone a buffer: it has no clone function"},
+      {"OLDER", "cannot clone a buffer: it has no clone function"},
+      {"NEWER", "cannot clone a buffer: it has no clone function"}};
+  for (const FaultCase& fault : cases) {
+    SCOPED_TRACE(fault.fault);
+    const std::string path = Broken(fault.fault);
+    const std::string error = ErrorOf(path, std::string(kPluginLog) + kPatch + kRead + kClone);
+    EXPECT_THAT(error, ::testing::StartsWith(path + ": "));
+    EXPECT_THAT(error, HasSubstr(fault.error));
+    EXPECT_THAT(error, ::testing::EndsWith(")"));  // ends with what to do
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, PluginFault,
-    ::testing::Values(
-        FaultCase{"NO_SYMBOL", "exports no function 'ringscope_get_plugin'"},
-        FaultCase{"NULL_PLUGIN", "does not support version 2 of the plug-in interface"},
-        FaultCase{"ABI_VERSION", "has version 7 of the plug-in interface, expected 1 to 2"},
-        FaultCase{"CIRCLE", "has more than 64 plug-ins"},
-        FaultCase{"MACHINE", "buffer 3: the plug-in cannot continue: machine 7"},
-        FaultCase{"SMALL_STRUCT", "struct_size is 32 bytes, expected at least 96"},
-        FaultCase{"NULL_FUNCTION", "function 'commit' is null"},
-        FaultCase{"NO_NAME", "has no name"},
-        FaultCase{"CREATE", "buffer 3: the plug-in's create failed: no space for so many bytes"},
-        FaultCase{"NULL_SLICE",
-                  "buffer 3: the plug-in returned a packet whose slice 0 has 2 bytes "
-                  "at a null pointer"},
-        FaultCase{"NULL_SLICES", "a packet with 1 slice at a null pointer"},
-        FaultCase{"HUGE_PACKET", "returned more than was ever committed"},
-        FaultCase{"NO_SEQUENCE", "a packet of sequence 0:0"},
-        FaultCase{"FAR_PLACE", "a packet in chunks 1 to 0, expected no more chunks than were"},
-        FaultCase{"ENDLESS", "returned more than was ever committed"},
-        FaultCase{"BAD_ANSWER", "next_packet returned 7, expected 1 or 0"},
-        FaultCase{"COMMIT", "cannot continue: a check of the plug-in's own did not hold"},
-        FaultCase{"PATCH", "cannot continue: no reason given"},
-        FaultCase{"CLONE", "the plug-in's clone failed: not while it rains"},
-        FaultCase{"NONE", "cannot clone a buffer: it has no clone function"},
-        FaultCase{"OLDER", "cannot clone a buffer: it has no clone function"},
-        FaultCase{"NEWER", "cannot clone a buffer: it has no clone function"}),
-    [](const auto& test) { return std::string(test.param.fault); });
 
 /// What a plug-in's replay ends with if someone watches.
 std::string ObservedError(const std::string& plugin) {

@@ -39,25 +39,6 @@ Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
   return RunCommand(StatsCommand(), args, input);
 }
 
-TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
-  const Ran ran = RunReplay({"-"});
-  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read, at the end (assumed)\n"));
-  EXPECT_THAT(ran.out, HasSubstr("size                             4 KiB\n"));
-  EXPECT_THAT(ran.out, HasSubstr("packets      written                 4\n"));
-  EXPECT_THAT(ran.out, HasSubstr("             read                    4\n"));
-  EXPECT_EQ(ran.err, "");
-}
-
-TEST(Replay, Json_HasTheSameNumbers) {
-  const json document = ReplayedJson({});
-  EXPECT_EQ(document["schema"], "ringscope.replay/1");
-  const json& buffer = document["sessions"][0]["buffers"][0];
-  EXPECT_EQ(buffer["written"]["chunks"], 2);
-  EXPECT_EQ(buffer["read"]["packets"], 4);
-  EXPECT_EQ(buffer["unread"]["packets"], 0);
-}
-
 TEST(Replay, ReadsNone_LeavesPacketsUnread) {
   const json document = ReplayedJson({"--reads", "none"});
   const json& buffer = document["sessions"][0]["buffers"][0];
@@ -223,14 +204,8 @@ TEST_P(ReplayAccounts, AddUp) {
   }
 }
 
-std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 
@@ -246,7 +221,7 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
                                            "short-v2", "two-buffers-v2"),
-                         CaptureName);
+                         testing::NameOfParam<const char*>);
 
 }  // namespace
 }  // namespace ringscope

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -311,20 +310,17 @@ TEST(SessionVms, ATransferredBufferTakesItsStateAlong) {
   EXPECT_EQ(program["folded"]["packets"], Json(2));
 }
 
-/// The packets of a trace with this content, and the others, each as a trace.
-struct DividedTrace {
-  std::string with, without;
-};
-DividedTrace DivideBy(uint32_t content, const std::string& trace) {
-  DividedTrace divided;
+/// The packets of a trace with this content, as a trace.
+std::string PacketsWith(uint32_t content, const std::string& trace) {
+  std::string with;
   wire::FieldReader packets(wire::AsBytes(trace));
   while (const auto packet = packets.Next()) {
     bool has_it = false;
     wire::FieldReader members(packet->bytes);
     while (const auto member = members.Next()) has_it |= member->number == content;
-    (has_it ? divided.with : divided.without) += wire::AsText(packet->whole);
+    if (has_it) with += wire::AsText(packet->whole);
   }
-  return divided;
+  return with;
 }
 
 /// trace_provenance of a sequence in the first buffer.
@@ -337,7 +333,7 @@ TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
   // The listing is made before the patches are read: in order of the sequences' first commits.
   const VmLog log = VmLog().Source(3, CopyProgram()).Patches(3, "12345");
   const auto listed = [](const VmLog& of, std::vector<std::string> more = {}) {
-    return DivideBy(proto::TracePacket::kTraceProvenance, Replayed(of, std::move(more)).out).with;
+    return PacketsWith(proto::TracePacket::kTraceProvenance, Replayed(of, std::move(more)).out);
   };
   EXPECT_THAT(listed(log), HasSubstr(Listing(2, 3)));
   // Nothing needs it without programs.
@@ -431,17 +427,13 @@ void ExpectEvent(const Json& want, const Json& got) {
 
 class BufferVmCases : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, BufferVmCases,
-                         ::testing::Values("discard", "error_abort_ok", "fragments", "mixed",
-                                           "patches", "read_before"),
-                         [](const auto& test) { return std::string(test.param); });
+                         ::testing::Values("discard", "error-abort-ok", "fragments", "mixed",
+                                           "patches", "read-before"),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(BufferVmCases, EventsAreTheReleasedServices) {
-  std::string name = GetParam();
-  std::replace(name.begin(), name.end(), '_', '-');
-  const std::string path = testing::TestdataPath("protovm/buffer/" + name).string();
-  std::stringstream answer;
-  answer << std::ifstream(path + ".answer.json").rdbuf();
-  const Json answers = ParseJson(answer.str()).value();
+  const std::string path = testing::TestdataPath("protovm/buffer") / GetParam();
+  const Json answers = ParseJson(ReadFile(path + ".answer.json")).value();
   for (const Json& block : answers["answers"]) {
     for (const Json& release : block["releases"]) {
       const std::string engine = "v2@" + release.get<std::string>().substr(1);

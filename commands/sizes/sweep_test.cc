@@ -97,11 +97,7 @@ TEST_P(SweepRows, EqualReplays) {
 
 INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
                          ::testing::Values("ring-v1", "ring-v2", "discard-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::NameOfParam<std::string>);
 
 TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
   // 8 KiB hold eight of the chunks, 1,024 bytes each in the buffer: those of the seconds 12 to 19.

@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_TESTING_MEMORY_RUN_H_
 #define RINGSCOPE_COMMANDS_TESTING_MEMORY_RUN_H_
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +10,7 @@
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 #include "core/base/wire.h"
+#include "formats/testing/files.h"
 
 namespace ringscope {
 
@@ -87,41 +84,6 @@ inline size_t CountOf(const std::string& text, const std::string& part) {
 /// The words of a text with one space between them: where lines end depends on the lengths of
 /// names.
 std::string WithoutLineBreaks(const std::string& text);
-
-/// A folder that goes away with the test.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ringscope-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file. @return its path
-  std::string Write(const std::string& name, const std::string& content) const {
-    std::ofstream(File(name), std::ios::binary) << content;
-    return File(name);
-  }
-  size_t FileCount() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_),
-                                             std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::string path_;
-};
-
-inline std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 }  // namespace ringscope
 

@@ -21,10 +21,11 @@ INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
                          });
 
 TEST_P(EnginesAgree, OnRandomStreams) {
-  for (uint32_t seed = 0; seed < testing::kAgreementStreams.streams; ++seed) {
-    RandomStream stream(seed, GetParam());
-    ASSERT_EQ(testing::CheckAgreement(stream, testing::kAgreementStreams.steps), "")
-        << "seed " << seed;
+  for (const testing::StreamSet set : {testing::kAgreementStreams, testing::kObserverStreams}) {
+    for (uint32_t seed = 0; seed < set.streams; ++seed) {
+      RandomStream stream(seed, GetParam());
+      ASSERT_EQ(testing::CheckAgreement(stream, set.steps), "") << "seed " << seed;
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
 #include "core/testing/loss_story.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
@@ -25,6 +26,8 @@ using testing::LostIn;
 using testing::Of;
 using testing::OnlyGap;
 using testing::Story;
+using testing::Sub;
+using testing::Uint;
 
 TEST(Gaps, NothingLost_NothingReported) {
   const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
@@ -254,11 +257,8 @@ TEST(Gaps, Readmission_IsAGapToV55Only) {
 
 /// A TracePacket of these sequence_flags, of 1006 bytes.
 std::string StatePacket(uint64_t flags) {
-  std::string packet;
-  wire::AppendUint(packet, 13, flags);
-  std::string padding(1006 - packet.size() - 3, 'x');
-  wire::AppendBytes(packet, 11, wire::AsBytes(padding));
-  return packet;
+  const std::string packet = Uint(13, flags);
+  return packet + Sub(11, std::string(1006 - packet.size() - 3, 'x'));
 }
 
 Chunk StateChunk(uint32_t id, uint64_t flags) {
@@ -288,8 +288,7 @@ TEST(Gaps, State_IsMissingUntilTheNextReset) {
 
 /// A chunk of one packet in which its producer reports a loss.
 Chunk FlaggedByProducer(uint32_t id) {
-  std::string packet;
-  wire::AppendUint(packet, 42, kLossPresent | kLossSmbFull);
+  const std::string packet = Uint(42, kLossPresent | kLossSmbFull);
   std::string fragment;
   wire::AppendVarint(fragment, packet.size());
   return Chunk(1, 1, id).Raw(fragment + packet).Counting(1);

@@ -1,31 +1,27 @@
+#include "core/gaps/gap_report.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
-#include "core/gaps/gap_report.h"
 #include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Sub;
+using testing::Uint;
+
 std::string Bundle(uint32_t cpu, bool lost) {
-  std::string bundle, packet;
-  wire::AppendUint(bundle, 1, cpu);
-  if (lost) wire::AppendUint(bundle, 3, 1);
-  wire::AppendBytes(packet, proto::TracePacket::kFtraceEvents, wire::AsBytes(bundle));
-  return packet;
+  return Sub(proto::TracePacket::kFtraceEvents, Uint(1, cpu) + (lost ? Uint(3, 1) : ""));
 }
 
 std::string Stats(uint64_t phase, uint32_t cpu, uint64_t overrun, uint64_t dropped) {
-  std::string stats, of_cpu, packet;
-  wire::AppendUint(of_cpu, 1, cpu);
-  wire::AppendUint(of_cpu, 3, overrun);
-  wire::AppendUint(of_cpu, 8, dropped);
-  wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
-  wire::AppendUint(stats, 1, phase);  // after the counters: fields have no order
-  wire::AppendBytes(packet, proto::TracePacket::kFtraceStats, wire::AsBytes(stats));
-  return packet;
+  // The phase after the counters: fields have no order.
+  return Sub(proto::TracePacket::kFtraceStats,
+             Sub(2, Uint(1, cpu) + Uint(3, overrun) + Uint(8, dropped)) + Uint(1, phase));
 }
 
 TEST(FtraceLosses, Bundles_ByCpu) {
@@ -54,8 +50,7 @@ TEST(FtraceLosses, OtherContent_IsIgnored) {
   EXPECT_TRUE(FtraceCounters::Wants(proto::TracePacket::kFtraceEvents));
   EXPECT_TRUE(FtraceCounters::Wants(proto::TracePacket::kFtraceStats));
   EXPECT_FALSE(FtraceCounters::Wants(11));
-  std::string packet;
-  wire::AppendBytes(packet, 11, wire::AsBytes(Bundle(0, true)));
+  const std::string packet = Sub(11, Bundle(0, true));
   FtraceCounters counters;
   counters.AddPacket(wire::AsBytes(packet));
   EXPECT_TRUE(FtraceLossesOf(counters).empty());

@@ -7,30 +7,26 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/chunk_dsl.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
 using testing::Chunk;
+using testing::Sub;
+using testing::Uint;
 
 constexpr uint64_t kStaleSecond = 1'000'000'000;
 constexpr BufferId kStaleBuffer{1};
 
 std::string PacketAt(uint64_t timestamp, std::optional<uint32_t> clock = {}) {
-  std::string packet;
-  wire::AppendUint(packet, 8, timestamp);
-  if (clock) wire::AppendUint(packet, 58, *clock);
-  return packet;
+  return Uint(8, timestamp) + (clock ? Uint(58, *clock) : "");
 }
 
 void AppendClock(std::string& snapshot, uint32_t id, uint64_t time, bool incremental = false,
                  uint64_t unit = 0) {
-  std::string clock;
-  wire::AppendUint(clock, 1, id);
-  wire::AppendUint(clock, 2, time);
-  if (incremental) wire::AppendUint(clock, 3, 1);
-  if (unit != 0) wire::AppendUint(clock, 4, unit);
-  wire::AppendBytes(snapshot, 1, wire::AsBytes(clock));
+  snapshot += Sub(1, Uint(1, id) + Uint(2, time) + (incremental ? Uint(3, 1) : "") +
+                         (unit != 0 ? Uint(4, unit) : ""));
 }
 
 Chunk With(uint32_t id, const std::vector<std::string>& packets) {
@@ -81,21 +77,18 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
 TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
   constexpr uint64_t kNeedsState = 2;
   StalePackets stale(5 * kStaleSecond);
-  std::string packet = PacketAt(17);
-  wire::AppendUint(packet, 13, kNeedsState);
-  AddTo(stale, With(0, {packet}), 100 * kStaleSecond);
+  AddTo(stale, With(0, {PacketAt(17) + Uint(13, kNeedsState)}), 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());
 }
 
 // The sequence sets a clock that counts steps of a microsecond as its default.
 TEST(StalePackets, IncrementalClock_IsFollowed) {
   constexpr uint32_t kSteps = 64;
-  std::string snapshot, setup, defaults;
+  std::string snapshot;
   AppendClock(snapshot, kSteps, 1'000'000, true, 1000);
   AppendClock(snapshot, kBootTime, 50 * kStaleSecond);
-  wire::AppendBytes(setup, proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot));
-  wire::AppendUint(defaults, 58, kSteps);
-  wire::AppendBytes(setup, 59, wire::AsBytes(defaults));
+  const std::string setup =
+      Sub(proto::TracePacket::kClockSnapshot, snapshot) + Sub(59, Uint(58, kSteps));
   StalePackets stale(5 * kStaleSecond);
   const Chunk first = With(0, {setup, PacketAt(1'000'000), PacketAt(2'000'000)});
   AddTo(stale, first, 60 * kStaleSecond);

@@ -8,12 +8,15 @@
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_validator.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
 using namespace std::string_literals;
 using proto::TracePacket;
+using testing::Sub;
+using testing::Uint;
 
 const std::string kSecret = "a secret of some length";
 
@@ -41,10 +44,7 @@ std::string WithoutPayload(const std::string& request) {
 }
 
 std::string SecretEvent() {
-  std::string packet;
-  wire::AppendUint(packet, TracePacket::kTimestamp, 1234);
-  wire::AppendBytes(packet, TracePacket::kTrackEvent, wire::AsBytes(kSecret));
-  return packet;
+  return Uint(TracePacket::kTimestamp, 1234) + Sub(TracePacket::kTrackEvent, kSecret);
 }
 
 std::string PayloadIn(const std::string& request) {

@@ -5,23 +5,22 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Sub;
 
 constexpr uint64_t kSession = 1;
 
 std::string ConfigWith(std::initializer_list<const char*> sources) {
   std::string config;
-  for (const char* name : sources) {
-    std::string inner, source;
-    wire::AppendBytes(inner, proto::DataSourceConfig::kName, wire::AsBytes(name));
-    wire::AppendBytes(source, proto::DataSource::kConfig, wire::AsBytes(inner));
-    wire::AppendBytes(config, proto::TraceConfig::kDataSources, wire::AsBytes(source));
-  }
+  for (const char* name : sources)
+    config += Sub(proto::TraceConfig::kDataSources,
+                  Sub(proto::DataSource::kConfig, Sub(proto::DataSourceConfig::kName, name)));
   return config;
 }
 

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
+
+using testing::Sub;
+using testing::Uint;
 
 bool IsValid(const std::string& packet, uint32_t release = kNewestRelease) {
   const Bytes whole = wire::AsBytes(packet);
@@ -21,17 +25,10 @@ bool IsValid(const std::string& packet, uint32_t release = kNewestRelease) {
   return valid;
 }
 
-std::string UintField(uint32_t number) {
-  std::string packet;
-  wire::AppendUint(packet, number, 5);
-  return packet;
-}
-
 TEST(PacketValidator, AcceptsOrdinaryFields) {
   EXPECT_TRUE(IsValid(""));
-  EXPECT_TRUE(IsValid(UintField(8) + UintField(58)));
-  std::string packet = UintField(8);
-  wire::AppendBytes(packet, 11, wire::AsBytes("track event"));
+  EXPECT_TRUE(IsValid(Uint(8, 5) + Uint(58, 5)));
+  std::string packet = Uint(8, 5) + Sub(11, "track event");
   wire::AppendTag(packet, 4, wire::Type::kFixed64);
   packet += "12345678";
   wire::AppendTag(packet, 5, wire::Type::kFixed32);
@@ -42,8 +39,8 @@ TEST(PacketValidator, AcceptsOrdinaryFields) {
 
 TEST(PacketValidator, RefusesWhatTheServiceWrites) {
   for (const uint32_t field : {3u, 10u, 33u, 35u, 36u, 50u, 69u, 79u, 98u, 124u, 125u, 133u})
-    EXPECT_FALSE(IsValid(UintField(8) + UintField(field))) << field;
-  EXPECT_TRUE(IsValid(UintField(42))) << "producers may set previous_packet_dropped";
+    EXPECT_FALSE(IsValid(Uint(8, 5) + Uint(field, 5))) << field;
+  EXPECT_TRUE(IsValid(Uint(42, 5))) << "producers may set previous_packet_dropped";
 }
 
 TEST(PacketValidator, RefusesMalformedFields) {
@@ -58,7 +55,7 @@ TEST(PacketValidator, RefusesMalformedFields) {
 // As the service reads them: numbers that protobuf does not allow are like any others.
 TEST(PacketValidator, FieldNumbers_AreCutTo32Bits) {
   EXPECT_TRUE(IsValid(std::string("\x00\x01", 2))) << "field 0";
-  EXPECT_TRUE(IsValid(UintField(uint32_t{1} << 29)));
+  EXPECT_TRUE(IsValid(Uint(uint32_t{1} << 29, 5)));
   std::string packet;
   wire::AppendVarint(packet, ((uint64_t{1} << 32) + 10) << 3);
   packet += '\x05';
@@ -70,10 +67,10 @@ TEST(PacketValidator, ReservedFields_DependOnTheRelease) {
     uint32_t field, since;
   };
   for (const Case c : {Case{69, 55}, Case{124, 56}, Case{125, 56}, Case{133, 58}}) {
-    EXPECT_TRUE(IsValid(UintField(c.field), c.since - 1)) << c.field;
-    EXPECT_FALSE(IsValid(UintField(c.field), c.since)) << c.field;
+    EXPECT_TRUE(IsValid(Uint(c.field, 5), c.since - 1)) << c.field;
+    EXPECT_FALSE(IsValid(Uint(c.field, 5), c.since)) << c.field;
   }
-  EXPECT_FALSE(IsValid(UintField(98), 54));
+  EXPECT_FALSE(IsValid(Uint(98, 5), 54));
 }
 
 }  // namespace

@@ -3,24 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Sub;
+using testing::Uint;
+
 constexpr uint64_t kMs = 1'000'000;
 
-std::string Message(uint32_t number, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, number, wire::AsBytes(content));
-  return out;
-}
-
 std::string Streaming(uint64_t period_ms) {
-  std::string config;
-  wire::AppendUint(config, 8, 1);
-  wire::AppendUint(config, 9, period_ms);
-  wire::AppendUint(config, 13, 300);
-  return config;
+  return Uint(8, 1) + Uint(9, period_ms) + Uint(13, 300);
 }
 
 TEST(TraceConfigFacts, SayHowTheSessionIsRead) {
@@ -32,10 +26,10 @@ TEST(TraceConfigFacts, SayHowTheSessionIsRead) {
 }
 
 TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
-  const std::string source = Message(1, "sched");
-  const std::string config = Message(1, Message(7, "first")) + Message(1, Message(7, "second")) +
-                             Message(2, Message(1, source + Message(11, "second"))) +
-                             Message(2, Message(1, source + Message(11, "none")));
+  const std::string source = Sub(1, "sched");
+  const std::string config = Sub(1, Sub(7, "first")) + Sub(1, Sub(7, "second")) +
+                             Sub(2, Sub(1, source + Sub(11, "second"))) +
+                             Sub(2, Sub(1, source + Sub(11, "none")));
   EXPECT_EQ(
       ReadTraceConfigFacts(wire::AsBytes(config)).sources,
       (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0, /*has_unknown_target=*/true}}));
@@ -50,8 +44,7 @@ TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {
 
 TEST(TraceConfigFacts, SayWhetherAFlushComesBeforeAWrite) {
   const auto flushes = [](uint64_t period_ms, uint64_t mode) {
-    std::string config = Streaming(period_ms);
-    wire::AppendUint(config, 44, mode);
+    const std::string config = Streaming(period_ms) + Uint(44, mode);
     return ReadTraceConfigFacts(wire::AsBytes(config)).FlushesBeforeWrite();
   };
   for (const uint64_t automatic : {uint64_t{0}, uint64_t{1}}) {
@@ -63,23 +56,16 @@ TEST(TraceConfigFacts, SayWhetherAFlushComesBeforeAWrite) {
 }
 
 TEST(TraceConfigFacts, NameTheTriggers) {
-  std::string mode;
-  wire::AppendUint(mode, 1, 4);
-  const std::string config =
-      Message(17, mode + Message(2, Message(1, "crash")) + Message(2, Message(1, "slow")));
+  const std::string config = Sub(17, Uint(1, 4) + Sub(2, Sub(1, "crash")) + Sub(2, Sub(1, "slow")));
   const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
   EXPECT_EQ(facts.trigger_mode, TriggerMode::kCloneSnapshot);
   EXPECT_EQ(facts.triggers, (std::vector<std::string>{"crash", "slow"}));
 }
 
 TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
-  std::string target;
-  wire::AppendUint(target, 2, 1);
-  std::string clear;
-  wire::AppendUint(clear, 1, 250);
-  const std::string config = Message(2, Message(1, Message(1, "track_event"))) +
-                             Message(2, Message(1, Message(1, "linux.ftrace") + target)) +
-                             Message(21, clear) + "\x0F";  // malformed from here on
+  const std::string config = Sub(2, Sub(1, Sub(1, "track_event"))) +
+                             Sub(2, Sub(1, Sub(1, "linux.ftrace") + Uint(2, 1))) +
+                             Sub(21, Uint(1, 250)) + "\x0F";  // malformed from here on
   const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
   EXPECT_EQ(facts.sources,
             (std::vector<ConfiguredSource>{{"track_event", 0}, {"linux.ftrace", 1}}));

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
+
+using testing::Sub;
+using testing::Uint;
 
 constexpr uint64_t kClears = 1;
 constexpr uint64_t kNeeds = 2;
@@ -24,10 +28,7 @@ class Feeder {
  public:
   /// @param flags sequence_flags; 0: absent
   Feeder& Add(uint16_t writer, uint32_t dropped, uint64_t flags) {
-    std::string bytes;
-    wire::AppendUint(bytes, 8, 12345);
-    if (flags != 0) wire::AppendUint(bytes, 13, flags);
-    return AddBytes(writer, dropped, {bytes});
+    return AddBytes(writer, dropped, {Uint(8, 12345) + (flags != 0 ? Uint(13, flags) : "")});
   }
   Feeder& AddBytes(uint16_t writer, uint32_t dropped, const std::vector<std::string>& parts) {
     std::vector<Bytes> slices;
@@ -76,8 +77,7 @@ TEST(Loss_PacketLoss, CountsPacketsAndTheirBits) {
 }
 
 TEST(Loss_PacketLoss, TheProducersOwnFieldCountsUnlessTheServiceAddsOne) {
-  std::string own;
-  wire::AppendUint(own, 42, kLossPresent | kLossSmbFull);
+  const std::string own = Uint(42, kLossPresent | kLossSmbFull);
   const BufferLosses losses = Feeder()
                                   .Add(1, 0, 0)
                                   .AddBytes(1, 0, {own})
@@ -114,16 +114,12 @@ TEST(Loss_IncrementalState, DroppedIfNoPacketCouldUseIt) {
 
 TEST(Loss_IncrementalState, ClearingInTheSamePacketHealsALoss) {
   EXPECT_EQ(Feeder().Add(1, 1, kClears | kNeeds).Result().incremental_sequences_dropped, 0u);
-  std::string cleared;
-  wire::AppendUint(cleared, 41, 1);
-  wire::AppendUint(cleared, 13, kNeeds);
+  const std::string cleared = Uint(41, 1) + Uint(13, kNeeds);
   EXPECT_EQ(Feeder().AddBytes(1, 1, {cleared}).Result().incremental_sequences_dropped, 0u);
 }
 
 TEST(Loss_IncrementalState, FlagsAreFoundAcrossSlices) {
-  std::string bytes;
-  wire::AppendBytes(bytes, 1, wire::AsBytes(std::string_view("some content")));
-  wire::AppendUint(bytes, 13, kNeeds);
+  const std::string bytes = Sub(1, "some content") + Uint(13, kNeeds);
   for (size_t cut = 0; cut <= bytes.size(); ++cut) {
     const BufferLosses losses =
         Feeder().AddBytes(1, 0, {bytes.substr(0, cut), bytes.substr(cut)}).Result();
@@ -132,9 +128,7 @@ TEST(Loss_IncrementalState, FlagsAreFoundAcrossSlices) {
 }
 
 TEST(Loss_IncrementalState, OtherWireTypesAreNotMistaken) {
-  std::string bytes;
-  wire::AppendBytes(bytes, 13, wire::AsBytes(std::string_view("\x02")));
-  wire::AppendBytes(bytes, 42, wire::AsBytes(std::string_view("\x01")));
+  const std::string bytes = Sub(13, "\x02") + Sub(42, "\x01");
   const BufferLosses losses = Feeder().Add(1, 0, 0).AddBytes(1, 0, {bytes}).Result();
   EXPECT_EQ(losses.incremental_sequences_dropped, 0u);
   EXPECT_EQ(losses.sequence_packet_loss, 0u);

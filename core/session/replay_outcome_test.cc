@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/session/replay_outcome.h"
+#include "core/testing/message_text.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -15,6 +16,8 @@ namespace {
 using testing::BufferOp;
 using testing::Chunk;
 using testing::Request;
+using testing::Sub;
+using testing::Uint;
 
 class TraceProcessorStatsTest : public ::testing::Test {
  protected:
@@ -25,20 +28,14 @@ class TraceProcessorStatsTest : public ::testing::Test {
   }
   /// A packet that has the field.
   void Packet(uint32_t number, const std::string& content) {
-    std::string packet, payload;
-    wire::AppendBytes(packet, number, wire::AsBytes(content));
+    const std::string packet = Sub(number, content);
+    std::string payload;
     wire::AppendVarint(payload, packet.size());
     payload += packet;
     Apply(Request(1).Move(0, Chunk(1, 1, chunk_++).Counting(1).Raw(payload)).op());
   }
   static std::string CpuStats(uint64_t phase, uint64_t cpu, uint64_t overrun, uint64_t dropped) {
-    std::string of_cpu, stats;
-    wire::AppendUint(of_cpu, 1, cpu);
-    wire::AppendUint(of_cpu, 3, overrun);
-    wire::AppendUint(of_cpu, 8, dropped);
-    wire::AppendUint(stats, 1, phase);
-    wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
-    return stats;
+    return Uint(1, phase) + Sub(2, Uint(1, cpu) + Uint(3, overrun) + Uint(8, dropped));
   }
   /// "severity value" of a row; "-": there is none.
   std::string Row(const std::string& name, std::optional<uint32_t> index = {}) {
@@ -57,10 +54,7 @@ class TraceProcessorStatsTest : public ::testing::Test {
 TEST_F(TraceProcessorStatsTest, Ftrace_PerCpu) {
   Apply(BufferOp(0));
   Packet(34, CpuStats(1, 3, 100, 7));
-  std::string bundle;
-  wire::AppendUint(bundle, 1, 3);
-  wire::AppendUint(bundle, 3, 1);
-  Packet(1, bundle);
+  Packet(1, Uint(1, 3) + Uint(3, 1));
   Packet(34, CpuStats(2, 3, 140, 9));
   EXPECT_EQ(Row("ftrace_cpu_overrun_begin", 3), "info 100");
   EXPECT_EQ(Row("ftrace_cpu_overrun_end", 3), "info 140");
@@ -73,35 +67,25 @@ TEST_F(TraceProcessorStatsTest, Ftrace_PerCpu) {
 
 TEST_F(TraceProcessorStatsTest, Ftrace_TimesAreNanoseconds) {
   Apply(BufferOp(0));
-  std::string of_cpu, stats;
-  wire::AppendUint(of_cpu, 1, 0);
+  std::string of_cpu = Uint(1, 0);
   wire::AppendTag(of_cpu, 7, wire::Type::kFixed64);
   const auto bits = std::bit_cast<uint64_t>(12.5);
   for (unsigned i = 0; i < 8; ++i) of_cpu.push_back(static_cast<char>(bits >> (8 * i)));
-  wire::AppendUint(stats, 1, 2);
-  wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
-  Packet(34, stats);
+  Packet(34, Uint(1, 2) + Sub(2, of_cpu));
   EXPECT_EQ(Row("ftrace_cpu_now_ts_end", 0), "info 12500000000");
   EXPECT_EQ(Row("ftrace_cpu_now_ts_delta", 0), "-");
 }
 
 TEST_F(TraceProcessorStatsTest, Ftrace_Kprobes) {
   Apply(BufferOp(0));
-  for (const uint64_t phase : {uint64_t{1}, uint64_t{2}}) {
-    std::string kprobes, stats;
-    wire::AppendUint(kprobes, 1, 10 * phase);
-    wire::AppendUint(kprobes, 2, 5 * phase);
-    wire::AppendUint(stats, 1, phase);
-    wire::AppendBytes(stats, 10, wire::AsBytes(kprobes));
-    Packet(34, stats);
-  }
+  for (const uint64_t phase : {1, 2})
+    Packet(34, Uint(1, phase) + Sub(10, Uint(1, 10 * phase) + Uint(2, 5 * phase)));
   EXPECT_EQ(Row("ftrace_kprobe_hits_delta"), "info 10");
   EXPECT_EQ(Row("ftrace_kprobe_misses_delta"), "data_loss 5");
 }
 
 TEST_F(TraceProcessorStatsTest, WrittenIntoAFile_OverwrittenBytesAreALoss) {
-  std::string config;
-  wire::AppendUint(config, 8, 1);
+  const std::string config = Uint(8, 1);
   ApplyBody(TraceConfigRecord{.config = config, .session = 1});
   ApplyBody(BufferSetUp{.id = BufferId{0}, .index = 0, .size = 4096, .session = 1});
   ApplyBody(BufferSetUp{

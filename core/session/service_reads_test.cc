@@ -4,6 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/session/replay.h"
+#include "core/testing/message_text.h"
 #include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
@@ -16,6 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::Request;
 using testing::SessionLog;
+using testing::Sub;
+using testing::Uint;
 
 constexpr uint64_t kReadMs = 1'000'000;
 
@@ -30,29 +33,19 @@ struct ConfigFields {
 
 Op ConfigOp(const ConfigFields& fields) {
   std::string config;
-  if (fields.into_file) wire::AppendUint(config, 8, 1);
-  if (fields.period_ms != 0) wire::AppendUint(config, 9, fields.period_ms);
-  if (fields.deferred) wire::AppendUint(config, 12, 1);
-  if (fields.flush_mode != 0) wire::AppendUint(config, 44, fields.flush_mode);
-  if (fields.trigger != nullptr) {
-    std::string trigger, triggers;
-    wire::AppendBytes(trigger, 1, wire::AsBytes(fields.trigger));
-    wire::AppendUint(triggers, 1, fields.trigger_mode);
-    wire::AppendBytes(triggers, 2, wire::AsBytes(trigger));
-    wire::AppendBytes(config, 17, wire::AsBytes(triggers));
-  }
+  if (fields.into_file) config += Uint(8, 1);
+  if (fields.period_ms != 0) config += Uint(9, fields.period_ms);
+  if (fields.deferred) config += Uint(12, 1);
+  if (fields.flush_mode != 0) config += Uint(44, fields.flush_mode);
+  if (fields.trigger != nullptr)
+    config += Sub(17, Uint(1, fields.trigger_mode) + Sub(2, Sub(1, fields.trigger)));
   return {.time_ns = {}, .body = TraceConfigRecord{config, {}}};
 }
 
 /// CLOCK_BOOTTIME and CLOCK_MONOTONIC at one instant.
 Op ClocksOp(uint64_t boot_ns, uint64_t monotonic_ns) {
-  std::string snapshot;
-  for (const auto& [id, time] : {std::pair<uint64_t, uint64_t>{6, boot_ns}, {3, monotonic_ns}}) {
-    std::string clock;
-    wire::AppendUint(clock, 1, id);
-    wire::AppendUint(clock, 2, time);
-    wire::AppendBytes(snapshot, 1, wire::AsBytes(clock));
-  }
+  const std::string snapshot =
+      Sub(1, Uint(1, 6) + Uint(2, boot_ns)) + Sub(1, Uint(1, 3) + Uint(2, monotonic_ns));
   return {.time_ns = {}, .body = ClockSnapshotRecord{snapshot}};
 }
 

@@ -5,21 +5,19 @@
 #include <string>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Sub;
+using testing::Uint;
+
 /// A ClockSnapshot message: what two clocks showed at one moment.
 std::string Snapshot(uint64_t real_ns, uint64_t boot_ns) {
   constexpr uint32_t kClocks = 1, kClockId = 1, kTimestamp = 2, kReal = 1;
-  std::string message;
-  for (const auto& [id, ns] : {std::pair{kReal, real_ns}, std::pair{kBootTime, boot_ns}}) {
-    std::string clock;
-    wire::AppendUint(clock, kClockId, id);
-    wire::AppendUint(clock, kTimestamp, ns);
-    wire::AppendBytes(message, kClocks, wire::AsBytes(clock));
-  }
-  return message;
+  return Sub(kClocks, Uint(kClockId, kReal) + Uint(kTimestamp, real_ns)) +
+         Sub(kClocks, Uint(kClockId, kBootTime) + Uint(kTimestamp, boot_ns));
 }
 
 /// A clock after a record at 2 s, and a snapshot: 2 s since boot were 2023-11-14 22:13:20 UTC.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/session/sequence_ids.h"
+#include "core/testing/message_text.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -15,6 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Request;
 using testing::SessionLog;
+using testing::Sub;
+using testing::Uint;
 
 class SessionTest : public ::testing::Test {
  protected:
@@ -65,17 +68,13 @@ TEST_F(SessionTest, UnknownBuffer_IsAServiceDiscardAndAWarning) {
 TEST_F(SessionTest, MalformedEntry_CountsAsFarAsItWasRead) {
   Apply(BufferOp(0));
   Connect(1);
-  std::string entry;
-  wire::AppendUint(entry, proto::ChunkToPatch::kTargetBuffer, 0);
-  wire::AppendUint(entry, proto::ChunkToPatch::kWriterId, 0x10001);
-  wire::AppendUint(entry, proto::ChunkToPatch::kChunkId, 0);
-  std::string patch;
-  wire::AppendUint(patch, proto::Patch::kOffset, (uint64_t{1} << 32) + 1);
-  wire::AppendBytes(patch, proto::Patch::kData, wire::AsBytes("abcd"));
-  wire::AppendBytes(entry, proto::ChunkToPatch::kPatches, wire::AsBytes(patch));
-  entry += "\x0B";  // a group: no service reads it
-  std::string request;
-  wire::AppendBytes(request, proto::CommitDataRequest::kChunksToPatch, wire::AsBytes(entry));
+  const std::string patch =
+      Uint(proto::Patch::kOffset, (uint64_t{1} << 32) + 1) + Sub(proto::Patch::kData, "abcd");
+  const std::string entry =
+      Uint(proto::ChunkToPatch::kTargetBuffer, 0) + Uint(proto::ChunkToPatch::kWriterId, 0x10001) +
+      Uint(proto::ChunkToPatch::kChunkId, 0) + Sub(proto::ChunkToPatch::kPatches, patch) +
+      "\x0B";  // a group: no service reads it
+  const std::string request = Sub(proto::CommitDataRequest::kChunksToPatch, entry);
   Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'h').NeedsPatching()).op());
   Apply(Request(1).Raw(request).op());
   EXPECT_EQ(session_.stats().malformed_requests, 0u);
@@ -88,8 +87,7 @@ TEST_F(SessionTest, ReservedFields_DependOnTheBuffersRelease) {
   old.engine = "v2@54";
   Apply(old);
   Apply(BufferOp(1));
-  std::string packet;
-  wire::AppendUint(packet, proto::TracePacket::kServiceEvent, 1);
+  const std::string packet = Uint(proto::TracePacket::kServiceEvent, 1);
   for (const uint16_t buffer : {uint16_t{0}, uint16_t{1}})
     Apply(
         Request(1)

@@ -9,6 +9,18 @@
 
 namespace ringscope::testing {
 
+/// A field alone: "Uint(1, 5) + Sub(2, Uint(1, 6))" is a message.
+inline std::string Uint(uint32_t number, uint64_t value) {
+  std::string out;
+  wire::AppendUint(out, number, value);
+  return out;
+}
+inline std::string Sub(uint32_t number, std::string_view content) {
+  std::string out;
+  wire::AppendBytes(out, number, wire::AsBytes(content));
+  return out;
+}
+
 /// A protobuf message, field by field.
 class MessageText {
  public:

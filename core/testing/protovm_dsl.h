@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "core/base/wire.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope::testing::vm {
 
@@ -13,17 +13,9 @@ namespace ringscope::testing::vm {
 //   ProgramOf({SelectSrc({Field(1)}, {SelectDst({Field(2)}, {Set()})})})
 
 using List = std::initializer_list<std::string>;
+using testing::Sub;
+using testing::Uint;
 
-inline std::string Uint(uint32_t number, uint64_t value) {
-  std::string out;
-  wire::AppendUint(out, number, value);
-  return out;
-}
-inline std::string Sub(uint32_t number, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, number, wire::AsBytes(content));
-  return out;
-}
 inline std::string Join(List parts) {
   std::string out;
   for (const std::string& part : parts) out += part;

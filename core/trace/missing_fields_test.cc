@@ -7,6 +7,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_scan.h"
 
@@ -17,22 +18,7 @@ using proto::TracePacket;
 
 constexpr uint32_t kCounterPacket = 52;
 
-/// A message, field by field.
-class Fields {
- public:
-  Fields& Uint(uint32_t field, uint64_t value) {
-    wire::AppendUint(text_, field, value);
-    return *this;
-  }
-  Fields& Inner(uint32_t field, const Fields& message) {
-    wire::AppendBytes(text_, field, wire::AsBytes(message.text_));
-    return *this;
-  }
-  Bytes bytes() const { return wire::AsBytes(text_); }
-
- private:
-  std::string text_;
-};
+using Fields = testing::MessageText;
 
 /// Rows that are not 0, of packets on a sequence, as "name[index]=value".
 class ReportedScan {
@@ -41,11 +27,11 @@ class ReportedScan {
     Fields packet;
     if (ns > 0) packet.Uint(TracePacket::kTimestamp, ns);
     packet.Inner(content, message).Uint(TracePacket::kTrustedPacketSequenceId, 7);
-    scan_.AddPacket(offset_++, packet.bytes());
+    scan_.AddPacket(offset_++, wire::AsBytes(packet.text()));
     return *this;
   }
   ReportedScan& Raw(const Fields& packet) {
-    scan_.AddPacket(offset_++, packet.bytes());
+    scan_.AddPacket(offset_++, wire::AsBytes(packet.text()));
     return *this;
   }
   std::set<std::string> Rows() {

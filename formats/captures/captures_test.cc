@@ -18,21 +18,19 @@ namespace {
 
 using testing::ReplayToTrace;
 
-std::string CaptureFile(const std::string& capture, const std::string& file) {
-  return std::string(RS_TESTDATA) + "/captures/" + capture + "/" + file;
+/// What the service wrote.
+TraceContent TraceOf(const std::string& capture) {
+  const auto path = testing::TestdataPath("captures") / capture / "trace.pftrace.zst";
+  return ReadTraceContent(OpenByteSource(path).value()).value();
 }
 
 /// The capture's operations as a commit log, in memory.
 std::string Import(const std::string& capture) {
   StringSink sink;
-  auto log = OpenLog(CaptureFile(capture, "session.ops.jsonl.zst")).value();
+  auto log = OpenLog(testing::CapturePath(capture)).value();
   auto writer = CommitLogWriter::Create(sink).value();
   EXPECT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
-  while (true) {
-    const std::optional<Op> op = log->Next().value();
-    if (!op) break;
-    EXPECT_TRUE(writer->Append(*op));
-  }
+  while (const std::optional<Op> op = log->Next().value()) EXPECT_TRUE(writer->Append(*op));
   EXPECT_TRUE(writer->Close());
   return std::move(sink.text);
 }
@@ -42,16 +40,10 @@ class CaptureTest : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(V2, CaptureTest,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v2", "short-v2",
                                            "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::NameOfParam<const char*>);
 
 TEST_P(CaptureTest, ReplayEqualsTheServicesTrace) {
-  const TraceContent expected =
-      ReadTraceContent(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value())
-          .value();
+  const TraceContent expected = TraceOf(GetParam());
   const TraceContent found =
       ReadTraceContent(MakeMemorySource(ReplayToTrace(Import(GetParam())))).value();
   ASSERT_GT(expected.packets.size(), 1000u);
@@ -60,8 +52,7 @@ TEST_P(CaptureTest, ReplayEqualsTheServicesTrace) {
 
 // The session on the buffer of old. One counter depends on where the service's read passes began.
 TEST(V1CaptureTest, ReplayEqualsTheServicesTrace) {
-  TraceContent expected =
-      ReadTraceContent(OpenByteSource(CaptureFile("ring-v1", "trace.pftrace.zst")).value()).value();
+  TraceContent expected = TraceOf("ring-v1");
   TraceContent found = ReadTraceContent(MakeMemorySource(ReplayToTrace(Import("ring-v1")))).value();
   ASSERT_EQ(expected.stats.size(), 1u);
   ASSERT_EQ(found.stats.size(), 1u);
@@ -73,9 +64,7 @@ TEST(V1CaptureTest, ReplayEqualsTheServicesTrace) {
 TEST_P(CaptureTest, PassesOf32KiBGiveTheSamePackets) {
   ReplayOptions options;
   options.pass_bytes = 32768;
-  const TraceContent expected =
-      ReadTraceContent(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value())
-          .value();
+  const TraceContent expected = TraceOf(GetParam());
   const TraceContent found =
       ReadTraceContent(MakeMemorySource(ReplayToTrace(Import(GetParam()), options))).value();
   EXPECT_EQ(PacketsDifference(expected, found), "");

@@ -128,11 +128,7 @@ class GraphsOverTestdata : public ::testing::TestWithParam<const char*> {
     ChunksSeen seen;
     testing::GraphRun run(options, {.buffer = {}, .sequences = {}, .fold = fold}, {}, &seen);
     auto log = OpenLog(testing::TestdataPath(path)).value();
-    while (true) {
-      const std::optional<Op> op = log->Next().value();
-      if (!op) break;
-      ASSERT_TRUE(run.Apply(*op));
-    }
+    while (const std::optional<Op> op = log->Next().value()) ASSERT_TRUE(run.Apply(*op));
     ASSERT_TRUE(run.Finish());
     EXPECT_EQ(run.ledger().Check(), "");
 
@@ -160,13 +156,8 @@ class GraphsOverTestdata : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, GraphsOverTestdata,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Engines, GraphsOverTestdata, testing::AllEngines(),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(GraphsOverTestdata, EachChunkAndPacketOfTheConformanceCasesIsThereOnce) {
   CheckAll("conformance/cases", ".zst", true, {});

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,7 @@ using nlohmann::json;
 
 std::vector<json> Lines(const std::string& text) {
   std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  for (const std::string_view line : testing::Lines(text)) lines.push_back(json::parse(line));
   return lines;
 }
 
@@ -58,13 +56,8 @@ Result<std::string> ReplayToEvents(const std::string& path, const std::string& e
 
 class ConformanceTest : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest, testing::AllEngines(),
+                         testing::NameOfParam<const char*>);
 
 TEST_P(ConformanceTest, AllCases) {
   const std::filesystem::path root = std::string(RS_UNPACKED) + "/conformance";

@@ -35,11 +35,7 @@ GapReport Report(const std::string& path, const How& how) {
   options.plain_streams_as_recorded = how.plain;
   Replay replay(options, {&ledger, &analysis});
   auto log = OpenLog(testing::TestdataPath(path)).value();
-  while (true) {
-    const std::optional<Op> op = log->Next().value();
-    if (!op) break;
-    EXPECT_TRUE(replay.Apply(*op));
-  }
+  while (const std::optional<Op> op = log->Next().value()) EXPECT_TRUE(replay.Apply(*op));
   EXPECT_TRUE(replay.Finish());
   EXPECT_TRUE(replay.Drain());
   return analysis.Finish(ledger.totals());
@@ -105,7 +101,7 @@ class GapsOverCaptures : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Captures, GapsOverCaptures, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 // Read at the end, and several times: gaps within sequences.
 TEST_P(GapsOverCaptures, AddUp_AndTheSizesHelp) {

@@ -67,11 +67,7 @@ LostOutcome ReplayCapture(const std::string& path, const std::string& engine,
 class LostOverCaptures : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, LostOverCaptures, ::testing::Values("v1", "v2@54", "v2@58"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '@', '_');
-                           return name;
-                         });
+                         testing::NameOfParam<const char*>);
 
 TEST_P(LostOverCaptures, ReadAndLost_AreWhatWasWritten) {
   for (const std::string& path : testing::ListTestdata("captures", "session.ops.jsonl.zst")) {

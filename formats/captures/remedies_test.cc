@@ -101,7 +101,7 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Captures, RemediesTest, testing::AllCaptures(),
-                         testing::NameOfCapture<std::string>);
+                         testing::NameOfParam<std::string>);
 
 TEST_P(RemediesTest, GiveWhatAReplayWithThemGives) {
   for (const std::string engine : {"v1", "v2@58"}) {

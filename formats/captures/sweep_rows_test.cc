@@ -83,7 +83,7 @@ class SweepCaptureTest : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Captures, SweepCaptureTest, testing::AllCaptures(),
-                         testing::NameOfCapture<std::string>);
+                         testing::NameOfParam<std::string>);
 
 TEST_P(SweepCaptureTest, RowsAreThoseOfReplaysWithALedger) {
   for (const std::string engine : {"v1", "v2@58"}) {

@@ -83,7 +83,7 @@ TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
   std::vector<std::string> rules;

@@ -12,6 +12,7 @@
 
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/testing/message_text.h"
 #include "formats/descriptors/embedded_descriptors.h"
 #include "formats/testing/testdata.h"
 
@@ -20,17 +21,9 @@ namespace {
 
 namespace pb = google::protobuf;
 using ::testing::HasSubstr;
+using testing::Sub;
+using testing::Uint;
 
-std::string DescribedBytes(uint32_t number, std::string_view content) {
-  std::string out;
-  wire::AppendBytes(out, number, wire::AsBytes(content));
-  return out;
-}
-std::string DescribedUint(uint32_t number, uint64_t value) {
-  std::string out;
-  wire::AppendUint(out, number, value);
-  return out;
-}
 std::string ConfigText(const std::string& config) {
   return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config));
 }
@@ -137,36 +130,34 @@ TEST(Descriptors, AllConfigsOfTheCaptures_AreRead) {
 }
 
 TEST(Descriptors, Text_NamesFieldsAndValues) {
-  const std::string buffer = DescribedUint(1, 64) + DescribedUint(4, 2) + DescribedUint(5, 1);
+  const std::string buffer = Uint(1, 64) + Uint(4, 2) + Uint(5, 1);
   const std::string source =
-      DescribedBytes(1, DescribedBytes(1, "linux.ftrace") +
-                            DescribedBytes(100, DescribedBytes(1, "sched/sched_switch")));
-  EXPECT_EQ(
-      ConfigText(DescribedBytes(1, buffer) + DescribedBytes(2, source) + DescribedUint(3, 10000) +
-                 DescribedBytes(22, "a \"b\"\x01\n\xff") + DescribedUint(27, UINT64_MAX)),
-      "buffers {\n"
-      "  size_kb: 64\n"
-      "  fill_policy: DISCARD\n"
-      "  transfer_on_clone: true\n"
-      "}\n"
-      "data_sources {\n"
-      "  config {\n"
-      "    name: \"linux.ftrace\"\n"
-      "    ftrace_config {\n"
-      "      ftrace_events: \"sched/sched_switch\"\n"
-      "    }\n"
-      "  }\n"
-      "}\n"
-      "duration_ms: 10000\n"
-      "unique_session_name: \"a \\\"b\\\"\\001\\n\\377\"\n"
-      "trace_uuid_msb: -1\n");
+      Sub(1, Sub(1, "linux.ftrace") + Sub(100, Sub(1, "sched/sched_switch")));
+  EXPECT_EQ(ConfigText(Sub(1, buffer) + Sub(2, source) + Uint(3, 10000) +
+                       Sub(22, "a \"b\"\x01\n\xff") + Uint(27, UINT64_MAX)),
+            "buffers {\n"
+            "  size_kb: 64\n"
+            "  fill_policy: DISCARD\n"
+            "  transfer_on_clone: true\n"
+            "}\n"
+            "data_sources {\n"
+            "  config {\n"
+            "    name: \"linux.ftrace\"\n"
+            "    ftrace_config {\n"
+            "      ftrace_events: \"sched/sched_switch\"\n"
+            "    }\n"
+            "  }\n"
+            "}\n"
+            "duration_ms: 10000\n"
+            "unique_session_name: \"a \\\"b\\\"\\001\\n\\377\"\n"
+            "trace_uuid_msb: -1\n");
 }
 
 TEST(Descriptors, Encode_OfFieldsWithNumbers) {
   const auto encode = [](std::string_view text) {
     return Descriptors::BuiltIn().Encode("TraceConfig", text, "x");
   };
-  const std::string buffer = DescribedBytes(1, DescribedUint(1, 64));
+  const std::string buffer = Sub(1, Uint(1, 64));
   // A field of a known number has its number's meaning, others are left out.
   for (const char* text :
        {"buffers { size_kb: 64 900: 5 }", "buffers { 900: 5 size_kb: 64; }",
@@ -178,32 +169,31 @@ TEST(Descriptors, Encode_OfFieldsWithNumbers) {
 }
 
 TEST(Descriptors, Text_OfUnknownFieldsAndValues_HasNumbers) {
-  EXPECT_EQ(ConfigText(DescribedUint(900, 7) + DescribedBytes(901, "text") +
-                       DescribedBytes(902, DescribedUint(1, 2)) +
-                       DescribedBytes(1, DescribedUint(4, 99))),
-            "buffers {\n"
-            "  4: 99\n"
-            "}\n"
-            "900: 7\n"
-            "901: \"text\"\n"
-            "902 {\n"
-            "  1: 2\n"
-            "}\n");
+  EXPECT_EQ(
+      ConfigText(Uint(900, 7) + Sub(901, "text") + Sub(902, Uint(1, 2)) + Sub(1, Uint(4, 99))),
+      "buffers {\n"
+      "  4: 99\n"
+      "}\n"
+      "900: 7\n"
+      "901: \"text\"\n"
+      "902 {\n"
+      "  1: 2\n"
+      "}\n");
 }
 
 TEST(Descriptors, Text_OfMalformedBytes_ShowsWhatPrecedes) {
-  EXPECT_EQ(ConfigText(DescribedUint(3, 1) + "\xb2\x01\x7f"),
+  EXPECT_EQ(ConfigText(Uint(3, 1) + "\xb2\x01\x7f"),
             "duration_ms: 1\n# what follows cannot be parsed\n");
 }
 
 // A message inside a message inside ... does not exhaust the stack, known or not.
 TEST(Descriptors, Depth_IsLimited) {
-  std::string unknown = DescribedUint(1, 1);
-  std::string nested = DescribedUint(1, 1);
+  std::string unknown = Uint(1, 1);
+  std::string nested = Uint(1, 1);
   std::string text, numbered;
   for (int i = 0; i < 2000; ++i) {
-    unknown = DescribedBytes(900, unknown);
-    nested = DescribedBytes(3, nested);  // dict_values
+    unknown = Sub(900, unknown);
+    nested = Sub(3, nested);  // dict_values
     text += "dict_values {";
     numbered += "900 {";
   }
@@ -224,23 +214,17 @@ TEST(Descriptors, Encode_TakesAllOfTheTextFormat) {
       write_into_file: true)",
                                                     "x");
   ASSERT_TRUE(config) << config.error().ToString();
-  EXPECT_EQ(
-      *config,
-      DescribedBytes(1, DescribedUint(1, 16) + DescribedUint(4, 2) + DescribedBytes(7, "ab")) +
-          DescribedBytes(1, DescribedUint(1, 8) + DescribedUint(4, 1)) +
-          DescribedBytes(
-              2, DescribedBytes(
-                     1, DescribedBytes(1, "x") +
-                            DescribedBytes(100, DescribedBytes(1, "a") + DescribedBytes(1, "b")))) +
-          DescribedBytes(2, "") + DescribedUint(8, 1) +
-          DescribedUint(27, static_cast<uint64_t>(-3)));
+  EXPECT_EQ(*config, Sub(1, Uint(1, 16) + Uint(4, 2) + Sub(7, "ab")) +
+                         Sub(1, Uint(1, 8) + Uint(4, 1)) +
+                         Sub(2, Sub(1, Sub(1, "x") + Sub(100, Sub(1, "a") + Sub(1, "b")))) +
+                         Sub(2, "") + Uint(8, 1) + Uint(27, static_cast<uint64_t>(-3)));
 }
 
 TEST(Descriptors, Encode_Extensions) {
   const std::string text = "[perfetto.protos.ChromeTrackEvent.chrome_app_state]: 1";
   const auto event = Descriptors::BuiltIn().Encode("TrackEvent", text, "x");
   ASSERT_TRUE(event) << event.error().ToString();
-  EXPECT_EQ(*event, DescribedUint(1000, 1));
+  EXPECT_EQ(*event, Uint(1000, 1));
   EXPECT_THAT(Descriptors::BuiltIn().Text("TrackEvent", wire::AsBytes(*event)),
               HasSubstr("[perfetto.protos.ChromeTrackEvent.chrome_app_state]: "));
 }
@@ -305,8 +289,7 @@ TEST(Descriptors, Extended_NamesTheUsersFields) {
   const std::string bytes = UsersSet().SerializeAsString();
   const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "acme.binpb");
   ASSERT_TRUE(extended) << extended.error().ToString();
-  const std::string packet = DescribedBytes(11, DescribedBytes(23, "draw") + DescribedUint(90, 5) +
-                                                    DescribedBytes(1001, DescribedUint(1, 3)));
+  const std::string packet = Sub(11, Sub(23, "draw") + Uint(90, 5) + Sub(1001, Uint(1, 3)));
   EXPECT_EQ((*extended)->Text("TracePacket", wire::AsBytes(packet)),
             "track_event {\n"
             "  name: \"draw\"\n"
@@ -320,8 +303,7 @@ TEST(Descriptors, Extended_NamesTheUsersFields) {
 }
 
 TEST(Descriptors, Extended_RefusesWhatIsNoSet) {
-  for (const std::string& bytes :
-       {std::string(), std::string("no descriptors"), DescribedUint(1, 1)}) {
+  for (const std::string& bytes : {std::string(), std::string("no descriptors"), Uint(1, 1)}) {
     const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "x.binpb");
     ASSERT_FALSE(extended);
     EXPECT_THAT(extended.error().ToString(), HasSubstr("x.binpb: this is not a FileDescriptorSet"));

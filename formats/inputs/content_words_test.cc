@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
@@ -13,21 +13,8 @@ namespace ringscope {
 namespace {
 
 using ::testing::AllOf;
+using testing::Gzipped;
 using ::testing::HasSubstr;
-
-std::string Gzip(const std::string& text) {
-  z_stream stream{};
-  EXPECT_EQ(::deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(text.size() + 1024, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
-}
 
 TEST(ContentWords, NameWhatAFileIs) {
   using namespace std::string_literals;
@@ -47,8 +34,8 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords("\x0A\x02\x50\x01"), "a Perfetto trace");
   EXPECT_EQ(ContentWords(""), "an empty file");
   EXPECT_EQ(ContentWords("\x01\x02\x03\x04"), "") << "not known";
-  EXPECT_EQ(ContentWords(Gzip("hello")), "a text file, compressed");
-  EXPECT_EQ(ContentWords(Gzip("{\"op\":\"read\"}\n")), "a log, compressed");
+  EXPECT_EQ(ContentWords(Gzipped("hello")), "a text file, compressed");
+  EXPECT_EQ(ContentWords(Gzipped("{\"op\":\"read\"}\n")), "a log, compressed");
 }
 
 /// The error of opening this as a log.
@@ -63,19 +50,20 @@ TEST(OpenLog, WrongFilesAreNamed) {
   EXPECT_THAT(ErrorOfLog("\x0A\x02\x50\x01"),
               AllOf(HasSubstr("this is a Perfetto trace, not a log"), HasSubstr("import")));
   EXPECT_THAT(ErrorOfLog("<svg>\n</svg>\n"), HasSubstr("this is an SVG picture, not a log"));
-  EXPECT_THAT(ErrorOfLog(Gzip("hello\n")), HasSubstr("this is a text file, compressed, not a log"));
+  EXPECT_THAT(ErrorOfLog(Gzipped("hello\n")),
+              HasSubstr("this is a text file, compressed, not a log"));
   EXPECT_THAT(ErrorOfLog(""), HasSubstr("the file is empty"));
-  EXPECT_THAT(ErrorOfLog(Gzip("")), HasSubstr("the file is empty once it is decompressed"));
-  EXPECT_THAT(ErrorOfLog(Gzip(Gzip("{\"op\":\"read\"}\n"))), HasSubstr("compressed twice"));
+  EXPECT_THAT(ErrorOfLog(Gzipped("")), HasSubstr("the file is empty once it is decompressed"));
+  EXPECT_THAT(ErrorOfLog(Gzipped(Gzipped("{\"op\":\"read\"}\n"))), HasSubstr("compressed twice"));
   EXPECT_EQ(ErrorOfLog("# nothing but a comment\n"), "");
 }
 
 TEST(OpenLog, GzipOfBothFormats) {
   const std::string text = "{\"op\":\"read\"}\n{\"op\":\"clone_read\"}\n";
-  auto ops = OpenLog(MakeMemorySource(Gzip(text)));
+  auto ops = OpenLog(MakeMemorySource(Gzipped(text)));
   ASSERT_TRUE(ops) << ops.error().ToString();
   EXPECT_EQ((*ops)->format(), LogFormat::kGzipOps);
-  EXPECT_EQ((*ops)->size(), Gzip(text).size()) << "progress is that of the file";
+  EXPECT_EQ((*ops)->size(), Gzipped(text).size()) << "progress is that of the file";
   EXPECT_TRUE(std::holds_alternative<ReadPass>((*ops)->Next().value()->body));
   EXPECT_TRUE(std::holds_alternative<CloneRead>((*ops)->Next().value()->body));
   EXPECT_FALSE((*ops)->Next().value());
@@ -86,7 +74,7 @@ TEST(OpenLog, GzipOfBothFormats) {
   ASSERT_TRUE(writer->Append({std::nullopt, ImportHeader()}));
   ASSERT_TRUE(writer->Append({std::nullopt, ReadPass{}}));
   ASSERT_TRUE(writer->Close());
-  const LogInfo info = VerifyLog(MakeMemorySource(Gzip(sink.text))).value();
+  const LogInfo info = VerifyLog(MakeMemorySource(Gzipped(sink.text))).value();
   EXPECT_EQ(info.format, LogFormat::kCommitLog);
   EXPECT_EQ(info.damage_count, 0U);
   EXPECT_TRUE(info.cleanly_closed);
@@ -95,7 +83,7 @@ TEST(OpenLog, GzipOfBothFormats) {
 TEST(OpenLog, CutOffGzip_IsReadUpToTheCut) {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "{\"op\":\"read\",\"ts\":" + std::to_string(i * i) + "}\n";
-  std::string cut = Gzip(text);
+  std::string cut = Gzipped(text);
   cut.resize(cut.size() / 2);
   auto log = OpenLog(MakeMemorySource(cut)).value();
   uint64_t records = 0;

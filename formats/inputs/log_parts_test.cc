@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/files.h"
 #include "formats/testing/sample_log.h"
 #include "formats/testing/string_sink.h"
 
@@ -26,20 +26,7 @@ using testing::WriteLog;
 
 class LogPartsFound : public ::testing::Test {
  protected:
-  LogPartsFound() {
-    std::string name = (fs::temp_directory_path() / "ringscope-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~LogPartsFound() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string Write(const std::string& name, const std::string& content) {
-    std::ofstream(Path(name), std::ios::binary) << content;
-    return Path(name);
-  }
+  std::string Path(const std::string& name) const { return folder_.File(name); }
   /// A part with a note of its number, which repeats a note of the state.
   std::string WritePart(const std::string& name, uint32_t part, const std::string& uuid = "a",
                         uint32_t first_part = 0, bool continues = false) {
@@ -51,7 +38,7 @@ class LogPartsFound : public ::testing::Test {
     ops.Add(std::nullopt, Note{"state"});
     ops.Add(part, Note{std::to_string(part)});
     if (continues) ops.Add(part, RecordingEnded{.ending = RecordingEnding::kNextPart});
-    return Write(name, WriteLog(ops));
+    return folder_.Write(name, WriteLog(ops));
   }
   LogParts Find(const std::vector<std::string>& names) {
     std::vector<std::string> paths;
@@ -68,7 +55,7 @@ class LogPartsFound : public ::testing::Test {
     WritePart("cap.0002.tblog", 2);
   }
 
-  std::string folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(LogPartsFound, OneOfThem_NamesAll) {
@@ -137,10 +124,10 @@ TEST_F(LogPartsFound, PartsOfOthers_AreNamedAndNotRead) {
   WriteThree();
   const std::string stale = WritePart("cap.0003.tblog", 3, "b");
   fs::last_write_time(stale, fs::last_write_time(Path("cap.tblog")) - std::chrono::hours(1));
-  Write("cap.0004.tblog", "");
-  Write("cap.0005.tblog", std::string("\x7f"
-                                      "ELF\0",
-                                      5));
+  folder_.Write("cap.0004.tblog", "");
+  folder_.Write("cap.0005.tblog", std::string("\x7f"
+                                              "ELF\0",
+                                              5));
   WritePart("cap.0006.tblog", 2);
   WritePart("cap.0007.tblog", 0, "c");  // a recording of its own
   WritePart("cap.copy.tblog", 1);       // has no name of a part

@@ -4,17 +4,17 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "formats/io/byte_window.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/output_file.h"
+#include "formats/testing/files.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -27,29 +27,18 @@ constexpr OutputKind kText = {"a text", true};
 
 class ByteStreamTest : public ::testing::Test {
  protected:
-  ByteStreamTest() { std::filesystem::create_directories(folder_); }
-  ~ByteStreamTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string Content(const std::string& name) const {
-    std::ifstream file(Path(name), std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
+  std::string Path(const std::string& name) const { return folder_.File(name); }
+  std::string Content(const std::string& name) const { return ReadFile(Path(name)); }
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       names.push_back(entry.path().filename().string());
     }
     return names;
   }
 
  private:
-  const std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) /
-      (std::string("ringscope-") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-       "-" + std::to_string(::getpid()));
+  const TempFolder folder_;
 };
 
 TEST_F(ByteStreamTest, OutputFile_AppearsAtCommit) {
@@ -139,9 +128,7 @@ TEST_F(ByteStreamTest, MemorySource_ReadsInOrderAndAtOffsets) {
 }
 
 std::string Compressed(const std::string& text) {
-  std::string frame(ZSTD_compressBound(text.size()), '\0');
-  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 3));
-  return frame;
+  return testing::DataFrame(text, /*checksum=*/false);
 }
 
 TEST(ZstdSource, Frames_OneBehindTheOther) {

@@ -2,15 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 
 #include "formats/io/file_lock.h"
+#include "formats/testing/files.h"
 
 namespace ringscope {
 namespace {
@@ -20,21 +19,10 @@ using enum GrowingFile::Existing;
 
 class GrowingFileTest : public ::testing::Test {
  protected:
-  GrowingFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "ringscope-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~GrowingFileTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string Content() const {
-    std::ifstream file(path());
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  std::string path() const { return folder_ + "/a"; }
+  std::string Content() const { return ReadFile(path()); }
+  std::string path() const { return folder_.File("a"); }
 
-  std::string folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(GrowingFileTest, ExistingFile_StaysUnlessItIsToBeReplaced) {
@@ -93,14 +81,11 @@ TEST_F(GrowingFileTest, LockOfAnotherProcess_NamesIt_AndEndsWithIt) {
 TEST_F(GrowingFileTest, FailedWrite_LeavesNothing_AndTheNextOneContinues) {
   const auto file = GrowingFile::Create(path(), kRefuse).value();
   ASSERT_TRUE(file->Write("first "));
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limits = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limits), 0);
-  const rlimit small{10, limits.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const Status status = file->Write("is longer than that");
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limits), 0);
-  std::signal(SIGXFSZ, before);
+  Status status;
+  {
+    const FileSizeLimit limit(10);
+    status = file->Write("is longer than that");
+  }
   ASSERT_FALSE(status);
   EXPECT_FALSE(file->disk_was_full());  // waiting does not help
   EXPECT_EQ(Content(), "first ");

@@ -2,15 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "core/base/wire.h"
 #include "formats/io/growing_file.h"
 #include "formats/io/run_files.h"
+#include "formats/testing/files.h"
 
 namespace ringscope {
 namespace {
@@ -26,24 +24,11 @@ constexpr OutputKind kRecording = {"a recording"};
 
 class OutputFiles : public ::testing::Test {
  protected:
-  OutputFiles() { fs::create_directories(folder_); }
-  ~OutputFiles() override { fs::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Path(const std::string& name) const { return folder_.File(name); }
   std::string Write(const std::string& name, const std::string& content) const {
-    std::ofstream(Path(name), std::ios::binary) << content;
-    return Path(name);
+    return folder_.Write(name, content);
   }
-  std::string Content(const std::string& name) const {
-    std::ifstream file(Path(name), std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  size_t FileCount() const {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
+  std::string Content(const std::string& name) const { return ReadFile(Path(name)); }
   /// Writes "new" as a whole file. @return the error; empty: none
   static std::string Replacing(const std::string& path, const OutputKind& kind, Replace replace) {
     const auto file = OutputFile::Create(path, kind, replace);
@@ -56,11 +41,7 @@ class OutputFiles : public ::testing::Test {
     return status ? "" : status.error().ToString();
   }
 
- private:
-  const fs::path folder_ = fs::path(::testing::TempDir()) /
-                           (std::string("ringscope-outputs-") +
-                            ::testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
-                            std::to_string(::getpid()));
+  const TempFolder folder_;
 };
 
 TEST_F(OutputFiles, ReplaceWhatIsEmptyOrTheirOwn) {
@@ -80,7 +61,7 @@ TEST_F(OutputFiles, OtherFilesStay) {
               HasSubstr("log: the file exists already (choose another name, or replace it with"))
       << "a recording replaces nothing, not even one of ringscope's";
   EXPECT_EQ(Content("log"), "own: 1");
-  EXPECT_EQ(FileCount(), 2U) << "no temporary file is left";
+  EXPECT_EQ(folder_.FileCount(), 2U) << "no temporary file is left";
 }
 
 TEST_F(OutputFiles, ForceReplacesAnything) {
@@ -98,7 +79,7 @@ TEST_F(OutputFiles, InputIsNeverReplaced) {
     EXPECT_THAT(Replacing(path, kNotes, Replace::kAny), AllOf(HasSubstr(path), HasSubstr("input")));
   }
   EXPECT_EQ(Content("input"), "own: input");
-  EXPECT_EQ(FileCount(), 3U);
+  EXPECT_EQ(folder_.FileCount(), 3U);
 }
 
 TEST_F(OutputFiles, OutputThatIsReadLaterIsNotReplaced) {

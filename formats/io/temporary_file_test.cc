@@ -2,17 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "core/base/wire.h"
+#include "formats/testing/files.h"
 
 namespace ringscope {
 namespace {
@@ -39,26 +36,6 @@ class TmpDir {
       setenv("TMPDIR", value, 1);
   }
   std::optional<std::string> before_;
-};
-
-/// No file of this process may grow beyond this until the scope's end.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
 };
 
 std::string ReadAt(const TemporaryFile& file, uint64_t offset, size_t size) {
@@ -92,12 +69,10 @@ TEST(TemporaryFile, WhatIsAppended_IsReadAtAnyOffset) {
 }
 
 TEST(TemporaryFile, HasNoName) {
-  const std::string folder = ::testing::TempDir() + "/temporary-file-" + std::to_string(::getpid());
-  std::filesystem::create_directory(folder);
-  const auto file = TemporaryFile::Create({.folder = folder}).value();
+  const TempFolder folder;
+  const auto file = TemporaryFile::Create({.folder = folder.path()}).value();
   ASSERT_TRUE(file->Write("hello"));
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
-  std::filesystem::remove(folder);
+  EXPECT_EQ(folder.FileCount(), 0u);
   EXPECT_EQ(ReadAt(*file, 0, 10), "hello");
 }
 

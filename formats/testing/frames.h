@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_FORMATS_TESTING_FRAMES_H_
 #define RINGSCOPE_FORMATS_TESTING_FRAMES_H_
 
+#include <gtest/gtest.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <string>
@@ -16,6 +18,22 @@ inline std::string DataFrame(const std::string& content, bool checksum = true) {
   ZSTD_freeCCtx(context);
   return frame;
 }
+
+/// Compressed by zlib. @param window_bits choose the format, as for deflateInit2
+inline std::string Deflated(const std::string& text, int window_bits = MAX_WBITS) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, text.size()) + 32, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+inline std::string Gzipped(const std::string& text) { return Deflated(text, MAX_WBITS + 16); }
 
 /// @param content up to 127 bytes
 inline std::string SkippableFrame(const std::string& content) {

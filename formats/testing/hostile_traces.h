@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/testing/frames.h"
 
 namespace ringscope::testing {
@@ -90,16 +91,6 @@ class HostileTraces {
   static std::string Varint(uint64_t value) {
     std::string out;
     wire::AppendVarint(out, value);
-    return out;
-  }
-  static std::string Uint(uint32_t number, uint64_t value) {
-    std::string out;
-    wire::AppendUint(out, number, value);
-    return out;
-  }
-  static std::string Sub(uint32_t number, std::string_view content) {
-    std::string out;
-    wire::AppendBytes(out, number, wire::AsBytes(content));
     return out;
   }
   static std::string Event() { return Sub(11, ""); }

@@ -22,11 +22,7 @@ inline std::string ReplayToTrace(std::string log_bytes, ReplayOptions options = 
   TraceWriter writer(out);
   Replay replay(std::move(options), writer);
   auto log = OpenLog(MakeMemorySource(std::move(log_bytes))).value();
-  while (true) {
-    const std::optional<Op> op = log->Next().value();
-    if (!op) break;
-    EXPECT_TRUE(replay.Apply(*op));
-  }
+  while (const std::optional<Op> op = log->Next().value()) EXPECT_TRUE(replay.Apply(*op));
   EXPECT_TRUE(replay.Finish());
   EXPECT_TRUE(writer.Finish());
   return std::move(out.text);

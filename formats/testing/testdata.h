@@ -32,12 +32,17 @@ inline auto AllCaptures() {
   return ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2", "short-v2",
                            "stream-v2", "two-buffers-v2");
 }
-/// "ring_v2": as test names can have it.
+/// "ring_v2", "v2_58": a capture or an engine as test names can have it.
 template <typename Name>
-std::string NameOfCapture(const ::testing::TestParamInfo<Name>& capture) {
-  std::string name(capture.param);
-  std::replace(name.begin(), name.end(), '-', '_');
+std::string NameOfParam(const ::testing::TestParamInfo<Name>& test) {
+  std::string name(test.param);
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == '@'; }, '_');
   return name;
+}
+/// All engines, for tests with a parameter.
+inline auto AllEngines() {
+  return ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58");
 }
 
 /// All that a source has. A failure fails the test and gives an empty text.

@@ -2,16 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/testing/message_text.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -19,46 +19,21 @@
 namespace ringscope {
 namespace {
 
+using testing::Deflated;
 using ::testing::ElementsAre;
+using testing::Gzipped;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Sub;
 
-std::string Packed(const std::string& text, int window_bits) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, text.size()) + 32, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-std::string Deflated(const std::string& text) { return Packed(text, MAX_WBITS); }
-std::string Gzipped(const std::string& text) { return Packed(text, MAX_WBITS + 16); }
-std::string Zstd(const std::string& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
-  return out;
-}
+std::string Zstd(const std::string& text) { return testing::DataFrame(text, /*checksum=*/false); }
 
-std::string NestedField(uint32_t field, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, field, wire::AsBytes(content));
-  return out;
-}
 /// A packet of sequence 2 with this text.
 std::string PacketField(const std::string& text) {
-  return NestedField(1, NestedField(11, text) + "\x18\x05\x50\x02");
+  return Sub(1, Sub(11, text) + "\x18\x05\x50\x02");
 }
-std::string InDeflate(const std::string& packets) {
-  return NestedField(1, NestedField(50, Deflated(packets)));
-}
-std::string InZstd(const std::string& packets) {
-  return NestedField(1, NestedField(133, Zstd(packets)));
-}
+std::string InDeflate(const std::string& packets) { return Sub(1, Sub(50, Deflated(packets))); }
+std::string InZstd(const std::string& packets) { return Sub(1, Sub(133, Zstd(packets))); }
 
 struct ReadPacked {
   std::vector<std::string> texts;

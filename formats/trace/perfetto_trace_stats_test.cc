@@ -123,11 +123,7 @@ TEST_P(TraceStatsOfCapture, AreTheServices) {
 INSTANTIATE_TEST_SUITE_P(Captures, TraceStatsOfCapture,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v2", "short-v2",
                                            "two-buffers-v2"),
-                         [](const auto& param_info) {
-                           std::string name = param_info.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         testing::NameOfParam<const char*>);
 
 }  // namespace
 }  // namespace ringscope

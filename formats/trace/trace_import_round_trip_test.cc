@@ -70,7 +70,7 @@ TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture, testing::AllCaptures(),
-                         testing::NameOfCapture<const char*>);
+                         testing::NameOfParam<const char*>);
 
 struct GeneratedCase {
   const char* name;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/perfetto/trusted_fields.h"
+#include "core/testing/message_text.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
@@ -21,29 +22,21 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Import;
 using testing::Imported;
+using testing::Sub;
+using testing::Uint;
 
 // Traces made field by field.
 
-std::string Uint(uint32_t field, uint64_t value) {
-  std::string out;
-  wire::AppendUint(out, field, value);
-  return out;
-}
-std::string Nested(uint32_t field, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, field, wire::AsBytes(content));
-  return out;
-}
 std::string Trusted(uint32_t sequence, int32_t pid = 42, uint32_t dropped = 0) {
   std::string out;
   AppendTrustedFields(out, {.uid = 1000, .pid = pid}, sequence, dropped);
   return out;
 }
-std::string Packet(const std::string& content) { return Nested(1, content); }
+std::string Packet(const std::string& content) { return Sub(1, content); }
 /// A track event at a time of CLOCK_BOOTTIME.
 std::string Event(uint32_t sequence, uint64_t time, const std::string& text, uint32_t dropped = 0,
                   int32_t pid = 42) {
-  return Packet(Uint(8, time) + Nested(11, text) + Trusted(sequence, pid, dropped));
+  return Packet(Uint(8, time) + Sub(11, text) + Trusted(sequence, pid, dropped));
 }
 std::string OfService(const std::string& content) {
   std::string out;
@@ -51,13 +44,13 @@ std::string OfService(const std::string& content) {
   return Packet(content + out);
 }
 std::string BufferConfig(uint64_t size_kb, uint64_t policy, uint64_t mode) {
-  return Nested(1, Uint(1, size_kb) + Uint(4, policy) + Uint(8, mode));
+  return Sub(1, Uint(1, size_kb) + Uint(4, policy) + Uint(8, mode));
 }
 std::string Reading(uint64_t clock, uint64_t time) {
-  return Nested(1, Uint(1, clock) + Uint(2, time));
+  return Sub(1, Uint(1, clock) + Uint(2, time));
 }
 std::string WriterStats(uint64_t sequence, uint64_t buffer) {
-  return Nested(18, Uint(1, sequence) + Uint(4, buffer));
+  return Sub(18, Uint(1, sequence) + Uint(4, buffer));
 }
 
 TEST(TraceImport, BuffersOfACapture_AreThoseOfItsConfigAndStatistics) {
@@ -82,13 +75,13 @@ TEST(TraceImport, StreamedCapture_KeepsItsReads) {
 
 TEST(TraceImport, SmallTrace_BecomesTheseRecords) {
   const std::string trace =
-      OfService(Nested(33, BufferConfig(64, 1, 1) + BufferConfig(32, 2, 0))) +
-      OfService(Nested(6, Reading(6, 5) + Reading(3, 1))) +  //
-      OfService(Nested(36, "marker")) +                      //
-      Event(7, 30, "later") +                                //
-      Event(8, 20, "sooner", 0, 43) +                        //
-      Event(9, 40, "of a second writer") + OfService(Uint(8, 25) + Nested(69, Uint(2, 1))) +
-      OfService(Nested(35, WriterStats(7, 1) + WriterStats(8, 0) + WriterStats(9, 1)));
+      OfService(Sub(33, BufferConfig(64, 1, 1) + BufferConfig(32, 2, 0))) +
+      OfService(Sub(6, Reading(6, 5) + Reading(3, 1))) +  //
+      OfService(Sub(36, "marker")) +                      //
+      Event(7, 30, "later") +                             //
+      Event(8, 20, "sooner", 0, 43) +                     //
+      Event(9, 40, "of a second writer") + OfService(Uint(8, 25) + Sub(69, Uint(2, 1))) +
+      OfService(Sub(35, WriterStats(7, 1) + WriterStats(8, 0) + WriterStats(9, 1)));
   const Imported imported = Import(trace);
   EXPECT_THAT(
       imported.records,
@@ -110,15 +103,15 @@ TEST(TraceImport, TraceWithoutConfig_GetsOneBuffer) {
 }
 
 TEST(TraceImport, SequencesThatOnlyAListingNames_GoIntoItsBuffers) {
-  const auto listed = [](uint64_t id) { return Nested(1, Uint(1, id) + Uint(2, 3)); };
-  const Imported imported = Import(
-      OfService(Nested(124, Nested(2, listed(8)) + Nested(2, listed(7)))) + Event(7, 1, "a"));
+  const auto listed = [](uint64_t id) { return Sub(1, Uint(1, id) + Uint(2, 3)); };
+  const Imported imported =
+      Import(OfService(Sub(124, Sub(2, listed(8)) + Sub(2, listed(7)))) + Event(7, 1, "a"));
   EXPECT_THAT(imported.records,
               ::testing::Contains("commit 1:1 chunk 0 buffer 1 fragments 1 flags 0"));
 }
 
 TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
-  const std::string untimed = Packet(Nested(11, "u") + Trusted(7));
+  const std::string untimed = Packet(Sub(11, "u") + Trusted(7));
   const Imported imported = Import(untimed + Event(7, 50, "a") + untimed + Event(8, 60, "b") +
                                    Event(7, 40, "late") + Event(7, 55, "c"));
   EXPECT_EQ(imported.report.untimed, 2u);
@@ -134,13 +127,13 @@ TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
 TEST(TraceImport, LostState_MakesTheDefaultClockUnknown) {
   constexpr uint64_t kCleared = 1, kNeedsState = 2;
   const std::string own_clock =
-      Nested(6, Nested(1, Uint(1, 64) + Uint(2, 0) + Uint(3, 1)) + Reading(6, 1000));
+      Sub(6, Sub(1, Uint(1, 64) + Uint(2, 0) + Uint(3, 1)) + Reading(6, 1000));
   const auto step = [](uint32_t dropped) {
-    return Packet(Uint(8, 5) + Uint(13, kNeedsState) + Nested(11, "s") + Trusted(7, 42, dropped));
+    return Packet(Uint(8, 5) + Uint(13, kNeedsState) + Sub(11, "s") + Trusted(7, 42, dropped));
   };
   const Imported imported =
-      Import(Packet(Uint(13, kCleared) + Nested(59, Uint(58, 64)) + own_clock + Trusted(7)) +
-             step(0) + step(0) + step(65) + step(0) + Event(8, 2000, "b"));
+      Import(Packet(Uint(13, kCleared) + Sub(59, Uint(58, 64)) + own_clock + Trusted(7)) + step(0) +
+             step(0) + step(65) + step(0) + Event(8, 2000, "b"));
   EXPECT_EQ(imported.report.untimed, 3u) << "the snapshot, and two steps after the loss";
   EXPECT_EQ(imported.report.late, 0u);
   EXPECT_EQ(imported.times.front(), 1005u);
@@ -148,7 +141,7 @@ TEST(TraceImport, LostState_MakesTheDefaultClockUnknown) {
 
 TEST(TraceImport, WhereNoTimeIsKnown_TheFilesOrderStays) {
   const auto untimed = [](uint32_t sequence, const std::string& text) {
-    return Packet(Nested(11, text) + Trusted(sequence));
+    return Packet(Sub(11, text) + Trusted(sequence));
   };
   const Imported imported =
       Import(untimed(7, std::string(4073, 'a')) + untimed(8, std::string(4073, 'b')) +
@@ -161,10 +154,8 @@ TEST(TraceImport, WhereNoTimeIsKnown_TheFilesOrderStays) {
 }
 
 TEST(TraceImport, PacketsBehindARead_AreCommittedAfterIt) {
-  const auto read_at = [](uint64_t time) {
-    return OfService(Uint(8, time) + Nested(69, Uint(4, 1)));
-  };
-  const std::string untimed = Packet(Nested(11, "u") + Trusted(8));
+  const auto read_at = [](uint64_t time) { return OfService(Uint(8, time) + Sub(69, Uint(4, 1))); };
+  const std::string untimed = Packet(Sub(11, "u") + Trusted(8));
   const Imported imported =
       Import(Event(7, 10, std::string(4071, 'a')) + untimed + read_at(20) +
              Event(7, 15, std::string(4071, 'b')) + untimed + read_at(30) + Event(7, 40, "c"));
@@ -182,17 +173,17 @@ TEST(TraceImport, PacketsBehindARead_AreCommittedAfterIt) {
 }
 
 TEST(TraceImport, ProcessDescriptor_NamesTheProducer) {
-  const std::string process = Nested(3, Uint(1, 42) + Nested(6, "system_server"));
+  const std::string process = Sub(3, Uint(1, 42) + Sub(6, "system_server"));
   const Imported imported =
-      Import(Event(7, 1, "a") + Packet(Uint(8, 2) + Nested(60, process) + Trusted(7)));
+      Import(Event(7, 1, "a") + Packet(Uint(8, 2) + Sub(60, process) + Trusted(7)));
   EXPECT_THAT(imported.records, ::testing::Contains("producer 1 uid 1000 pid 42 system_server"));
 }
 
 TEST(TraceImport, LossesThatTheTraceReports_AreGaps) {
-  const std::string counted = Nested(1, Uint(3, 12) + Uint(13, 49152) + Uint(12, 65536));
+  const std::string counted = Sub(1, Uint(3, 12) + Uint(13, 49152) + Uint(12, 65536));
   const Imported imported =
       Import(Event(7, 1, "first of a version 1 buffer", 1) + Event(7, 2, "a", 1) +
-             Event(8, 3, "b", 65) + OfService(Nested(35, counted + Uint(10, 4))));
+             Event(8, 3, "b", 65) + OfService(Sub(35, counted + Uint(10, 4))));
   std::vector<std::string> gaps;
   for (const std::string& record : imported.records)
     if (record.starts_with("gap")) gaps.push_back(record);
@@ -212,13 +203,13 @@ TEST(TraceImport, LossesThatTheTraceReports_AreGaps) {
 TEST(TraceImport, FieldsOfTheService_AreTakenOutWhereverTheyStand) {
   const std::string own_loss = Uint(42, 256);
   const Imported imported =
-      Import(Packet(Uint(3, 1000) + Uint(10, 7) + Uint(8, 5) + Nested(11, "old")) +
-             Packet(own_loss + Uint(8, 6) + Nested(11, "x") + Trusted(7, 42, 64)));
+      Import(Packet(Uint(3, 1000) + Uint(10, 7) + Uint(8, 5) + Sub(11, "old")) +
+             Packet(own_loss + Uint(8, 6) + Sub(11, "x") + Trusted(7, 42, 64)));
   const TraceContent replayed =
       ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(imported.log))).value();
   ASSERT_EQ(replayed.packets.size(), 2u);
-  EXPECT_EQ(replayed.packets[0].content, Uint(8, 5) + Nested(11, "old"));
-  EXPECT_EQ(replayed.packets[1].content, own_loss + Uint(8, 6) + Nested(11, "x"));
+  EXPECT_EQ(replayed.packets[0].content, Uint(8, 5) + Sub(11, "old"));
+  EXPECT_EQ(replayed.packets[1].content, own_loss + Uint(8, 6) + Sub(11, "x"));
 }
 
 TEST(TraceImport, PacketsThatCanNotBeUsed_AreCounted) {
@@ -231,8 +222,8 @@ TEST(TraceImport, PacketsThatCanNotBeUsed_AreCounted) {
 
 TEST(TraceImport, TracesOfOtherPrograms_MayUseTheServicesSequence) {
   const Imported imported =
-      Import(Packet(Uint(8, 5) + Nested(11, "a") + Uint(10, 1)) +
-             Packet(Uint(8, 6) + Nested(11, "b")) + Packet(Nested(45, "system") + Uint(10, 1)));
+      Import(Packet(Uint(8, 5) + Sub(11, "a") + Uint(10, 1)) + Packet(Uint(8, 6) + Sub(11, "b")) +
+             Packet(Sub(45, "system") + Uint(10, 1)));
   EXPECT_EQ(imported.report.packets, 2u);
   EXPECT_EQ(imported.report.sequences, 2u);
   EXPECT_EQ(imported.report.left_out.at(45), 1u);

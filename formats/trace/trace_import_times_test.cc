@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/perfetto/trusted_fields.h"
+#include "core/testing/message_text.h"
 #include "formats/testing/import_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
@@ -16,17 +17,9 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Import;
 using testing::Imported;
+using testing::Sub;
+using testing::Uint;
 
-std::string Number(uint32_t field, uint64_t value) {
-  std::string out;
-  wire::AppendUint(out, field, value);
-  return out;
-}
-std::string Inner(uint32_t field, const std::string& content) {
-  std::string out;
-  wire::AppendBytes(out, field, wire::AsBytes(content));
-  return out;
-}
 /// A packet with what the service appends.
 std::string Appended(const std::string& content, uint32_t sequence = 7) {
   std::string trusted;
@@ -36,8 +29,8 @@ std::string Appended(const std::string& content, uint32_t sequence = 7) {
 /// A bundle that fills a chunk, with an event at a time of CLOCK_BOOTTIME.
 std::string Bundle(uint64_t cpu, uint64_t ns) {
   constexpr uint32_t kPadding = 1000;
-  return Inner(1, Appended(Inner(1, Number(1, cpu) + Inner(2, Number(1, ns)) +
-                                        Inner(kPadding, std::string(5000, 'x')))));
+  return Sub(1, Appended(Sub(1, Uint(1, cpu) + Sub(2, Uint(1, ns)) +
+                                    Sub(kPadding, std::string(5000, 'x')))));
 }
 
 /// The times of the chunks that are committed, the last ones left out: what remains at the end.
@@ -56,11 +49,11 @@ TEST(TraceImportTimes, ABundleIsCommittedAfterItsLastEvent) {
 
 /// Clock 6 of machine 3 is 4,000 ns ahead of the service's.
 std::string Sync() {
-  const auto at = [](uint64_t ns) { return Inner(1, Number(1, 6) + Number(2, ns)); };
-  return Inner(1, Inner(107, Inner(1, Inner(2, at(5000)) + Inner(3, at(1000)))) + Number(98, 3));
+  const auto at = [](uint64_t ns) { return Sub(1, Uint(1, 6) + Uint(2, ns)); };
+  return Sub(1, Sub(107, Sub(1, Sub(2, at(5000)) + Sub(3, at(1000)))) + Uint(98, 3));
 }
 std::string RemoteEvent(uint64_t ns) {
-  return Inner(1, Appended(Number(8, ns) + Inner(11, "")) + Number(98, 3));
+  return Sub(1, Appended(Uint(8, ns) + Sub(11, "")) + Uint(98, 3));
 }
 
 TEST(TraceImportTimes, TimesOfARemoteMachineAreThoseOfTheService) {
@@ -70,13 +63,12 @@ TEST(TraceImportTimes, TimesOfARemoteMachineAreThoseOfTheService) {
 
 TEST(TraceImportTimes, ARemoteMachineHasClocksOfItsOwn) {
   const auto snapshot = [](uint64_t monotonic, uint64_t boot) {
-    return Inner(6, Inner(1, Number(1, 3) + Number(2, monotonic)) +
-                        Inner(1, Number(1, 6) + Number(2, boot)));
+    return Sub(6, Sub(1, Uint(1, 3) + Uint(2, monotonic)) + Sub(1, Uint(1, 6) + Uint(2, boot)));
   };
-  const std::string host = Inner(1, Appended(snapshot(10, 50), kServiceSequenceId));
-  const std::string remote = Inner(1, Appended(snapshot(100, 7000), 8) + Number(98, 3));
+  const std::string host = Sub(1, Appended(snapshot(10, 50), kServiceSequenceId));
+  const std::string remote = Sub(1, Appended(snapshot(100, 7000), 8) + Uint(98, 3));
   const std::string event =
-      Inner(1, Appended(Number(8, 300) + Number(58, 3) + Inner(11, "")) + Number(98, 3));
+      Sub(1, Appended(Uint(8, 300) + Uint(58, 3) + Sub(11, "")) + Uint(98, 3));
   const auto scanned = ScanTraceFile(MakeMemorySource(host + Sync() + remote + event));
   const TraceFacts& facts = scanned->sessions.at(0);
   ASSERT_TRUE(facts.all.span);

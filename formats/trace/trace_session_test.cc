@@ -4,27 +4,25 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Sub;
+using testing::Uint;
+
 constexpr uint32_t kBufferName = 7, kTargetBufferName = 11;
 
 std::string BufferField(const std::string& name, uint64_t mode) {
-  std::string buffer, config;
-  wire::AppendUint(buffer, proto::BufferConfig::kSizeKb, 64);
-  wire::AppendBytes(buffer, kBufferName, wire::AsBytes(name));
-  wire::AppendUint(buffer, proto::BufferConfig::kExperimentalMode, mode);
-  wire::AppendBytes(config, proto::TraceConfig::kBuffers, wire::AsBytes(buffer));
-  return config;
+  return Sub(proto::TraceConfig::kBuffers, Uint(proto::BufferConfig::kSizeKb, 64) +
+                                               Sub(kBufferName, name) +
+                                               Uint(proto::BufferConfig::kExperimentalMode, mode));
 }
 
 std::string SourceField(const std::string& buffer) {
-  std::string source, outer, config;
-  wire::AppendBytes(source, kTargetBufferName, wire::AsBytes(buffer));
-  wire::AppendBytes(outer, proto::DataSource::kConfig, wire::AsBytes(source));
-  wire::AppendBytes(config, proto::TraceConfig::kDataSources, wire::AsBytes(outer));
-  return config;
+  return Sub(proto::TraceConfig::kDataSources,
+             Sub(proto::DataSource::kConfig, Sub(kTargetBufferName, buffer)));
 }
 
 TEST(TraceSession, DataSources_MayNameTheirBuffer) {
