@@ -118,8 +118,7 @@ Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> sou
   const std::string path = source->path();
   Progress progress(context.console, fmt::format("examining {}", Printable(path)));
   const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
-  auto scanned = ScanTraceFile(std::move(source), update,
-                               context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes);
+  auto scanned = ScanTraceFile(std::move(source), update);
   if (!scanned && scanned.error().where.path.empty()) scanned.error().where.path = path;
   return scanned;
 }

@@ -6,7 +6,7 @@
 
 namespace ringscope {
 
-/// A moment of a log: the record under way and its time.
+/// A moment of a log: the current record and its time.
 struct LogMoment {
   std::optional<uint64_t> record;   // its number, if there was one yet
   std::optional<uint64_t> time_ns;  // the last time that a record had up to there

@@ -18,7 +18,7 @@ class HeldPatches {
   /// Limits the encoded patches of a request; real ones are far smaller.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
-  /// Drops the patches of a request whose last part is missing. @return whether there were any
+  /// Drops the patches of a request whose last part is missing. @return true if there were any
   bool DropUnfinished(const Commit& commit);
   /// Holds the patches of a part that is not the last.
   /// @return false if they exceed kMaxBytes, and are dropped

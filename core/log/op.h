@@ -69,10 +69,10 @@ struct SessionEnded {
 };
 /// Other changes of a tracing session as a whole.
 enum class SessionChange : uint8_t {
-  kRefused,             // EnableTracing failed; the detail says why
+  kRefused,             // EnableTracing failed; the detail has the reason
   kStarted,             // its data sources are asked to start
   kDataSourcesStarted,  // all of them have
-  kStopRequested,       // DisableTracing; the detail says who or what asked
+  kStopRequested,       // DisableTracing; the detail names who or what asked
   kStopped,             // the reply to EnableTracing: tracing is disabled; the detail is its error
   kDetached,            // the consumer left it under the key in the detail
   kAttached,            // a consumer took it over under this key
@@ -339,7 +339,7 @@ struct ProtoVmSetUp {
   std::string data_source;
   std::string program;  // a VmProgram message, raw
   uint32_t memory_limit_kb = 0;
-  std::string state = {};  // with which it begins: a message, raw
+  std::string state = {};  // that it begins with: a message, raw
   friend bool operator==(const ProtoVmSetUp&, const ProtoVmSetUp&) = default;
 };
 /// The states of the buffer's programs are looked at.
@@ -374,7 +374,7 @@ enum class RecordingEnding : uint8_t {
   kNextPart,  // it continues in the next part
   kCutOff,    // the log was not closed: this is a copy of what it had
 };
-/// In what a recording is not exact, as far as the recorder knows at its end.
+/// A way in which a recording is not exact, by what the recorder knows at its end.
 struct RecordingVerdict {
   InexactReason reason{};
   uint64_t times = 0;               // how often: marks, gaps, sessions

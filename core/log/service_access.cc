@@ -7,7 +7,7 @@ namespace ringscope {
 void ServiceAccess::Apply(const Op& op) {
   std::visit(Overloaded{
                  [&](const ProducerConnected& connected) { Connect(connected); },
-                 [&](const ProducerDisconnected& gone) { Disconnect(gone.producer); },
+                 [&](const ProducerDisconnected& gone) { producers_.erase(gone.producer); },
                  [&](const SharedMemorySetUp& setup) {
                    knows_shared_memory_ = true;
                    Producer* producer = Known(setup.producer);
@@ -37,12 +37,10 @@ void ServiceAccess::Apply(const Op& op) {
 }
 
 void ServiceAccess::Connect(const ProducerConnected& connected) {
-  Disconnect(connected.producer);
+  if (!knows_producers()) producers_.clear();
   ++producers_seen_;
-  ++producers_connected_;
   Producer& producer = producers_[connected.producer];
-  producer.connected = true;
-  producer.identity = {connected.uid, connected.pid};
+  producer = {.identity = {connected.uid, connected.pid}};
   if (connected.machine.value_or(0) != 0)
     machines_.insert_or_assign(connected.producer, *connected.machine);
   else
@@ -54,23 +52,15 @@ void ServiceAccess::Connect(const ProducerConnected& connected) {
     producer.smb_pages = *connected.smb_size / *connected.page_size;
 }
 
-void ServiceAccess::Disconnect(ProducerId id) {
-  const auto producer = producers_.find(id);
-  if (producer == producers_.end()) return;
-  producers_connected_ -= producer->second.connected ? 1 : 0;
-  producers_.erase(producer);
-}
-
 ServiceAccess::Producer* ServiceAccess::Known(ProducerId id) {
   if (!knows_producers()) return &producers_[id];
   const auto producer = producers_.find(id);
-  return producer == producers_.end() || !producer->second.connected ? nullptr : &producer->second;
+  return producer == producers_.end() ? nullptr : &producer->second;
 }
 
 const ServiceAccess::Producer* ServiceAccess::Find(ProducerId id) const {
   const auto producer = producers_.find(id);
-  if (producer == producers_.end()) return nullptr;
-  return producer->second.connected || !knows_producers() ? &producer->second : nullptr;
+  return producer == producers_.end() ? nullptr : &producer->second;
 }
 
 std::optional<Refusal> ServiceAccess::Check(const Producer* producer, const Commit& commit,

@@ -29,7 +29,6 @@ inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_
 class ServiceAccess {
  public:
   struct Producer {
-    bool connected = false;  // by a record of its own
     Identity identity;
     bool has_shared_memory = false;
     std::optional<uint64_t> smb_pages;     // pages of its shared memory, if known
@@ -56,7 +55,7 @@ class ServiceAccess {
   /// Returns true after a record of any producer's connection.
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
-  uint64_t producers_connected() const { return producers_connected_; }
+  uint64_t producers_connected() const { return knows_producers() ? producers_.size() : 0; }
   /// Returns the machine_id of the producer, also after it disconnected. The service's own is 0.
   uint32_t MachineOf(ProducerId id) const {
     if (machines_.empty()) [[likely]]
@@ -67,14 +66,12 @@ class ServiceAccess {
 
  private:
   void Connect(const ProducerConnected& connected);
-  void Disconnect(ProducerId id);
   /// Returns the producer that a record is about, or nullptr if it is not connected.
   Producer* Known(ProducerId id);
 
-  std::map<ProducerId, Producer> producers_;
-  std::map<ProducerId, uint32_t> machines_;  // of those on other machines
+  std::map<ProducerId, Producer> producers_;  // connected, once there are records of connections
+  std::map<ProducerId, uint32_t> machines_;   // of those on other machines
   uint64_t producers_seen_ = 0;
-  uint64_t producers_connected_ = 0;
   bool knows_data_sources_ = false;
   bool knows_shared_memory_ = false;
 };

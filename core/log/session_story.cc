@@ -132,7 +132,7 @@ class StoryBuilder {
       if (std::ranges::find(story_.findings, finding) == story_.findings.end())
         story_.findings.push_back(std::move(finding));
     }
-    // Without a session nobody was to be asked.
+    // Without a session no producer was to be asked.
     if (configured_.empty() && instances_.empty()) return;
     for (const auto& [id, producer] : producers_) {
       if (producer.asked || producer.sources.empty()) continue;

@@ -20,7 +20,7 @@ const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdic
 /// Gathers from the records of a recording in what it is not exact. Memory: bounded.
 class VerdictBuilder {
  public:
-  /// @return whether Verdicts may have changed
+  /// @return true if Verdicts may have changed
   bool Add(const OpBody& body);
   /// Notes that parts of the recording were removed.
   void AddRemovedParts(uint64_t parts);

@@ -2,11 +2,12 @@
 #define RINGSCOPE_CORE_READS_FOUND_READS_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/log/changed_source.h"
 #include "core/log/op.h"
 #include "core/session/service_reads.h"
 
@@ -55,20 +56,19 @@ struct FoundReads {
 
 /// The records of a session with other reads in place of its own. Reads of a consumer that the
 /// service answers with nothing stay, as they change nothing.
-class InsertedReads : public OpSource {
+class InsertedReads : public ChangedSource {
  public:
-  /// @param source outlives this; it is at the session's first record
-  InsertedReads(OpSource& source, std::vector<FoundRead> reads)
-      : source_(source), reads_(std::move(reads)) {}
-  /// @param source owned; it is at the session's first record
-  InsertedReads(std::unique_ptr<OpSource> source, std::vector<FoundRead> reads)
-      : owned_(std::move(source)), source_(*owned_), reads_(std::move(reads)) {}
-
-  Result<std::optional<Op>> Next() override;
+  /// @param source at the session's first record
+  template <typename Source>
+  InsertedReads(Source&& source, std::vector<FoundRead> reads)
+      : ChangedSource(std::forward<Source>(source)), reads_(std::move(reads)) {}
 
  private:
-  const std::unique_ptr<OpSource> owned_;
-  OpSource& source_;
+  bool HasChanges() const override { return true; }
+  void Change(Op op) override;
+  /// Adds the reads that follow the records so far.
+  void AddReads();
+
   const std::vector<FoundRead> reads_;
   size_t next_ = 0;  // of reads_
   uint64_t records_ = 0;

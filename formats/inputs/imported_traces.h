@@ -18,7 +18,7 @@ enum class ImportedTrace { kNone, kWhole, kDamaged };
 class ImportedTraces {
  public:
   /// Opens a trace as a log.
-  /// @param import writes the log if the trace is new. @return whether all of the trace could be
+  /// @param import writes the log if the trace is new. @return true if all of the trace could be
   /// read
   Result<std::unique_ptr<ByteSource>> Open(const std::string& path,
                                            const std::function<Result<bool>(ByteSink&)>& import);

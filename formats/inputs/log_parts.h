@@ -13,7 +13,7 @@
 namespace ringscope {
 
 // A recording may have several files, its parts: each header has the recording's uuid and its
-// number. Names matter only to find parts that nobody named.
+// number. Names matter only to find parts that the user did not name.
 
 /// Returns the path of a part, "cap.0001.tblog". @param path of part 0
 std::string PartPath(const std::string& path, uint32_t part);

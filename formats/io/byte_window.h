@@ -11,14 +11,14 @@
 
 namespace ringscope {
 
-/// A view of a source's next bytes that grows as far as is asked for, and moves forward.
+/// A view of a source's next bytes that grows on demand and moves forward.
 class ByteWindow {
  public:
   explicit ByteWindow(std::unique_ptr<ByteSource> source)
       : source_(std::move(source)), read_bytes_(ReadBytesFor(*source_)) {}
 
-  /// Reads until the window has `size` bytes. The source's first error stays. @return whether it
-  /// has
+  /// Reads until the window has `size` bytes. The source's first error stays.
+  /// @return false if the source ends before
   Result<bool> Fill(size_t size);
   /// Drops bytes from the window's front, at most size().
   void Drop(size_t count) {

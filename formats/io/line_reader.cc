@@ -37,7 +37,7 @@ Result<std::optional<std::string_view>> LineReader::Next() {
   }
 }
 
-/// Moves behind the line that was too long.
+/// Moves to the line after the one that was too long.
 Status LineReader::SkipLine() {
   while (true) {
     const size_t found = wire::AsText(window_.bytes()).find('\n');

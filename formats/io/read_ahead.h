@@ -9,9 +9,6 @@
 
 namespace ringscope {
 
-/// Allows a reader another thread that reads and decompresses in advance.
-enum class ReadAhead : uint8_t { kNo, kYes };
-
 /// Returns true for files that are not small. Elsewhere a read may never end.
 inline bool PaysToReadAhead(std::optional<uint64_t> size) {
   constexpr uint64_t kSmall = uint64_t{512} << 10;

@@ -20,10 +20,10 @@ class FramesAhead {
 
   static constexpr size_t kAheadBytes = size_t{8} << 20;
 
-  /// @param keep_whole whether data frames keep their compressed bytes; else `whole` is empty
+  /// @param keep_whole data frames keep their compressed bytes; else their `whole` is empty
   FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whole);
 
-  /// As ZstdFrameReader::Next. An error, like the end, stays.
+  /// Does what ZstdFrameReader::Next does. An error, like the end, stays.
   Result<std::optional<Item>> Next();
   const ByteSource& source() const { return reader_->source(); }
   /// Bytes of the input before the frame that follows the one returned last.

@@ -17,7 +17,6 @@
 #include "core/trace/session_split.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
-#include "formats/io/read_ahead.h"
 #include "formats/trace/trace_framing.h"
 
 namespace ringscope {
@@ -106,11 +105,9 @@ class TraceReader {
     kSkip,  // is noted, and reading continues at the next packet that can be found
   };
 
-  /// @param ahead of a file that is compressed as a whole
   /// @param max_packet bytes: larger packets are left out, as damage
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
                                                    OnDamage on_damage = OnDamage::kFail,
-                                                   ReadAhead ahead = ReadAhead::kNo,
                                                    uint64_t max_packet = kMaxTracePacket);
   /// Reads the next packet. Fields other than packets are skipped.
   /// @return false at the file's clean end
@@ -138,7 +135,7 @@ class TraceReader {
   TraceReader(OnDamage on_damage, uint64_t max_packet)
       : on_damage_(on_damage), max_packet_(max_packet) {}
 
-  Status Start(std::unique_ptr<ByteSource> source, ReadAhead ahead);
+  Status Start(std::unique_ptr<ByteSource> source);
   Result<bool> ReadOuter(RawPacket& packet);
   Result<bool> ReadInner(RawPacket& packet);
   void OpenInner(const PackedPackets& packed, uint64_t offset);

@@ -7,6 +7,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/compressed_source.h"
+#include "formats/io/read_ahead.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -59,14 +60,14 @@ class AllowedSource : public ByteSource {
 
 }  // namespace
 
-Status TraceReader::Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
+Status TraceReader::Start(std::unique_ptr<ByteSource> source) {
   size_ = source->size();
   source = std::make_unique<CountingSource>(std::move(source), position_);
   constexpr size_t kLongestMagic = 4;
   RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
     source = std::move(content);
-    if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
+    if (PaysToReadAhead(size_)) source = MakeReadAheadSource(std::move(source));
   } else {
     is_plain_ = true;
   }
@@ -195,10 +196,9 @@ TracePacket SplitTracePacket(const RawPacket& raw) {
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
-                                                       OnDamage on_damage, ReadAhead ahead,
-                                                       uint64_t max_packet) {
+                                                       OnDamage on_damage, uint64_t max_packet) {
   std::unique_ptr<TraceReader> reader(new TraceReader(on_damage, max_packet));
-  RS_RETURN_IF_ERROR(reader->Start(std::move(source), ahead));
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
   return reader;
 }
 

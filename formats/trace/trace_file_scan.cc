@@ -70,12 +70,11 @@ class SessionScans : public SessionPackets {
 }  // namespace
 
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
-                                   const std::function<void(uint64_t, uint64_t)>& progress,
-                                   ReadAhead ahead) {
+                                   const std::function<void(uint64_t, uint64_t)>& progress) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<TraceReader> reader,
-      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead, kMaxScannedPacket));
+      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, kMaxScannedPacket));
   SessionScans scans;
   RS_ASSIGN_OR_RETURN(const uint64_t packets, reader->ReadSessions(scans.split, progress));
   if (packets == 0 && reader->position() > 0) {

@@ -9,7 +9,6 @@
 
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/read_ahead.h"
 
 namespace ringscope {
 
@@ -28,10 +27,8 @@ struct ScannedTrace {
 /// Memory: less than 100 MiB, whatever is in the file, but for the window of a file that was
 /// compressed with one of more than 8 MiB (zstd --ultra, --long).
 /// @param progress see TraceReader::ReadSessions
-/// @param ahead of a file that is compressed as a whole
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
-                                   const std::function<void(uint64_t, uint64_t)>& progress = {},
-                                   ReadAhead ahead = ReadAhead::kNo);
+                                   const std::function<void(uint64_t, uint64_t)>& progress = {});
 
 /// Scans the trace that a TraceWriter writes, without a file.
 class TraceScanSink : public ByteSink {

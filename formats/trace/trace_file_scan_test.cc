@@ -4,6 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/trace/stat_rows.h"
+#include "formats/io/read_ahead.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -16,8 +17,8 @@ std::string CompressedTrace() {
   return ReadAll(*source, size_t{64} << 20).value();
 }
 
-Result<ScannedTrace> Scan(std::string bytes, ReadAhead ahead = ReadAhead::kNo) {
-  return ScanTraceFile(MakeMemorySource(std::move(bytes)), {}, ahead);
+Result<ScannedTrace> Scan(std::string bytes) {
+  return ScanTraceFile(MakeMemorySource(std::move(bytes)));
 }
 
 /// What is compared of a scan: rows, packets and their bytes.
@@ -35,7 +36,8 @@ TraceFacts FactsOf(Result<ScannedTrace> scanned) {
 }
 
 TEST(TraceFileScan, AnotherThreadReads) {
-  EXPECT_EQ(TextOf(FactsOf(Scan(CompressedTrace(), ReadAhead::kYes))),
+  auto ahead = MakeReadAheadSource(MakeMemorySource(CompressedTrace()));
+  EXPECT_EQ(TextOf(FactsOf(ScanTraceFile(std::move(ahead)))),
             TextOf(FactsOf(Scan(CompressedTrace()))));
 }
 

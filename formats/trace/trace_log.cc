@@ -72,10 +72,8 @@ class SessionImports : public SessionPackets {
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink) {
   ByteSource* const file = source.get();  // the reader has it
-  const ReadAhead ahead =
-      options.threads > 0 && PaysToReadAhead(source->size()) ? ReadAhead::kYes : ReadAhead::kNo;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead));
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<CommitLogWriter> writer,
       CommitLogWriter::Create(sink, {.level = options.level, .threads = options.threads}));
