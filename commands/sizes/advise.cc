@@ -200,8 +200,7 @@ Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, const ConfigFile& con
   ExitCode code = ExitCode::kClean;
   for (TraceFacts& facts : scanned.sessions) {
     if (args.input.only && facts.session != *args.input.only) continue;
-    RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(args.log(), std::move(facts),
-                                                          {.keep_ns = args.keep_ns, .memory = {}}));
+    TraceAdvice advice = AdviseOnTrace(args.log(), std::move(facts), args.keep_ns);
     if (!args.config.empty()) {
       RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes.buffers)));
       advice.config = config.text;

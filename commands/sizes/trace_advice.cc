@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/session_reader.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
@@ -65,8 +64,7 @@ Table WriterTable(const TraceAdvice& advice, size_t limit) {
 
 /// "all that was written", "the last 30 s"
 std::string WishText(const TraceAdvice& advice) {
-  return advice.wish.keep_ns ? "the last " + HumanDuration(*advice.wish.keep_ns)
-                             : "all that was written";
+  return advice.keep_ns ? "the last " + HumanDuration(*advice.keep_ns) : "all that was written";
 }
 
 std::vector<const Finding*> FindingsWithChanges(const TraceAdvice& advice) {
@@ -92,8 +90,8 @@ void ReportHeading(Report& out, const TraceAdvice& advice) {
             {"is_trace", true},
             {"is_estimate", true},
             {"wanted",
-             {{"keep_ns", advice.wish.keep_ns},
-              {"memory", advice.wish.memory},
+             {{"keep_ns", advice.keep_ns},
+              {"memory", nullptr},
               {"memory_now", advice.sizes.TotalSize()}}},
             {"to_do", advice.AnyToDo()}});
   out.Title(Printable(advice.name),
@@ -118,11 +116,10 @@ void ReportHeading(Report& out, const TraceAdvice& advice) {
 
 }  // namespace
 
-Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish) {
-  TraceAdvice advice{.name = std::move(name), .facts = std::move(facts), .wish = wish};
+TraceAdvice AdviseOnTrace(std::string name, TraceFacts facts, std::optional<uint64_t> keep_ns) {
+  TraceAdvice advice{.name = std::move(name), .facts = std::move(facts), .keep_ns = keep_ns};
   advice.diagnosis = Diagnose(advice.facts);
-  RS_ASSIGN_OR_RETURN(advice.sizes,
-                      InFile(advice.name, EstimateSizes(advice.facts, advice.diagnosis, wish)));
+  advice.sizes = EstimateSizes(advice.facts, advice.diagnosis, keep_ns);
   advice.writers = WriterSharesOf(advice.facts);
   if (advice.facts.config) advice.config = ReusableConfig(wire::AsBytes(*advice.facts.config));
   return advice;
@@ -134,10 +131,6 @@ void PrintConfig(Report& out, std::string_view config) {
     out.Print(fmt::format("  {}\n", config.substr(0, end)));
     config.remove_prefix(std::min(end + 1, config.size()));
   }
-}
-
-std::string ConfigText(const TraceAdvice& advice) {
-  return ChangedConfig(advice.config, advice.sizes.changes);
 }
 
 void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
@@ -177,7 +170,7 @@ void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
   if (advice.config.empty()) {
     out.Paragraph("The trace has no trace config to be changed.", kBodyIndent);
   } else {
-    const std::string config = ConfigText(advice);
+    const std::string config = ChangedConfig(advice.config, advice.sizes.changes);
     out.Data("config", config);
     out.Heading(advice.AnyToDo() ? "Trace config" : "Nothing to do. The trace config as it is");
     PrintConfig(out, config);

@@ -19,7 +19,7 @@ struct TraceAdvice {
   std::string name;  // of the trace
   TraceFacts facts;
   Diagnosis diagnosis;
-  TraceSizesWish wish;
+  std::optional<uint64_t> keep_ns;  // how far back rings are to reach; absent: to all of it
   TraceSizes sizes;
   WriterShares writers;
   std::string config;  // to be changed, as text; empty: there is none
@@ -27,12 +27,9 @@ struct TraceAdvice {
   bool AnyToDo() const { return !sizes.changes.empty(); }
 };
 
-Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish);
+TraceAdvice AdviseOnTrace(std::string name, TraceFacts facts, std::optional<uint64_t> keep_ns);
 /// Prints a trace config, indented.
 void PrintConfig(Report& out, std::string_view config);
-/// The trace config with all changes.
-std::string ConfigText(const TraceAdvice& advice);
-
 void ReportTraceAdvice(Report& out, const TraceAdvice& advice);
 
 }  // namespace ringscope

@@ -54,43 +54,21 @@ void SetPlanned(TraceSizes& sizes, EstimatedBuffer& buffer, uint64_t planned, st
 }
 
 /// Plans the size that keeps what is wanted, or else that of the diagnosis.
-void Plan(const Examiner& examiner, const TraceSizesWish& wish, TraceSizes& sizes,
+void Plan(const Examiner& examiner, std::optional<uint64_t> keep_ns, TraceSizes& sizes,
           EstimatedBuffer& buffer) {
-  if (wish.keep_ns && !examiner.config.write_into_file && buffer.reach_ns.value_or(0) > 0) {
+  if (keep_ns && !examiner.config.write_into_file && buffer.reach_ns.value_or(0) > 0) {
     const uint64_t lasted =
         examiner.session() ? static_cast<uint64_t>(examiner.session()->length_ns()) : 0;
-    std::string reason =
-        fmt::format("reaches back {} at the session's mean rate, and a quarter more",
-                    HumanDuration(*wish.keep_ns));
-    if (lasted > 0 && *wish.keep_ns > lasted)
+    std::string reason = fmt::format(
+        "reaches back {} at the session's mean rate, and a quarter more", HumanDuration(*keep_ns));
+    if (lasted > 0 && *keep_ns > lasted)
       reason += fmt::format("; extrapolated: the session lasted {}", HumanDuration(lasted));
     // A quarter more, as no rate stays the mean.
-    const uint64_t wanted = PagesUp(Scaled(buffer.size, *wish.keep_ns, *buffer.reach_ns) / 4 * 5);
+    const uint64_t wanted = PagesUp(Scaled(buffer.size, *keep_ns, *buffer.reach_ns) / 4 * 5);
     return SetPlanned(sizes, buffer, std::max(wanted, buffer.size), std::move(reason));
   }
   const auto change = std::ranges::find(sizes.changes, SizePath(buffer), &ConfigChange::path);
   buffer.planned = change == sizes.changes.end() ? buffer.size : std::stoull(change->value) * kKiB;
-}
-
-/// Reduces all buffers by the same share if the memory does not suffice.
-Status ShareMemory(uint64_t memory, TraceSizes& sizes) {
-  const uint64_t least = sizes.buffers.size() * kPageBytes;
-  if (memory < least)
-    return Fail(ErrorCode::kUsage,
-                fmt::format("--memory {} cannot be met: the session's buffers take {} at least",
-                            HumanSize(memory), HumanSize(least)),
-                {}, fmt::format("allow that: --memory {}k", least / kKiB));
-  const uint64_t wanted = sizes.TotalPlanned();
-  if (wanted <= memory) return {};
-  for (EstimatedBuffer& buffer : sizes.buffers) {
-    // A page each, and of the rest a part.
-    const uint64_t more = buffer.planned > kPageBytes ? buffer.planned - kPageBytes : 0;
-    SetPlanned(
-        sizes, buffer,
-        PagesDown(kPageBytes + Scaled(more, memory - least, std::max<uint64_t>(wanted - least, 1))),
-        fmt::format("its part of the {} that all buffers may take", HumanSize(memory)));
-  }
-  return {};
 }
 
 }  // namespace
@@ -106,14 +84,13 @@ uint64_t TraceSizes::TotalPlanned() const {
   return sum;
 }
 
-Result<TraceSizes> EstimateSizes(const TraceFacts& facts, const Diagnosis& diagnosis,
-                                 const TraceSizesWish& wish) {
+TraceSizes EstimateSizes(const TraceFacts& facts, const Diagnosis& diagnosis,
+                         std::optional<uint64_t> keep_ns) {
   const Examiner examiner(facts);
   TraceSizes sizes{.buffers = {}, .changes = ChangesOf(diagnosis)};
   const size_t count = std::max(facts.buffers.size(), examiner.config.buffers.size());
   for (size_t i = 0; i < count; ++i)
-    Plan(examiner, wish, sizes, sizes.buffers.emplace_back(CountedBuffer(examiner, i)));
-  if (wish.memory) RS_RETURN_IF_ERROR(ShareMemory(*wish.memory, sizes));
+    Plan(examiner, keep_ns, sizes, sizes.buffers.emplace_back(CountedBuffer(examiner, i)));
   for (EstimatedBuffer& buffer : sizes.buffers)
     if (buffer.reach_ns && buffer.size > 0)
       buffer.planned_reach_ns = Scaled(*buffer.reach_ns, buffer.planned, buffer.size);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/result.h"
 #include "core/doctor/finding.h"
 
 namespace ringscope {
@@ -27,12 +26,6 @@ struct EstimatedBuffer {
   std::optional<uint64_t> planned_reach_ns = {};
 };
 
-/// Purpose of the sizes.
-struct TraceSizesWish {
-  std::optional<uint64_t> keep_ns;  // how far back rings are to reach; absent: to all of it
-  std::optional<uint64_t> memory;   // bytes, for all buffers together; absent: no limit
-};
-
 struct TraceSizes {
   std::vector<EstimatedBuffer> buffers;  // by index
   std::vector<ConfigChange> changes;     // of sizes, and all others of the diagnosis
@@ -43,9 +36,9 @@ struct TraceSizes {
 
 /// Sizes for such a session.
 /// @param diagnosis of the same trace
-/// @return kUsage: the memory is less than a page for each buffer
-Result<TraceSizes> EstimateSizes(const TraceFacts& facts, const Diagnosis& diagnosis,
-                                 const TraceSizesWish& wish);
+/// @param keep_ns how far back rings are to reach; absent: to all of it
+TraceSizes EstimateSizes(const TraceFacts& facts, const Diagnosis& diagnosis,
+                         std::optional<uint64_t> keep_ns);
 
 }  // namespace ringscope
 

@@ -12,7 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Field;
-using ::testing::HasSubstr;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
@@ -49,13 +48,13 @@ TraceFacts OverwrittenTrace() {
   return facts;
 }
 
-Result<TraceSizes> Estimated(const TraceFacts& facts, const TraceSizesWish& wish = {}) {
-  return EstimateSizes(facts, Diagnose(facts), wish);
+TraceSizes Estimated(const TraceFacts& facts, std::optional<uint64_t> keep_ns = {}) {
+  return EstimateSizes(facts, Diagnose(facts), keep_ns);
 }
 
 TEST(TraceSizes, AreThoseOfTheDiagnosis) {
   const TraceFacts facts = OverwrittenTrace();
-  const TraceSizes sizes = Estimated(facts).value();
+  const TraceSizes sizes = Estimated(facts);
   ASSERT_EQ(sizes.buffers.size(), 2u);
   const EstimatedBuffer& ring = sizes.buffers[0];
   EXPECT_EQ(ring.lost, uint64_t{900} << 10);
@@ -69,32 +68,22 @@ TEST(TraceSizes, AreThoseOfTheDiagnosis) {
 }
 
 TEST(TraceSizes, ReachBackAsFarAsIsWantedAndAQuarterMore) {
-  const TraceSizes sizes = Estimated(OverwrittenTrace(), {.keep_ns = 4 * kSecond}).value();
+  const TraceSizes sizes = Estimated(OverwrittenTrace(), 4 * kSecond);
   EXPECT_EQ(sizes.buffers[0].planned, uint64_t{500} << 10);
   EXPECT_EQ(sizes.buffers[0].planned_reach_ns, 5 * kSecond);
   EXPECT_THAT(sizes.changes,
               ::testing::Contains(::testing::AllOf(Field(&ConfigChange::path, "buffers[0].size_kb"),
                                                    Field(&ConfigChange::value, "500"))));
   // What reaches back far enough keeps its size.
-  const TraceSizes less = Estimated(OverwrittenTrace(), {.keep_ns = kSecond / 2}).value();
+  const TraceSizes less = Estimated(OverwrittenTrace(), kSecond / 2);
   EXPECT_EQ(less.buffers[0].planned, less.buffers[0].size);
   for (const ConfigChange& change : less.changes) EXPECT_NE(change.path, "buffers[0].size_kb");
-}
-
-TEST(TraceSizes, SharesTheMemoryByWhatTheBuffersShouldHave) {
-  const TraceSizes sizes = Estimated(OverwrittenTrace(), {.memory = 256 << 10}).value();
-  EXPECT_LE(sizes.TotalPlanned(), uint64_t{256} << 10);
-  EXPECT_GT(sizes.TotalPlanned(), uint64_t{240} << 10);
-  EXPECT_GT(sizes.buffers[0].planned, 10 * sizes.buffers[1].planned);
-  const auto refused = Estimated(OverwrittenTrace(), {.memory = 4096});
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("take 8 KiB at least"));
 }
 
 TEST(TraceSizes, AreNotKnownWithoutStatistics) {
   TraceFacts facts = OverwrittenTrace();
   facts.buffers.clear();
-  const TraceSizes sizes = Estimated(facts).value();
+  const TraceSizes sizes = Estimated(facts);
   ASSERT_EQ(sizes.buffers.size(), 2u);
   EXPECT_FALSE(sizes.buffers[0].written);
   EXPECT_EQ(sizes.buffers[0].planned, uint64_t{100} << 10);
