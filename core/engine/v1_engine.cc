@@ -27,7 +27,7 @@ V1Engine::V1Engine(const EngineConfig& config, PayloadStore store)
 
 void V1Engine::Commit(const ChunkCommit& commit) {
   reading_ = false;
-  const uint32_t size = OuterSize(store_.PayloadSize(commit));
+  const uint32_t size = OuterSize(static_cast<uint32_t>(commit.payload.size()));
   if (size > std::min<uint64_t>(size_, kMaxRecord))
     return Discard(commit, DiscardReason::kTooLarge);
   const auto [fragments, flags] =
@@ -262,11 +262,7 @@ Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
   clone->chunks_ = chunks_;
   clone->free_chunks_ = free_chunks_;
   clone->records_ = records_;
-  clone->stats_ = stats_;
-  clone->stats_.bytes_read = 0;
-  clone->stats_.chunks_read = 0;
-  clone->stats_.readaheads_failed = 0;
-  clone->stats_.readaheads_succeeded = 0;
+  clone->stats_ = stats_.WithoutReads();
   return clone;
 }
 
@@ -348,21 +344,13 @@ std::string V1Engine::CheckInvariants() const {
 #include "core/engine/v1_reader_part.h"
 
 namespace ringscope {
-namespace {
-
-Status CheckV1Size(uint64_t size) {
-  constexpr uint64_t kLimit = (uint64_t{1} << 32) - 16;
-  if (size == 0 || size > kLimit || size % 16 != 0)
-    return Fail(
-        ErrorCode::kLimit,
-        fmt::format("a v1 buffer has 16 to {} bytes, a multiple of 16, not {}", kLimit, size));
-  return {};
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config) {
-  RS_RETURN_IF_ERROR(CheckV1Size(config.size));
+  constexpr uint64_t kLimit = (uint64_t{1} << 32) - 16;
+  if (config.size == 0 || config.size > kLimit || config.size % 16 != 0)
+    return Fail(ErrorCode::kLimit,
+                fmt::format("a v1 buffer has 16 to {} bytes, a multiple of 16, not {}", kLimit,
+                            config.size));
   ZeroedStorage storage = AllocateZeroed(config.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", config.size));

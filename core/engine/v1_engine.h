@@ -55,9 +55,6 @@ class PayloadStore {
  public:
   explicit PayloadStore(ZeroedStorage storage) : storage_(std::move(storage)) {}
 
-  static uint32_t PayloadSize(const ChunkCommit& commit) {
-    return static_cast<uint32_t>(commit.payload.size());
-  }
   /// Takes the commit's payload as the chunk's.
   void Write(const Chunk& chunk, const ChunkCommit& commit) {
     uint8_t* const to = storage_.get() + chunk.offset + kStoredHeaderSize;

@@ -19,7 +19,7 @@ auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming 
   if (!commit.complete) in.flags |= kIncompleteChunk;
   ReadFragments(in, part.fragments);
   in.all_whole &= (in.flags & (kFirstContinues | kLastContinues)) == 0;
-  in.size = commit.complete ? in.fragment_bytes : store_.PayloadSize(commit);
+  in.size = commit.complete ? in.fragment_bytes : static_cast<uint32_t>(commit.payload.size());
   return in;
 }
 
@@ -120,7 +120,7 @@ void V2Engine<kObserved>::Discard(const ChunkCommit& commit, DiscardReason reaso
 template <bool kObserved>
 void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
   if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
-  if (store_.PayloadSize(commit) > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
+  if (commit.payload.size() > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
 
   Incoming in = Tokenize(commit);
   if (in.broken && !(in.writer_drop && s_.rules.allows_writer_drop)) ++s_.stats.abi_violations;
@@ -323,10 +323,7 @@ Result<std::unique_ptr<Engine>> V2Engine<kObserved>::Clone() const {
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
   State state = s_;
-  state.stats.bytes_read = 0;
-  state.stats.chunks_read = 0;
-  state.stats.readaheads_failed = 0;
-  state.stats.readaheads_succeeded = 0;
+  state.stats = s_.stats.WithoutReads();
   return std::make_unique<V2Engine<false>>(std::move(state), PayloadStore(std::move(storage)),
                                            nullptr);
 }
@@ -385,18 +382,17 @@ inline ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) con
 #include "core/engine/v2_reader_part.h"
 
 namespace ringscope {
-namespace v2 {
 namespace {
 
 // A state that is moved moves its parts: a clone copies each once.
-static_assert(std::is_nothrow_move_constructible_v<State>);
+static_assert(std::is_nothrow_move_constructible_v<v2::State>);
 
-Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
+Result<v2::State> MakeState(const V2Rules& rules, const EngineConfig& config) {
   constexpr uint64_t kLimit = (uint64_t{1} << 32) - kPageBytes;
   if (config.size == 0 || config.size > kLimit)
     return Fail(ErrorCode::kLimit,
                 fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit, config.size));
-  State state;
+  v2::State state;
   state.rules = rules;
   state.size = PagesUp(config.size);
   state.discards = config.policy == FillPolicy::kDiscard;
@@ -405,11 +401,10 @@ Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
 }
 
 }  // namespace
-}  // namespace v2
 
 Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config,
                                                bool skips_stalled) {
-  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
+  RS_ASSIGN_OR_RETURN(v2::State state, MakeState(rules, config));
   state.stalled = v2::StalledPrefix(skips_stalled);
   ZeroedStorage storage = AllocateZeroed(state.size);
   if (storage == nullptr)

@@ -56,9 +56,6 @@ class PayloadStore {
  public:
   explicit PayloadStore(ZeroedStorage storage) : storage_(std::move(storage)) {}
 
-  static uint32_t PayloadSize(const ChunkCommit& commit) {
-    return static_cast<uint32_t>(commit.payload.size());
-  }
   /// Takes the first `bytes` of the commit's payload as the chunk's.
   void Write(const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
     if (bytes > 0) std::memcpy(At(chunk), commit.payload.data(), bytes);

@@ -37,6 +37,14 @@ struct BufferStats {
     return bytes_written > gone ? bytes_written - gone : 0;
   }
 
+  /// Returns the counters with which a clone of the buffer begins: it was not read yet.
+  BufferStats WithoutReads() const {
+    BufferStats stats = *this;
+    stats.bytes_read = stats.chunks_read = 0;
+    stats.readaheads_succeeded = stats.readaheads_failed = 0;
+    return stats;
+  }
+
   friend bool operator==(const BufferStats&, const BufferStats&) = default;
 };
 
