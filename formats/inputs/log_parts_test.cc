@@ -11,17 +11,13 @@
 #include "formats/testing/files.h"
 #include "formats/testing/sample_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
-using testing::OpList;
-using testing::ReadAllRecords;
-using testing::WriteLog;
 
 class LogPartsFound : public ::testing::Test {
  protected:
@@ -165,7 +161,7 @@ TEST_F(LogPartsFound, Together_TheyAreReadAndRepairedAsOneLog) {
   ASSERT_TRUE(RepairLog(OpenJoined(parts.paths, "cap").value(), sink));
   auto copy = OpenLog(MakeMemorySource(sink.text)).value();
   std::vector<std::string> texts;
-  const testing::ReadBack back = ReadAllRecords(*copy);
+  const ReadBack back = ReadAllRecords(*copy);
   for (const Op& op : back.ops.ops())
     if (const auto* note = std::get_if<Note>(&op.body)) texts.push_back(note->text);
   EXPECT_THAT(texts, ElementsAre("state", "0", "1", "2"));
@@ -179,4 +175,4 @@ TEST_F(LogPartsFound, Names_SortNaturally) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing
