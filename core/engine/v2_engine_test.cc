@@ -8,14 +8,8 @@
 
 #include "core/testing/chunk_dsl.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Buffer;
-using testing::Chunk;
-using testing::NoPackets;
-using testing::On;
-using testing::Packets;
 
 /// What all releases of V2 do alike.
 class V2Test : public ::testing::TestWithParam<const char*> {};
@@ -340,4 +334,4 @@ TEST_P(V2Test, Stalls_AGapBeforeThemIsReportedOnce) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

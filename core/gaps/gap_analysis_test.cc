@@ -13,21 +13,8 @@
 #include "core/testing/loss_story.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Chunk;
-
-using testing::Key;
-using testing::kFillGaps;
-using testing::kGapMs;
-using testing::Kilo;
-using testing::LostIn;
-using testing::Of;
-using testing::OnlyGap;
-using testing::Story;
-using testing::Sub;
-using testing::Uint;
 
 TEST(Gaps, NothingLost_NothingReported) {
   const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
@@ -343,4 +330,4 @@ TEST(Gaps, Split_WhenSomethingBetweenWasRead) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -8,18 +8,8 @@
 #include "core/perfetto/data_loss.h"
 #include "core/testing/loss_story.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Chunk;
-using testing::Key;
-using testing::kFillGaps;
-using testing::kGapMs;
-using testing::Kilo;
-using testing::LostIn;
-using testing::Of;
-using testing::OnlyGap;
-using testing::Story;
 
 bool ProvesNoLoss(const GapReport& report) {
   const GapSelection all(report, 0, {}, 0);
@@ -302,4 +292,4 @@ TEST(LossSigns, FlushTimedOut_IsCounted) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -9,14 +9,10 @@
 #include "core/testing/graph_run.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::GraphRun;
-using testing::Request;
 
 /// Packets of an even number of these bytes are what the service lets through: field 2 is 16.
 constexpr char kFill = '\x10';
@@ -338,4 +334,4 @@ TEST(ChunkGraph, WorstFirst) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -9,14 +9,10 @@
 #include "core/testing/graph_run.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::GraphRun;
-using testing::Request;
 
 /// "0 1:1#0 48 (8/29)": offset, chunk, bytes, consumed of payload; "3056 padding 1040".
 std::vector<std::string> Map(const BufferLayout& layout) {
@@ -166,4 +162,4 @@ TEST(Layout, Grid_ShowsWhoHasMostOfACell) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -7,14 +7,10 @@
 #include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::OpsInMemory;
-using testing::Request;
 
 class AddedBuffersTest : public ::testing::Test {
  protected:
@@ -74,4 +70,4 @@ TEST_F(AddedBuffersTest, TheConfigIsAddedIfTheLogHasNone) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

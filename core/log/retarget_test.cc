@@ -7,15 +7,10 @@
 #include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::OpsInMemory;
-using testing::Request;
-using testing::SessionLog;
 
 RetargetRule Writer(uint16_t producer, uint16_t writer, uint16_t buffer) {
   return {ProducerId{producer}, WriterId{writer}, BufferId{buffer}};
@@ -183,4 +178,4 @@ TEST(Split, WithoutRules_ChangesNothing) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

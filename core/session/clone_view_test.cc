@@ -16,15 +16,11 @@
 #include "core/session/replay_outcome.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
-using testing::SessionLog;
 
 Op Record(OpBody body) { return {.time_ns = {}, .body = std::move(body)}; }
 Op CloneOp(uint64_t clone, uint16_t buffer, bool transfer = false) {
@@ -419,4 +415,4 @@ TEST(CloneStreams, EachCloneEqualsAFreshReplayOfThePrefix) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -10,14 +10,8 @@
 #include "core/testing/message_text.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::BufferOp;
-using testing::Chunk;
-using testing::Request;
-using testing::Sub;
-using testing::Uint;
 
 class TraceProcessorStatsTest : public ::testing::Test {
  protected:
@@ -111,4 +105,4 @@ TEST_F(TraceProcessorStatsTest, FinalFlush) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

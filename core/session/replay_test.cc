@@ -4,15 +4,11 @@
 
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
-using testing::SessionLog;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
@@ -168,4 +164,4 @@ TEST_F(ReplayTest, PassBytes_OfNothingComesToAnEnd) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -8,17 +8,11 @@
 #include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
-using testing::SessionLog;
-using testing::Sub;
-using testing::Uint;
 
 constexpr uint64_t kReadMs = 1'000'000;
 
@@ -62,7 +56,7 @@ LookAhead LogWithReads(const std::vector<bool>& finished) {
       if (!is_finished) read.max_bytes = 1;
       ops.push_back({.time_ns = {}, .body = read});
     }
-    return std::make_unique<testing::OpsInMemory>(std::move(ops));
+    return std::make_unique<OpsInMemory>(std::move(ops));
   });
 }
 
@@ -356,4 +350,4 @@ TEST_F(LastReadTest, TheLogsOwnSizeIsNoOtherBuffer) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

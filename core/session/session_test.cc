@@ -6,18 +6,12 @@
 #include "core/testing/message_text.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Request;
-using testing::SessionLog;
-using testing::Sub;
-using testing::Uint;
 
 class SessionTest : public ::testing::Test {
  protected:
@@ -455,4 +449,4 @@ TEST(SequenceIds, CountFromTwoInOrderOfUse) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -10,24 +10,15 @@
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::ChunkRequest;
-using testing::CommitOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::EveryKind;
 using ::testing::Field;
-using testing::FrameOffsets;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
-using testing::OpList;
-using testing::ReadLog;
 using ::testing::SizeIs;
-using testing::SmallSession;
-using testing::WriteLog;
 
 constexpr size_t kCheckedFrame = 300;
 
@@ -216,10 +207,10 @@ TEST_F(CommitLogCheck, Repair_OfAnIntactLogChangesNothing) {
 }
 
 TEST_F(CommitLogCheck, Captures_SurviveTheCommitLog) {
-  for (const std::string& name : testing::ListTestdata("captures", "session.ops.jsonl.zst")) {
-    auto text = OpenLog(testing::TestdataPath(name).string());
+  for (const std::string& name : ListTestdata("captures", "session.ops.jsonl.zst")) {
+    auto text = OpenLog(TestdataPath(name).string());
     ASSERT_TRUE(text) << name;
-    testing::ReadBack ops = testing::ReadAllRecords(**text);
+    ReadBack ops = ReadAllRecords(**text);
     ASSERT_FALSE(ops.error) << ops.error->ToString();
     OpList with_header;
     LogHeader header = ImportHeader();
@@ -227,10 +218,10 @@ TEST_F(CommitLogCheck, Captures_SurviveTheCommitLog) {
     with_header.Add({}, header);
     for (const Op& op : ops.ops.ops()) with_header.Add(op);
     const std::string log = WriteLog(with_header);
-    EXPECT_TRUE(testing::SameOps(ReadLog(log).ops, with_header)) << name;
+    EXPECT_TRUE(SameOps(ReadLog(log).ops, with_header)) << name;
     EXPECT_THAT(Verify(log).damage, IsEmpty()) << name;
   }
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

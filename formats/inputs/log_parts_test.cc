@@ -12,17 +12,13 @@
 #include "formats/testing/sample_log.h"
 #include "formats/testing/string_sink.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
-using testing::OpList;
-using testing::ReadAllRecords;
-using testing::WriteLog;
 
 class LogPartsFound : public ::testing::Test {
  protected:
@@ -166,7 +162,7 @@ TEST_F(LogPartsFound, Together_TheyAreReadAndRepairedAsOneLog) {
   ASSERT_TRUE(RepairLog(OpenJoined(parts.paths, "cap").value(), sink));
   auto copy = OpenLog(MakeMemorySource(sink.text)).value();
   std::vector<std::string> texts;
-  const testing::ReadBack back = ReadAllRecords(*copy);
+  const ReadBack back = ReadAllRecords(*copy);
   for (const Op& op : back.ops.ops())
     if (const auto* note = std::get_if<Note>(&op.body)) texts.push_back(note->text);
   EXPECT_THAT(texts, ElementsAre("state", "0", "1", "2"));
@@ -180,4 +176,4 @@ TEST_F(LogPartsFound, Names_SortNaturally) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -10,26 +10,14 @@
 #include "formats/testing/frames.h"
 #include "formats/testing/sample_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using namespace std::string_literals;
 
-using testing::ChunkRequest;
-using testing::CommitOf;
-using testing::DataFrame;
-using testing::FrameOffsets;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
-using testing::OpList;
-using testing::ReadBack;
-using testing::ReadLog;
-using testing::SameOp;
-using testing::SameOps;
 using ::testing::SizeIs;
-using testing::SmallSession;
-using testing::WriteLog;
 
 constexpr size_t kSmallFrame = 300;  // one commit of SmallSession each
 
@@ -325,4 +313,4 @@ TEST(Damage, ToString_SaysWhatIsKnown) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -16,29 +16,16 @@
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::AppendAll;
-using testing::ChunkRequest;
-using testing::CommitOf;
 using ::testing::ElementsAre;
-using testing::EveryKind;
-using testing::ExpectWhole;
-using testing::FrameOffsets;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
-using testing::OpList;
-using testing::ReadBack;
-using testing::ReadLog;
-using testing::SameOps;
 using ::testing::SizeIs;
-using testing::SmallSession;
-using testing::WriteLog;
 
 std::string Decompressed(const std::string& log) {
-  return testing::ReadAll(*MakeZstdSource(MakeMemorySource(log)));
+  return ReadAll(*MakeZstdSource(MakeMemorySource(log)));
 }
 
 TEST(CommitLogWriter, RoundTrip_EveryKind) {
@@ -62,17 +49,17 @@ size_t CountOf(const std::string& text, const std::string& what) {
 }
 
 TEST(CommitLogWriter, StandardTools_DecompressedIsTheProtobufMessage) {
-  if (!testing::HasProtoc()) GTEST_SKIP() << "needs protoc";
+  if (!HasProtoc()) GTEST_SKIP() << "needs protoc";
   const OpList ops = EveryKind();
-  const std::string text = testing::DecodeWithProtoc("CommitLog", Decompressed(WriteLog(ops, 300)));
+  const std::string text = DecodeWithProtoc("CommitLog", Decompressed(WriteLog(ops, 300)));
   EXPECT_EQ(CountOf(text, "record {"), ops.size());
   EXPECT_THAT(text, HasSubstr("chunks_to_move {"));
 }
 
 TEST(CommitLogWriter, StandardTools_ConcatenatedLogsAreOneMessage) {
-  if (!testing::HasProtoc()) GTEST_SKIP() << "needs protoc";
+  if (!HasProtoc()) GTEST_SKIP() << "needs protoc";
   const std::string log = WriteLog(SmallSession(3)) + WriteLog(SmallSession(4, "b"));
-  const std::string text = testing::DecodeWithProtoc("CommitLog", Decompressed(log));
+  const std::string text = DecodeWithProtoc("CommitLog", Decompressed(log));
   EXPECT_EQ(CountOf(text, "record {"), 5u + 6u);
 }
 
@@ -271,9 +258,8 @@ TEST(CommitLogWriter, Malformed_RequestIsKeptAndTheLogStaysAMessage) {
   ops.Add({}, HeaderOf("a")).Add({}, CommitOf("\x0a\x7f too short"));
   const std::string log = WriteLog(ops);
   EXPECT_TRUE(SameOps(ReadLog(log).ops, ops));
-  if (!testing::HasProtoc()) GTEST_SKIP() << "needs protoc";
-  EXPECT_THAT(testing::DecodeWithProtoc("CommitLog", Decompressed(log)),
-              HasSubstr("malformed_request:"));
+  if (!HasProtoc()) GTEST_SKIP() << "needs protoc";
+  EXPECT_THAT(DecodeWithProtoc("CommitLog", Decompressed(log)), HasSubstr("malformed_request:"));
 }
 
 TEST(CommitLogWriter, Refuses_WhatCannotBe) {
@@ -333,4 +319,4 @@ TEST(ToolVersion, IsTheBuilds_InCMakeLists) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

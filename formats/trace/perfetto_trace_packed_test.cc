@@ -16,17 +16,14 @@
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::Deflated;
 using ::testing::ElementsAre;
-using testing::Gzipped;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sub;
 
-std::string Zstd(const std::string& text) { return testing::DataFrame(text, /*checksum=*/false); }
+std::string Zstd(const std::string& text) { return DataFrame(text, /*checksum=*/false); }
 
 /// A packet of sequence 2 with this text.
 std::string PacketField(const std::string& text) {
@@ -198,4 +195,4 @@ TEST(InflateSource, EndsAndDamage) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -15,15 +15,11 @@
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::Import;
-using testing::Imported;
-using testing::Sub;
-using testing::Uint;
 
 // Traces made field by field.
 
@@ -54,8 +50,7 @@ std::string WriterStats(uint64_t sequence, uint64_t buffer) {
 }
 
 TEST(TraceImport, BuffersOfACapture_AreThoseOfItsConfigAndStatistics) {
-  const Imported imported =
-      Import(testing::ReadTestdata("captures/two-buffers-v2/trace.pftrace.zst"));
+  const Imported imported = Import(ReadTestdata("captures/two-buffers-v2/trace.pftrace.zst"));
   EXPECT_THAT(imported.records, ::testing::Contains("buffer 0 262144 ring_buffer 'v2'"));
   EXPECT_THAT(imported.records, ::testing::Contains("buffer 1 65536 discard 'v2'"));
   std::set<std::string> targets;
@@ -66,10 +61,10 @@ TEST(TraceImport, BuffersOfACapture_AreThoseOfItsConfigAndStatistics) {
 }
 
 TEST(TraceImport, StreamedCapture_KeepsItsReads) {
-  const Imported imported = Import(testing::ReadTestdata("captures/stream-v2/trace.pftrace.zst"));
+  const Imported imported = Import(ReadTestdata("captures/stream-v2/trace.pftrace.zst"));
   EXPECT_EQ(std::ranges::count(imported.records, "read unknown"), 5);
   EXPECT_EQ(imported.records.back(), "read final");
-  const Imported at_end = Import(testing::ReadTestdata("captures/ring-v2/trace.pftrace.zst"));
+  const Imported at_end = Import(ReadTestdata("captures/ring-v2/trace.pftrace.zst"));
   EXPECT_EQ(std::ranges::count(at_end.records, "read unknown"), 0);
 }
 
@@ -117,7 +112,7 @@ TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
   EXPECT_EQ(imported.report.untimed, 2u);
   EXPECT_EQ(imported.report.late, 1u);
   const TraceContent replayed =
-      ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(imported.log))).value();
+      ReadTraceContent(MakeMemorySource(ReplayToTrace(imported.log))).value();
   std::vector<std::string> contents;
   for (const ContentPacket& packet : replayed.packets)
     contents.push_back(packet.content.substr(packet.content.rfind('\x5A') + 2));
@@ -206,7 +201,7 @@ TEST(TraceImport, FieldsOfTheService_AreTakenOutWhereverTheyStand) {
       Import(Packet(Uint(3, 1000) + Uint(10, 7) + Uint(8, 5) + Sub(11, "old")) +
              Packet(own_loss + Uint(8, 6) + Sub(11, "x") + Trusted(7, 42, 64)));
   const TraceContent replayed =
-      ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(imported.log))).value();
+      ReadTraceContent(MakeMemorySource(ReplayToTrace(imported.log))).value();
   ASSERT_EQ(replayed.packets.size(), 2u);
   EXPECT_EQ(replayed.packets[0].content, Uint(8, 5) + Sub(11, "old"));
   EXPECT_EQ(replayed.packets[1].content, own_loss + Uint(8, 6) + Sub(11, "x"));
@@ -243,4 +238,4 @@ TEST(TraceImport, TornTrace_GivesWhatIsWhole) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

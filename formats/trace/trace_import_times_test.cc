@@ -11,14 +11,10 @@
 #include "formats/testing/import_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::Import;
-using testing::Imported;
-using testing::Sub;
-using testing::Uint;
 
 /// A packet with what the service appends.
 std::string Appended(const std::string& content, uint32_t sequence = 7) {
@@ -77,4 +73,4 @@ TEST(TraceImportTimes, ARemoteMachineHasClocksOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing
