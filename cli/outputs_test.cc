@@ -92,7 +92,6 @@ TEST_P(Outputs, ReplaceOtherFilesOnlyByForce) {
 INSTANTIATE_TEST_SUITE_P(
     Cli, Outputs,
     ::testing::Values(OutputCase{"replay", {"replay", "in.ops.jsonl", "-o"}},
-                      OutputCase{"lost", {"replay", "in.ops.jsonl", "--lost"}},
                       OutputCase{"events", {"replay", "in.ops.jsonl", "--events"}},
                       OutputCase{"graph_svg", {"graph", "in.ops.jsonl", "--format", "svg", "-o"}},
                       OutputCase{"timeline", {"timeline", "in.ops.jsonl", "-o"}},
@@ -112,7 +111,7 @@ TEST(OutputsOfMany, TwoOutputsAreTwoFiles) {
   const TempFolder folder;
   MemoryRun memory;
   const std::string file = folder.File("x");
-  EXPECT_EQ(RunApp(std::vector<std::string>{"replay", kInput, "-o", file, "--lost", file},
+  EXPECT_EQ(RunApp(std::vector<std::string>{"replay", kInput, "-o", file, "--events", file},
                    memory.streams),
             2);
   EXPECT_THAT(memory.err.text, HasSubstr("two outputs of the command are this file"));

@@ -292,20 +292,6 @@ TEST(Doctor, ATextThatMayBeAConfig) {
   EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("--config")));
 }
 
-TEST(Doctor, LostPacketsAreNotJudgedAsATrace) {
-  TempFolder folder;
-  const std::string lost = folder.File("lost.pftrace");
-  ASSERT_EQ(
-      RunCommand(ReplayCommand(), {RS_TESTDATA "/inputs/lost-names.ops.jsonl", "--lost", lost})
-          .error,
-      "");
-  const Ran ran = RunDoctorOn({"--brief", lost});
-  EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("This is not the trace of a session"));
-  EXPECT_THAT(TextsOf(DocumentOf({lost})["traces"][0]["findings"], "rule"),
-              ElementsAre("trace.lost_packets"));
-}
-
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {
   const std::string text = RunDoctorOn({Capture("discard-v2/session.ops.jsonl.zst")}).out;
   EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.740 s."));

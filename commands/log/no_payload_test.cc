@@ -147,7 +147,6 @@ TEST(NoPayload, WhatNeedsPackets_IsRefused) {
     EXPECT_THAT(ran.error, HasSubstr("needs the content of packets"));
   };
   expect_refusal(ReplayCommand(), {"-o", folder.File("out.pftrace")});
-  expect_refusal(ReplayCommand(), {"--lost", folder.File("out.pftrace")});
   expect_refusal(DumpCommand(), {"--decode"});
   EXPECT_EQ(folder.FileCount(), 1u);
   const Ran recorded =

@@ -45,6 +45,8 @@ constexpr struct {
     {"--order", "'record' always has the service's order"},
     {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
     {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
+    {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},
+    {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
 };
 
 /// Commands that people do not type.

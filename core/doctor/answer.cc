@@ -165,7 +165,6 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   if (examiner.is_of_log()) return ReplayAnswerOf(diagnosis, examiner);
   Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
-  if (IsLostTrace(examiner.facts.service_version)) return answer;  // of no session
   const std::vector<Finding>& findings = diagnosis.findings;
   answer.Add("Lost", LostText(examiner));
   const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {

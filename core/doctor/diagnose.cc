@@ -79,11 +79,6 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 
 Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
-  if (IsLostTrace(facts.service_version)) {
-    ExamineLostTrace(examiner);
-    return Conclude(examiner,
-                    "This is not the trace of a session: it has the packets that a session lost.");
-  }
   if (replay != nullptr) examiner.findings = replay->findings;
   for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
                              ExamineFtrace, ExamineClocks, ExamineConfig})

@@ -116,8 +116,6 @@ std::vector<Case> Cases() {
          f.errors = {{12, "no packet"}};
          f.error_count = 1;
        }},
-      {"trace.lost_packets",
-       [](TraceFacts& f) { f.service_version = "ringscope 0.1.0 (lost packets)"; }},
       {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
       {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
       {"trace.joined", [](TraceFacts& f) { f.sessions = 2; }},

@@ -75,8 +75,6 @@ class Examiner {
 // The examinations, by their subject.
 
 void ExamineFile(Examiner& examiner);
-/// In place of all others: of packets that ringscope wrote as lost.
-void ExamineLostTrace(Examiner& examiner);
 void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);

@@ -194,15 +194,4 @@ void ExamineSession(Examiner& examiner) {
   ExamineService(examiner);
 }
 
-void ExamineLostTrace(Examiner& examiner) {
-  ExamineDamage(examiner);
-  examiner.Add(
-      "trace.lost_packets",
-      fmt::format("The file has {}: those that a session lost, and events on what became of them.",
-                  Count(examiner.facts.all.packets, "packet")),
-      {.cause = "It was written by 'ringscope replay --lost'.",
-       .proof = "system_info, the first packet of the file, names ringscope and what it wrote."});
-  examiner.Unknown("What is wrong with the session: its log or its trace shows it, not this file.");
-}
-
 }  // namespace ringscope

@@ -159,19 +159,5 @@ TEST(Diagnose, AnEmptyFileHasNoPacketsThatCanBeRead) {
   EXPECT_TRUE(diagnosis.well.empty()) << diagnosis.well.front();
 }
 
-TEST(Diagnose, LostPacketsAreNoTrace) {
-  TraceFacts facts = FactsOfALog(5);
-  facts.stats_packets = 0;
-  facts.service_version = "ringscope 0.1.0 (lost packets)";
-  const Diagnosis diagnosis = Diagnose(facts);
-  ASSERT_EQ(diagnosis.findings.size(), 1u);
-  EXPECT_EQ(diagnosis.findings[0].rule->id, std::string_view("trace.lost_packets"));
-  EXPECT_EQ(diagnosis.harm, Harm::kInfo);
-  EXPECT_THAT(diagnosis.answer.headline, StartsWith("This is not the trace of a session"));
-  EXPECT_TRUE(diagnosis.answer.lines.empty());
-  facts.service_version = "ringscope 0.1.0";  // the trace of a replay
-  EXPECT_NE(FindingOf(Diagnose(facts), "trace.no_stats"), nullptr);
-}
-
 }  // namespace
 }  // namespace ringscope

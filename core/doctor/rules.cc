@@ -17,10 +17,6 @@ constexpr std::array kRules = {
          "at the next packet that it can find.",
          "Copy the file once more from where it was recorded. Traces that were cut or joined by "
          "other tools must be cut between packets."},
-    Rule{"trace.lost_packets", Harm::kInfo, "Packets that a session lost",
-         "'ringscope replay --lost' wrote the file: it has the packets that the buffers of a log "
-         "lost, and events on what became of them. Nothing else but damage is looked for.",
-         "Examine the log, or the trace of the session."},
     Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
          "It ends within a packet, or it has no statistics at its end, which the service writes "
          "last.",

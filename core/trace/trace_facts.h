@@ -175,17 +175,6 @@ struct TraceFacts : MachineFacts {
   }
 };
 
-// The SystemInfo of a file that ringscope wrote has "ringscope 0.1.0 (lost packets)" in place of
-// the service's version.
-
-inline constexpr std::string_view kOwnVersionStart = "ringscope ";
-/// Ends the version where the file has the packets that a session lost, in place of those in its
-/// trace.
-inline constexpr std::string_view kLostPacketsMark = " (lost packets)";
-inline bool IsLostTrace(std::string_view version) {
-  return version.starts_with(kOwnVersionStart) && version.ends_with(kLostPacketsMark);
-}
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_

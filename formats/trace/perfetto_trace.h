@@ -41,7 +41,7 @@ class TraceWriter : public ReplayListener {
   /// A packet with the trusted fields that the service appends. Invalid packets are left out.
   Status AddPacket(const SessionPacket& packet);
   /// The packet that tells the file from one of a service: see service_packets.h. Write it first.
-  void AddTool(std::string_view mark = {});
+  void AddTool();
   /// Packets of the service itself (sequence 1); messages as they are in the packet.
   Status AddTraceConfig(Bytes config);
   Status AddClockSnapshot(Bytes snapshot);

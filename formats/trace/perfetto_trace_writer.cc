@@ -124,8 +124,8 @@ Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   return FlushIfLarge();
 }
 
-void TraceWriter::AddTool(std::string_view mark) {
-  pending_ += ToolPacket(mark);
+void TraceWriter::AddTool() {
+  pending_ += ToolPacket();
   ++packets_;
 }
 

@@ -21,10 +21,10 @@ Bytes FirstField(Bytes message, uint32_t number) {
 
 }  // namespace
 
-std::string ToolPacket(std::string_view mark) {
+std::string ToolPacket() {
   std::string info, packet, out;
   wire::AppendBytes(info, proto::SystemInfo::kTracingServiceVersion,
-                    wire::AsBytes(fmt::format("{} {}{}", kToolName, kToolVersion, mark)));
+                    wire::AsBytes(fmt::format("{} {}", kToolName, kToolVersion)));
   wire::AppendBytes(packet, proto::TracePacket::kSystemInfo, wire::AsBytes(info));
   AppendTrustedFields(packet, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
   wire::AppendBytes(out, proto::Trace::kPacket, wire::AsBytes(packet));

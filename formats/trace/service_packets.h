@@ -19,8 +19,7 @@ std::string ServiceEventName(uint32_t event);
 
 /// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
 /// names this program where that of a service has the service's version.
-/// @param mark after the version: what the file is, if it is no trace of a session
-std::string ToolPacket(std::string_view mark = {});
+std::string ToolPacket();
 /// Returns true if a trace begins with it, as any version wrote it.
 bool BeginsWithToolPacket(Bytes start);
 inline constexpr OutputKind kTraceOutput = {"a trace", false, BeginsWithToolPacket};

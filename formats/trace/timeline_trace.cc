@@ -5,12 +5,41 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/base/wire.h"
 #include "core/log/life_event.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/session/buffer_event.h"
 
 namespace ringscope {
+namespace {
+
+/// A moment of a log on the time axis of the trace, ns. A log without times takes a microsecond for
+/// each record.
+uint64_t TimeOf(const LogMoment& moment) {
+  return moment.time_ns.value_or(moment.record.value_or(0) * 1000);
+}
+
+}  // namespace
+
+TimelineTrace::TimelineTrace(ByteSink& sink) : trace_(sink), events_(trace_) { trace_.AddTool(); }
+
+auto TimelineTrace::BufferTrack(BufferId buffer) -> Track {
+  Track& track = buffer_tracks_[buffer];
+  if (track == Track::kNone) track = events_.AddTrack(fmt::format("buffer {}", Raw(buffer)));
+  return track;
+}
+
+auto TimelineTrace::SequenceTrack(BufferId buffer, SequenceKey sequence) -> Track {
+  Track& track = sequence_tracks_[{buffer, sequence}];
+  if (track == Track::kNone) track = events_.AddTrack(notes_.NameOf(sequence), BufferTrack(buffer));
+  return track;
+}
 
 void TimelineTrace::OnRecord(const Op& op, const LogMoment& moment) {
-  LossTrace::OnRecord(op, moment);
+  notes_.OnRecord(op, moment);
+  if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+    if (status_) status_ = trace_.AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
   lives_.OnRecord(op, moment);
   // Times of a log may step back a little; those of the trace do not.
   ShowGauges();
@@ -70,7 +99,8 @@ void TimelineTrace::OnReadBegun(BufferId id) {
 
 Status TimelineTrace::OnPacket(const SessionPacket& packet) {
   buffers_[packet.buffer].read += {1, packet.packet->size};
-  return LossTrace::OnPacket(packet);
+  RS_RETURN_IF_ERROR(status_);
+  return events_.status();
 }
 
 void TimelineTrace::OnReadDone(BufferId id, uint64_t) {
@@ -94,7 +124,7 @@ void TimelineTrace::OnBufferEvent(const BufferEvent& event) {
 
 void TimelineTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                             std::optional<Refusal> refusal) {
-  LossTrace::OnChunk(buffer, commit, refusal);
+  notes_.OnChunk(buffer, commit, refusal);
   lives_.OnChunk(buffer, commit, refusal);
 }
 
@@ -121,11 +151,29 @@ void TimelineTrace::OnPacketFate(const PacketAccount& account) {
   loss.count += {1, account.size};
 }
 
+void TimelineTrace::ShowLoss(const Loss& loss) {
+  const PacketAccount& first = loss.first;
+  Args args = {{"cause", Name(first.cause)},
+               {"packets", loss.count.packets},
+               {"bytes", loss.count.bytes},
+               {"chunk", first.first_chunk},
+               {"last_chunk", loss.last_chunk},
+               {"first_content", ContentName(first.facts.content)},
+               {"record", first.decided.record.value_or(0)}};
+  if (first.own_fault) args.push_back({"buffer_bug", uint64_t{1}});
+  if (first.culprit) args.push_back({"culprit", ToString(*first.culprit)});
+  if (first.loss_bits != 0) args.push_back({"loss_bits", LossBitsToString(first.loss_bits)});
+  events_.Instant(SequenceTrack(first.buffer, first.sequence), TimeOf(first.decided),
+                  Name(first.fate), args);
+}
+
 Status TimelineTrace::Finish(std::string_view remark) {
   for (const auto& [id, buffer] : buffers_) events_.Instant(buffer.reads_track, now_, remark);
   ShowGauges();
   for (const auto& [id, loss] : losses_) ShowLoss(loss);
-  return FinishTrace();
+  RS_RETURN_IF_ERROR(status_);
+  RS_RETURN_IF_ERROR(events_.status());
+  return trace_.Finish();
 }
 
 }  // namespace ringscope

@@ -9,26 +9,29 @@
 #include <utility>
 
 #include "core/graph/chunk_lifetimes.h"
-#include "formats/trace/loss_trace.h"
+#include "core/ledger/ledger.h"
+#include "core/session/session_notes.h"
+#include "formats/trace/track_events.h"
 
 namespace ringscope {
 
 /// Writes the buffers over time as a Perfetto trace: fill levels, read passes, wraps, losses, and
-/// what happens to the tracing session. Losses are in the file when they are certain. Memory:
-/// O(chunks held + sequences).
-class TimelineTrace : public LossTrace {
+/// what happens to the tracing session. Losses are in the file when they are certain. Give it to a
+/// replay as a listener after the ledger, and to the ledger. Memory: O(chunks held + sequences).
+class TimelineTrace : public ReplayListener, public LedgerSink {
  public:
   struct Counts {
     uint64_t passes = 0;  // that read the buffers
     uint64_t lost_packets = 0;
   };
-  explicit TimelineTrace(ByteSink& sink) : LossTrace(sink) {}
+  explicit TimelineTrace(ByteSink& sink);
 
   /// At the end of the log. Writes out what is pending.
   /// @param remark is shown at the end of each buffer's reads: "read as recorded"
   Status Finish(std::string_view remark);
   const Counts& counts() const { return counts_; }
 
+  bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override { lives_.OnBufferReplaced(buffer); }
@@ -41,6 +44,9 @@ class TimelineTrace : public LossTrace {
   void OnPacketFate(const PacketAccount& account) override;
 
  private:
+  using Args = TrackEventWriter::Args;
+  using Track = TrackEventWriter::Track;
+
   /// Packets of a sequence that were lost together.
   struct Loss {
     PacketAccount first;
@@ -61,10 +67,16 @@ class TimelineTrace : public LossTrace {
 
   void ShowGauges();
   void Sample(BufferId id);
-  void ShowLoss(const Loss& loss) {
-    AddLoss(TimeOf(loss.first.decided), loss.first, loss.last_chunk, loss.count);
-  }
+  Track BufferTrack(BufferId buffer);
+  Track SequenceTrack(BufferId buffer, SequenceKey sequence);
+  void ShowLoss(const Loss& loss);
 
+  TraceWriter trace_;
+  TrackEventWriter events_;
+  SessionNotes notes_;
+  std::map<BufferId, Track> buffer_tracks_;
+  std::map<std::pair<BufferId, SequenceKey>, Track> sequence_tracks_;
+  Status status_;
   ChunkLifeListener ignored_;
   ChunkLifetimes lives_{ignored_};  // for the bytes held
   uint64_t now_ = 0;
