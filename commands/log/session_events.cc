@@ -39,15 +39,6 @@ void ListFields(JsonFieldWriter& io, const LifeEvent& event) {
   if (!event.Is<TraceConfigRecord>()) io.UnlessEmpty("detail", Printable(event.detail));
 }
 
-void ListFields(JsonFieldWriter& io, const InstanceStory& source) {
-  io("producer", source.producer, "instance", source.instance, "name", Printable(source.name),
-     "buffer", source.buffer);
-  io.UnlessEmpty("session", source.session, "set_up_ns", source.set_up_ns, "started_ns",
-                 source.started_ns, "reported_start_ns", source.reported_start_ns, "stopped_ns",
-                 source.stopped_ns, "reported_stop_ns", source.reported_stop_ns);
-  io("started", source.started, "stopped", source.stopped);
-}
-
 void ListFields(JsonFieldWriter& io, const FlushAccount::Answer& answer) {
   io("producer", answer.producer, "acknowledged", answer.acknowledged);
   io.UnlessEmpty("latency_ns", answer.latency_ns());
@@ -363,30 +354,6 @@ void ReportIdleSources(Report& report, const std::vector<SourceFinding>& finding
         fmt::format("{}and {} more\n", margin, WithCommas(findings.size() - kFindingsShown)));
 }
 
-void ReportFlushLatency(Report& report, const SessionStory& story) {
-  Table table({{"flushes of", Align::kLeft},
-               DataColumn("producer"),
-               DataColumn("name"),
-               {"asked", Align::kRight, "asked"},
-               {"answered", Align::kRight, "acknowledged"},
-               {"missed", Align::kRight, "missed"},
-               {"mean", Align::kRight, "mean_ns"},
-               {"slowest", Align::kRight, "max_ns"},
-               {"flush", Align::kRight, "max_flush"}});
-  for (const ProducerFlushes& producer : story.producers) {
-    const auto if_timed = [&](Cell cell) {
-      return producer.timed == 0 ? Cell("-", Json()) : std::move(cell);
-    };
-    table.AddRow({ProducerText(producer.producer, producer.name), DataCell(Raw(producer.producer)),
-                  DataCell(Printable(producer.name)), CountCell(producer.asked),
-                  CountCell(producer.acknowledged), CountCell(producer.missed()),
-                  if_timed(DurationCell(producer.mean_ns())),
-                  if_timed(DurationCell(producer.max_ns)),
-                  if_timed(NumberCell(producer.max_flush))});
-  }
-  report.Add("flush_latency", table, kEventsIndent);
-}
-
 }  // namespace
 
 std::string FlushReasonText(uint64_t flags) {
@@ -402,11 +369,9 @@ void ReportEvents(Report& report, const SessionSummary& session) {
   report.Data("start_ns", FieldsToJson(session.first_time_ns));
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));
-  report.Data("data_sources", FieldsToJson(story.instances));
   ReportIdleSources(report, story.findings);
   if (report.is_text()) EventLines(report, session, story).Print();
   report.Data("flushes", FieldsToJson(story.flushes));
-  ReportFlushLatency(report, story);
 }
 
 }  // namespace ringscope

@@ -11,9 +11,8 @@ namespace ringscope {
 /// "periodic", "before the stop, by the perfetto command"; empty: not known.
 std::string FlushReasonText(uint64_t flags);
 
-/// Reports what happened in a session: lines for people, `events`, `configs`, `data_sources` and
-/// `flushes` for programs; for both, data sources without data, and how fast producers acknowledge
-/// flushes. Of many events alike the first ones have a line each, and one line counts the others.
+/// Reports what happened in a session: lines for people, `events`, `configs` and `flushes` for
+/// programs; for both, data sources without data. Of many events alike the first ones have a line each, and one line counts the others.
 void ReportEvents(Report& report, const SessionSummary& session);
 
 }  // namespace ringscope

@@ -23,6 +23,15 @@ struct ProducerStory {
   bool asked = false;             // for one of them
 };
 
+/// A data source of a producer that took part in a session.
+struct SourceInstance {
+  ProducerId producer{};
+  std::string name;
+  BufferId buffer{};
+  std::optional<uint64_t> session;
+  bool started = false;  // it was asked to
+};
+
 /// Builds a story event by event.
 class StoryBuilder {
  public:
@@ -41,18 +50,15 @@ class StoryBuilder {
       refused_.insert(event.session.value_or(0));
     } else if (event.Is<DataSourceSetUp>()) {
       AddSetUp(event, producer);
-    } else if (const auto found = instances_.find({producer, event.instance.value_or(0)});
-               event.instance && found != instances_.end()) {
-      AddToInstance(event, story_.instances[found->second]);
+    } else if (event.Is<DataSourceStarted>()) {
+      knows_starts_ = true;
+      const auto latest = latest_.find({producer, event.instance.value_or(0)});
+      if (latest != latest_.end()) instances_[latest->second].started = true;
     }
   }
 
   SessionStory Finish(const SessionSummary& session) {
     flushes_.Finish();
-    for (auto& [id, answers] : answers_) {
-      answers.name = producers_[id].name;
-      story_.producers.push_back(answers);
-    }
     if (knows_sources_) FindUnmatched();
     if (!session.truncated && session.recorder_gaps == 0) FindSilent(session);
     return std::move(story_);
@@ -73,49 +79,17 @@ class StoryBuilder {
     flushes_.Apply(op);
   }
 
-  void AddFlush(const FlushAccount& flush) {
-    for (const FlushAccount::Answer& answer : flush.answers) {
-      ProducerFlushes& producer = answers_[answer.producer];
-      producer.producer = answer.producer;
-      ++producer.asked;
-      producer.acknowledged += answer.acknowledged ? 1 : 0;
-      const auto latency = answer.latency_ns();
-      if (!latency) continue;
-      ++producer.timed;
-      producer.sum_ns += *latency;
-      if (*latency < producer.max_ns) continue;
-      producer.max_ns = *latency;
-      producer.max_flush = flush.flush;
-    }
-    story_.flushes.push_back(flush);
-  }
-
   void AddSetUp(const LifeEvent& event, ProducerId producer) {
-    instances_[{producer, event.instance.value_or(0)}] = story_.instances.size();
-    story_.instances.push_back({.producer = producer,
-                                .instance = event.instance.value_or(0),
-                                .name = event.name,
-                                .buffer = event.buffer.value_or(BufferId{}),
-                                .session = event.session,
-                                .set_up_ns = event.time_ns});
+    latest_[{producer, event.instance.value_or(0)}] = instances_.size();
+    instances_.push_back({.producer = producer,
+                          .name = event.name,
+                          .buffer = event.buffer.value_or(BufferId{}),
+                          .session = event.session});
     producers_[producer].asked = true;
     for (ConfiguredInSession& source : configured_) {
       const bool same_session =
           !source.session || !event.session || *source.session == *event.session;
       if (same_session && source.source == event.name) source.set_up = true;
-    }
-  }
-
-  void AddToInstance(const LifeEvent& event, InstanceStory& instance) {
-    if (event.Is<DataSourceStarted>()) {
-      knows_starts_ = true;
-      instance.started = true;
-      instance.started_ns = event.time_ns;
-    } else if (event.Is<DataSourceStopped>()) {
-      instance.stopped = true;
-      instance.stopped_ns = event.time_ns;
-    } else if (event.Is<DataSourceNotified>()) {
-      (event.flag ? instance.reported_stop_ns : instance.reported_start_ns) = event.time_ns;
     }
   }
 
@@ -148,7 +122,7 @@ class StoryBuilder {
     std::set<std::pair<ProducerId, BufferId>> wrote;
     for (const SequenceSummary& sequence : session.sequences)
       if (sequence.commits > 0) wrote.emplace(sequence.sequence.producer, sequence.buffer);
-    for (const InstanceStory& instance : story_.instances) {
+    for (const SourceInstance& instance : instances_) {
       // A log without records of starts has those that were set up.
       const bool started = instance.started || !knows_starts_;
       // Chunks of other data sources of the producer in the buffer cannot be distinguished.
@@ -160,12 +134,12 @@ class StoryBuilder {
   }
 
   SessionStory story_;
-  FlushTracker flushes_{[this](const FlushAccount& flush) { AddFlush(flush); }};
+  FlushTracker flushes_{[this](const FlushAccount& flush) { story_.flushes.push_back(flush); }};
   std::vector<ConfiguredInSession> configured_;
   std::set<uint64_t> refused_;  // sessions
   std::map<ProducerId, ProducerStory> producers_;
-  std::map<ProducerId, ProducerFlushes> answers_;
-  std::map<std::pair<ProducerId, uint64_t>, size_t> instances_;  // the latest, in story_
+  std::vector<SourceInstance> instances_;                     // in order of set-up
+  std::map<std::pair<ProducerId, uint64_t>, size_t> latest_;  // in instances_, of a number
   bool knows_sources_ = false;  // the log has what producers registered
   bool knows_starts_ = false;
 };

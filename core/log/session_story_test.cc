@@ -135,24 +135,7 @@ TEST_F(SessionStoryTest, RefusedSession_AsksForNothing) {
   EXPECT_THAT(Findings(), ElementsAre("unused_producer a"));
 }
 
-TEST_F(SessionStoryTest, Instances_HaveTheirTimes) {
-  Producer(1, "app", {"a"});
-  SetUpSource(1, 7, "a", 1);
-  Start(1, 7);
-  Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = false});
-  Add(DataSourceStopped{.producer = ProducerId{1}, .instance = 7});
-  Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = true});
-  const SessionStory story = StoryOf(session_);
-  ASSERT_EQ(story.instances.size(), 1u);
-  const InstanceStory& instance = story.instances[0];
-  EXPECT_EQ(instance.set_up_ns, 3u);
-  EXPECT_EQ(instance.started_ns, 4u);
-  EXPECT_EQ(instance.reported_start_ns, 5u);
-  EXPECT_EQ(instance.stopped_ns, 6u);
-  EXPECT_EQ(instance.reported_stop_ns, 7u);
-}
-
-TEST_F(SessionStoryTest, Flushes_ByProducer) {
+TEST_F(SessionStoryTest, Flushes_AreThoseOfTheTracker) {
   Producer(1, "app", {});
   for (uint64_t flush = 1; flush <= 3; ++flush) {
     Add(FlushRequested{.flush = flush, .producer = ProducerId{1}});
@@ -160,14 +143,9 @@ TEST_F(SessionStoryTest, Flushes_ByProducer) {
     if (flush < 3) Add(FlushAcknowledged{ProducerId{1}, flush});
   }
   const SessionStory story = StoryOf(session_);
-  EXPECT_EQ(story.flushes.size(), 3u);
-  ASSERT_EQ(story.producers.size(), 1u);
-  EXPECT_EQ(story.producers[0].name, "app");
-  EXPECT_EQ(story.producers[0].asked, 3u);
-  EXPECT_EQ(story.producers[0].missed(), 1u);
-  EXPECT_EQ(story.producers[0].max_ns, 21u);
-  EXPECT_EQ(story.producers[0].max_flush, 2u);
-  EXPECT_EQ(story.producers[0].mean_ns(), 16u);
+  ASSERT_EQ(story.flushes.size(), 3u);
+  EXPECT_EQ(story.flushes[1].answers[0].latency_ns(), 21u);
+  EXPECT_FALSE(story.flushes[2].answers[0].acknowledged);
 }
 
 }  // namespace
