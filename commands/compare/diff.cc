@@ -139,7 +139,8 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   DiffOptions options = ToDiffOptions(args, clone);
   options.describe = OperationText;
   for (const Side side : kSides)
-    options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
+    if (!args.input.IsReadOnce())
+      options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
   std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;

@@ -178,7 +178,7 @@ constexpr std::array kGapColumns = {"session",
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
-  json["producer"] = ProducerText(selection.notes, gap.sequence);
+  json["producer"] = Printable(selection.notes.ProducerOf(gap.sequence));
   Json& names = json["names"] = Json::array();  // what packets of a content are about
   for (const KindCount& kind : gap.kinds)
     names.push_back({{"kind", ContentName(kind.content)},
@@ -285,7 +285,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
         }));
   write("sequences", "sequence", JsonArray(selection.sequences, [&](const SequenceGaps* sequence) {
           Json json = FieldsToJson(*sequence);
-          json["producer"] = ProducerText(selection.notes, sequence->sequence);
+          json["producer"] = Printable(selection.notes.ProducerOf(sequence->sequence));
           return json;
         }));
   if (!selection.is_filtered) write("programs", "program", ProgramsJson(outcome));

@@ -127,7 +127,7 @@ class GapsText {
     return sequences;
   }
   std::string PlaceText(const SequenceGaps& sequence) const {
-    return fmt::format("{}, buffer {}", NameText(notes_, sequence.sequence), Raw(sequence.buffer));
+    return fmt::format("{}, buffer {}", notes_.NameOf(sequence.sequence), Raw(sequence.buffer));
   }
 
   /// The answer, with the remedy: of the whole session.
@@ -228,7 +228,7 @@ class GapsText {
       const FateCount written = sequence.written(), lost = sequence.lost();
       std::vector<Cell> row = {ToString(sequence.sequence),
                                trace_id == 0 ? "-" : std::to_string(trace_id),
-                               Shortened(WriterText(notes_, sequence.sequence), kNameColumns)};
+                               Shortened(notes_.WriterOf(sequence.sequence), kNameColumns)};
       if (with_buffer) row.emplace_back(std::to_string(Raw(sequence.buffer)));
       row.insert(row.end(), {WithCommas(written.packets), WithCommas(lost.packets),
                              Percent(lost.packets, written.packets),
@@ -278,7 +278,7 @@ class GapsText {
     out_.Print("\n");
     out_.PrintWrapped(
         TextStyle::kBold,
-        fmt::format("{}, buffer {}, {}:", NameText(notes_, largest.sequence), Raw(largest.buffer),
+        fmt::format("{}, buffer {}, {}:", notes_.NameOf(largest.sequence), Raw(largest.buffer),
                     count == 1 ? ChunksText(largest) : Count(count, "gap")),
         fmt::format(" {} missing", PacketsText(group.lost)));
     if (count > 1)
@@ -349,7 +349,7 @@ class GapsText {
   std::string ReportedText(const ReportedLoss& loss) const {
     std::string text;
     if (loss.sequence)
-      text = NameText(notes_, *loss.sequence) + ", ";
+      text = notes_.NameOf(*loss.sequence) + ", ";
     else if (loss.producer)
       text = fmt::format("producer {}, ", Raw(*loss.producer));
     text += MomentText(notes_, loss.at);
@@ -408,7 +408,7 @@ class GapsText {
     PrintList("Read, but unusable because incremental state is missing", worst, "sequence",
               [&](const SequenceGaps* sequence) {
                 const UnusablePackets& unusable = sequence->unusable;
-                return fmt::format("{}: {} in {}, written {}", NameText(notes_, sequence->sequence),
+                return fmt::format("{}: {} in {}, written {}", notes_.NameOf(sequence->sequence),
                                    Count(unusable.count.packets, "packet"),
                                    Count(sequence->unusable_spans, "place"),
                                    SpanText(notes_, unusable.from_ns, unusable.to_ns));
@@ -444,7 +444,7 @@ class GapsText {
                 return fmt::format(
                     "{}: the producer itself reports losses before {}{}; how many packets it "
                     "dropped is not known{}",
-                    NameText(notes_, sequence->sequence), Count(all, "packet"),
+                    notes_.NameOf(sequence->sequence), Count(all, "packet"),
                     known == 0 ? ""
                                : fmt::format(", {} after packets in the gaps above that it aborted",
                                              known == all ? "all" : WithCommas(known) + " of them"),
@@ -474,7 +474,7 @@ class GapsText {
     PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {
                 return fmt::format("{}, buffer {}: {} ({}), by up to {} in chunk #{}",
-                                   NameText(notes_, stale.sequence), Raw(stale.buffer),
+                                   notes_.NameOf(stale.sequence), Raw(stale.buffer),
                                    Count(stale.stale, "packet"),
                                    ShareText(stale.stale, stale.packets),
                                    HumanDuration(stale.longest_ns), stale.longest_chunk);

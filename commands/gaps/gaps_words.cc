@@ -114,7 +114,7 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       fmt::arg("chunk", blame.chunk ? fmt::format("#{}", Raw(blame.chunk->chunk)) : "?"),
       fmt::arg("packets", Count(blame.count.packets, "packet")),
       fmt::arg("at", MomentText(notes, blame.at)),
-      fmt::arg("sequence", NameText(notes, gap.sequence)));
+      fmt::arg("sequence", notes.NameOf(gap.sequence)));
 }
 
 using Parts = std::vector<std::pair<std::string, uint64_t>>;
@@ -187,7 +187,7 @@ std::string TakersText(const Gap& gap, const ShownGaps& selection) {
     parts.emplace_back(sequence == gap.sequence ? "itself"
                        : sequence.producer == gap.sequence.producer
                            ? ToString(sequence)
-                           : NameText(selection.notes, sequence),
+                           : selection.notes.NameOf(sequence),
                        amount);
     all += amount;
   };
@@ -239,7 +239,7 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
                                 PeriodInWords(*remedies.read_period_ns)));
   }
   if (remedies.separate)
-    parts.push_back("a separate buffer for " + NameText(selection.notes, *remedies.separate));
+    parts.push_back("a separate buffer for " + selection.notes.NameOf(*remedies.separate));
   if (remedies.flush) parts.emplace_back("a flush before the read");
   if (remedies.larger_smb)
     parts.emplace_back(

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
@@ -326,9 +325,13 @@ Json FailureJson(const ProtoVm& vm, const RunOutcome& outcome) {
 /// Prints a line of JSON for each packet.
 Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const std::string text, ReadMessageFile(context, args.case_file));
-  RS_ASSIGN_OR_RETURN(const VmCase parsed, InFile(args.case_file, ParseVmCase(text)));
-  ProtoVm vm = MakeVm(args, parsed);
-  for (const std::string& packet : parsed.packets) {
+  Result<VmCase> parsed = ParseVmCase(text);
+  if (!parsed) {
+    parsed.error().where.path = args.case_file;
+    return tl::unexpected<Error>(std::move(parsed.error()));
+  }
+  ProtoVm vm = MakeVm(args, *parsed);
+  for (const std::string& packet : parsed->packets) {
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
     Json line = {{"result", Name(outcome.result)},
                  {"state", HexOf(vm.SerializeState())},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "commands/replays/session_reader.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
@@ -118,9 +119,7 @@ Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> sou
   const std::string path = source->path();
   Progress progress(context.console, fmt::format("examining {}", Printable(path)));
   const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
-  auto scanned = ScanTraceFile(std::move(source), update);
-  if (!scanned && scanned.error().where.path.empty()) scanned.error().where.path = path;
-  return scanned;
+  return InFile(path, ScanTraceFile(std::move(source), update));
 }
 
 void SayImported(const TraceLog& log, Console& console) {

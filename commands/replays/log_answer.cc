@@ -150,7 +150,7 @@ std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
                            [](const SequenceGaps* each) { return each->lost().packets; });
   return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
     return fmt::format("{} {}", ShareText(each->lost().packets, lost),
-                       NameText(notes, each->sequence));
+                       notes.NameOf(each->sequence));
   }));
 }
 
@@ -159,7 +159,7 @@ std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
   uint64_t all = 0;
   for (const EvictorCount& evictor : report.evictors) all += evictor.packets;
   return Joined(TextsOf(report.evictors, nullptr, [&](const EvictorCount& evictor) {
-    return fmt::format("{} {}", ShareText(evictor.packets, all), NameText(notes, evictor.sequence));
+    return fmt::format("{} {}", ShareText(evictor.packets, all), notes.NameOf(evictor.sequence));
   }));
 }
 
@@ -191,7 +191,7 @@ std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
   for (const SequenceGaps* sequence : sums.sequences) {
     if (!sequence->stall || sequence->stall->count.packets <= most) continue;
     most = sequence->stall->count.packets;
-    at = fmt::format("; most, {}, in {}", WithCommas(most), NameText(notes, sequence->sequence));
+    at = fmt::format("; most, {}, in {}", WithCommas(most), notes.NameOf(sequence->sequence));
     if (sequence->stall->at)
       at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
   }

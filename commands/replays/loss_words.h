@@ -14,18 +14,6 @@ namespace ringscope {
 
 /// "producer 3 'app'"; without a name: "producer 3".
 std::string ProducerText(ProducerId producer, const std::string& name);
-/// Name of the sequence's producer, fit for a terminal; empty: not known.
-inline std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
-  return Printable(notes.ProducerOf(sequence));
-}
-/// "demo-app/render", process and thread; without what is not known.
-inline std::string WriterText(const SessionNotes& notes, SequenceKey sequence) {
-  return notes.WriterOf(sequence);
-}
-/// "2:17 (demo-app/render)"; without a name where there is none.
-inline std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
-  return notes.NameOf(sequence);
-}
 /// "1.837 s", as the notes show times; "?" if not known.
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
 /// "0.707 s to 1.543 s", or one time.

@@ -145,7 +145,7 @@ SweepInput SweepInputOf(Context& context, const SessionReader& session, const Re
   };
   input.find_engine = changes.choices.session.find_engine;
   input.run_tasks = TasksOnCores(context);
-  input.ahead = LookAheadIn(context, session.SessionAlone(), StandardInput::kSpooled);
+  input.ahead = LookAheadIn(context, session.SessionAlone());
   return input;
 }
 
@@ -160,7 +160,9 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
 
   ReplayOptions options = choices_;
   options.session.clone = CloneOf(sessions_, choices_.splits);
-  options.ahead = LookAheadIn(context_, sessions_.SessionAlone());
+  // Without a look ahead nothing is known.
+  if (const SessionSelection alone = sessions_.SessionAlone(); !alone.IsReadOnce())
+    options.ahead = LookAheadIn(context_, alone);
   options.moves_sequences = !choices_.splits.empty();
   RS_RETURN_IF_ERROR(InFile(path, input_.Find(context_, sessions_.SessionAlone())));
   CountedReplay replay(std::move(options), std::move(listeners));

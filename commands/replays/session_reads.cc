@@ -39,8 +39,7 @@ static_assert(kReadsTexts.size() == kEnumNames<ReadsMode>.size());
 
 }  // namespace
 
-LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
-  if (input == StandardInput::kReadOnce && session.IsReadOnce()) return {};
+LookAhead LookAheadIn(Context& context, const SessionSelection& session) {
   // This reading is in the middle of another one that shows its progress.
   const auto muted = std::make_shared<MutedContext>(context);
   return std::make_shared<LogReads>(
@@ -58,13 +57,12 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
   if (input.kind != InputKind::kTrace && !ContentWords(input.start).empty())
     return tl::unexpected<Error>(
         WrongContent(input.start, trace, "a trace", "expected a .pftrace"));
-  auto file = ReadWrittenFile(std::move(input.source));
-  if (!file) return InFile(trace, Result<FoundReads>(tl::unexpected(std::move(file).error())));
+  RS_ASSIGN_OR_RETURN(const auto file, InFile(trace, ReadWrittenFile(std::move(input.source))));
   SessionReader checked(context, session, {});
   RS_RETURN_IF_ERROR(checked.NextSession());
   RS_RETURN_IF_ERROR(ExpectPayload(checked, "a comparison with a trace"));
   const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
-  RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), *file));
+  RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), file));
   if (found.packets > 0 && found.explained == 0) {
     return Fail(ErrorCode::kUsage,
                 "no choice of reads returns even the first packet of this trace: it is not what "

@@ -11,13 +11,9 @@
 
 namespace ringscope {
 
-/// If standard input can be read again, see SpooledInput.
-enum class StandardInput : uint8_t { kReadOnce, kSpooled };
-/// Looks ahead in a session for its replay: reads its records once more where a read policy asks,
-/// which standard input may not allow; then nothing is known.
-/// @param session selects one; `context` outlives the result
-LookAhead LookAheadIn(Context& context, const SessionSelection& session,
-                      StandardInput input = StandardInput::kReadOnce);
+/// Looks ahead in a session for its replay: reads its records once more where a read policy asks.
+/// @param session selects one that can be read again; `context` outlives the result
+LookAhead LookAheadIn(Context& context, const SessionSelection& session);
 
 /// Finds the reads with which the session's replay equals a trace that the service wrote into a
 /// file. kUsage: the log is standard input, or the trace is of another session.
