@@ -67,7 +67,7 @@ const LostPackets::Stored* LostPackets::Find(const PacketAccount& account, uint6
   return found == chunks_.end() ? nullptr : &found->second;
 }
 
-/// Whether the packet is one whole fragment, by its place.
+/// Returns true if the packet is one whole fragment, by its place.
 bool LostPackets::IsWhole(const Stored& chunk, const PacketAccount& account) const {
   if (account.first_chunk != account.last_chunk) return false;
   if (account.fragment == 0 && chunk.first_continues) return false;

@@ -50,12 +50,12 @@ class LostPackets : public ReplayListener, public LedgerSink {
   void OnDrained() override;
 
   void OnPacketFate(const PacketAccount& account) override { AddFate(account, 0); }
-  /// The same, with the packet's kind (of PacketKinds).
+  /// Adds a fate with the packet's kind (of PacketKinds).
   void AddFate(const PacketAccount& account, uint32_t kind);
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
 
  private:
-  /// Where a packet begins, or would begin after another.
+  /// The place where a packet begins, or would begin after another.
   struct Place {
     uint64_t chunk = 0;
     uint32_t fragment = 0;
@@ -77,7 +77,7 @@ class LostPackets : public ReplayListener, public LedgerSink {
     bool last_continues = false;   // of a packet that continues in the next chunk
     bool needs_patch = false;
     Identity identity;
-    // What keeps it: fates that are still to be reported.
+    // The chunk is kept as long as fates of its packets are to be reported.
     bool forgotten = false;
     bool first_open = false;
     bool last_open = false;
