@@ -209,7 +209,7 @@ struct BufferDiff {
   bool CounterDiffers(size_t i) const { return CounterDiffers(i, sides.a.stats, sides.b.stats); }
 };
 
-/// How two replays of one session compare.
+/// The differences of two replays of one session.
 struct LogDiff {
   uint64_t records = 0;
   std::optional<uint64_t> first_time_ns;

@@ -19,7 +19,7 @@ std::vector<uint64_t> HashesOf(const OutputSequence& sequence) {
   return hashes;
 }
 
-/// How often each sequence has a content, by content. Of one that more than kMostOwners sequences
+/// Counts of each content in the sequences that have it. Of one that more than kMostOwners sequences
 /// have no more are listed: it is no sign of any of them.
 using Owners = std::unordered_map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;
 constexpr size_t kMostOwners = 16;

@@ -48,15 +48,15 @@ struct EngineInfo {
   /// V1 is in all of them: the newest.
   uint32_t release = kNewestRelease;
   EngineReports reports = {};
-  /// Whether a chunk takes space for its whole payload, not for its fragments alone.
+  /// A chunk takes space for its whole payload, not for its fragments alone.
   bool stores_whole_payloads = false;
-  /// Whether the first packet of a sequence that a read pass returns is flagged, and a packet read
+  /// The first packet of a sequence that a read pass returns is flagged, and so is a packet read
   /// after a lost one at any later time, whatever is missing: such a flag proves no loss.
   bool flags_first_of_sequence = false;
-  /// Whether a chunk that is taken in again, after it was consumed incomplete, is flagged as a gap.
+  /// A chunk that is taken in again, after it was consumed incomplete, is flagged as a gap.
   bool flags_readmitted = false;
   ReadOrder read_order = ReadOrder::kUnknown;
-  /// Whether the buffer feeds what it overwrites to the programs of data sources (ProtoVM).
+  /// The buffer feeds what it overwrites to the programs of data sources (ProtoVM).
   bool has_protovm = false;
 
   /// Bytes that a chunk takes in the buffer, header and alignment included. V2 stores the fragments

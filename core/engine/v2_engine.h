@@ -211,7 +211,7 @@ class V2Engine final : public Engine {
   void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);
 
   [[gnu::always_inline]] ObservedChunk Observed(const StoredChunk& chunk) const;
-  /// Whether each packet that is overwritten is reported.
+  /// Returns true if each packet that is overwritten is reported.
   bool ReportsOverwritten() const {
     if constexpr (kObserved) return observer_->wants_overwritten_packets();
     return false;

@@ -42,7 +42,7 @@ inline ZeroedStorage AllocateZeroed(uint64_t size) {
   for (uint32_t at = 0; at < size; at += kLine) __builtin_prefetch(payload + at);
 }
 
-/// The same with the first `used` bytes of another buffer, and anything in what follows.
+/// Allocates a copy of the first `used` bytes of a buffer; what follows them is undefined.
 inline ZeroedStorage AllocateCopy(const uint8_t* bytes, uint64_t used, uint64_t size) {
   ZeroedStorage copy(static_cast<uint8_t*>(std::malloc(size)));
   if (copy != nullptr) std::memcpy(copy.get(), bytes, used);

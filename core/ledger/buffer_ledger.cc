@@ -1,4 +1,4 @@
-// What became of what was written: what the engine does, turned into fates.
+// Turns what the engine does into fates.
 
 #include "core/ledger/buffer_ledger.h"
 
@@ -202,7 +202,7 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   if (chain.state == State::kLost) fold(chain.account);
 }
 
-/// Whether the chunk blocks its sequence may have changed. V2 stops at a packet that continues in
+/// Notes whether the chunk blocks its sequence now. V2 stops at a packet that continues in
 /// the next chunk; V1 at the whole chunk.
 void BufferLedger::NotePatchState(ChunkName key, ChunkRecord& record) {
   const bool blocks = record.held && record.needs_patch &&

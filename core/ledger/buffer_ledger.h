@@ -10,7 +10,7 @@
 
 namespace ringscope::ledger {
 
-/// Whether what a packet was lost to made its chunk leave the buffer unread: if the chunk is
+/// Returns true if the chunk of a packet with this fate left the buffer unread: if the chunk is
 /// re-committed, the packet is there again.
 constexpr bool LeftWithChunk(Fate fate) {
   return fate == Fate::kOverwritten || fate == Fate::kFolded || fate == Fate::kMoved ||
@@ -39,13 +39,13 @@ class BufferLedger : private WriterLosses {
   void BeginRead() { ++pass_, position_ = 0; }
   /// @param facts of the packet's first slice, as of all that follow
   void OnRead(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
-  /// The same, of what the session itself reads before the clone that is replayed.
+  /// A packet that the session itself read before the clone that is replayed.
   void OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
   /// After a read, or whatever else happened in a record: reports what is settled.
   void Settle();
-  /// What happened inside the buffer.
+  /// An event inside the buffer.
   void OnEvent(const BufferEvent& event);
-  /// What happens while the buffer is read out at its end, after Settle.
+  /// An event while the buffer is read out at its end, after Settle.
   void OnDrainEvent(const BufferEvent& event);
   void OnDrainPacket(const Packet& packet, const std::optional<PacketFacts>& facts) {
     Return(packet, facts, Fate::kReadable, Cause::kNone);
@@ -56,14 +56,14 @@ class BufferLedger : private WriterLosses {
   const LedgerTotals& totals() const { return totals_; }
 
  private:
-  /// What a sequence waits for at the log's end.
+  /// The chunk that a sequence waits for at the log's end, and why.
   struct Stall {
     ChunkName at;
     Cause cause = Cause::kNone;
   };
   enum class Outcome : uint8_t { kUnknown, kCommitted, kRewritten, kRefused };
 
-  // What became of it (ledger_buffer.cc).
+  // Fates (buffer_ledger.cc).
   void OnErased(const BufferEvent& event);
   void OnFolded(const BufferEvent& event);
   void OnAbandoned(const BufferEvent& event, bool draining);
@@ -81,7 +81,7 @@ class BufferLedger : private WriterLosses {
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
-  // When it is reported, and to what it was lost (ledger_settle.cc).
+  // Reports (ledger_settle.cc).
   void Report(PacketAccount& account);
   void Blame(PacketAccount& account) const;
   void Count(const PacketAccount& account);
@@ -125,7 +125,7 @@ class BufferLedger : private WriterLosses {
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
   std::vector<ChunkName> touched_;  // records that may have to be settled
-  // What Find found last: packets of a chunk follow each other. Records never move.
+  // The record that Find found last: packets of a chunk follow each other. Records never move.
   ChunkName last_found_key_;
   ChunkRecord* last_found_ = nullptr;
 };

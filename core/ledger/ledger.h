@@ -26,7 +26,7 @@ class BufferLedger;
 // The ledger: each sequence is reassembled from the log's commits alone, as if the buffer were
 // endless, and each packet of it has exactly one fate in a replay.
 
-/// What became of a packet.
+/// The fate of a packet.
 enum class Fate : uint8_t {
   kRead,           // a read pass returned it
   kReadable,       // still in the buffer: a clone read at the end would return it
@@ -51,8 +51,8 @@ inline constexpr std::array kEnumNames<Fate> = {
     "writer_dropped", "cut",         "corrupted", "incomplete",  "invalid",
     "unexplained",    "read_before", "moved",     "cleared",     "folded"};
 inline constexpr size_t kFates = kEnumNames<Fate>.size();
-/// Whether the packet is gone for good: everything but read (by whomever), readable, stalled,
-/// moved into a clone, folded into a state, and incomplete.
+/// Returns true if the packet is gone for good: everything but read (by whomever), readable,
+/// stalled, moved into a clone, folded into a state, and incomplete.
 bool IsLoss(Fate fate);
 
 /// Why, in more detail than the fate.
@@ -129,8 +129,7 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "wrong_patch",
                                                  "unknown"};
 
-/// Of a discarded packet: whether the service refused it, so that no other buffer could have kept
-/// it.
+/// Returns true if the service refused the discarded packet, so that no buffer could have kept it.
 constexpr bool IsByService(Cause cause) {
   return cause >= Cause::kNoSharedMemory && cause <= Cause::kMayNotWrite;
 }
@@ -272,7 +271,7 @@ class Ledger : public ReplayListener {
 
  private:
   ledger::BufferLedger& Of(BufferId id);
-  /// The same, where something happens that may have to be reported at the end of the record.
+  /// Returns the accounts of a buffer that may have to be settled at the end of the record.
   ledger::BufferLedger& Touch(BufferId id);
   void Close(BufferId id);
 

@@ -1,4 +1,4 @@
-// When fates are reported: once nothing can change them any more, and at the end of the log.
+// Reports fates once nothing can change them any more, and at the end of the log.
 
 #include <algorithm>
 
@@ -7,10 +7,10 @@
 namespace ringscope::ledger {
 namespace {
 
-/// How many chunks that left the buffer are remembered. What a service scrapes is re-committed with
+/// Chunks that left the buffer and are remembered. What a service scrapes is re-committed with
 /// the producer's next commits: no shared memory holds more chunks than this.
 constexpr size_t kMaxEvicted = 8192;
-/// How many lost packets of these chunks may wait to be reported. They take about 200 bytes each.
+/// Lost packets of these chunks that may wait to be reported. They take about 60 bytes each.
 constexpr size_t kMaxEvictedPackets = 65536;
 
 }  // namespace
@@ -35,8 +35,8 @@ void BufferLedger::Count(const PacketAccount& account) {
   sink_.OnPacketFate(account);
 }
 
-/// Whether the evicted packet could not have been read anyway, as its sequence waited for a patch
-/// that did not come: no larger buffer would have helped then.
+/// Blames the missing patch where the evicted packet could not have been read anyway, as its
+/// sequence waited for that patch: no larger buffer would have helped then.
 void BufferLedger::BlameStall(PacketAccount& account) const {
   const std::optional<ChunkName> behind = account.waits_for;
   account.waits_for.reset();
@@ -172,7 +172,7 @@ void BufferLedger::Finish() {
   totals_.written = packets_.count();
 }
 
-/// What a packet that is still in the buffer waits for.
+/// Sets what a packet that is still in the buffer waits for.
 void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
   account.fate = Fate::kStalled;
   account.decided = account.written;

@@ -44,7 +44,7 @@ class ReportedLosses {
   /// Index of the first one between two records that may explain what the sequence lacks there.
   std::optional<size_t> Between(const LogMoment& first, const LogMoment& last,
                                 SequenceKey sequence) const;
-  /// Whether one may explain what the sequence lacks there, listed or not.
+  /// Returns true if one may explain what the sequence lacks there, listed or not.
   bool MayExplain(const LogMoment& first, const LogMoment& last, SequenceKey sequence) const {
     const bool is_past_list = unlisted_ > 0 && list_.back().at.record <= last.record;
     return is_past_list || Between(first, last, sequence);

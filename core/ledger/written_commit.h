@@ -46,7 +46,7 @@ class WrittenCommit {
     packet.is_read = true;
     return packet;
   }
-  /// Whether patches will bring sizes of messages in a fragment.
+  /// Returns kMissing if patches will bring sizes of messages in a fragment.
   SizesAre SizesIn(size_t fragment) const {
     const FragmentKind kind = chunk_.fragments[fragment].kind;
     const bool is_open = kind == FragmentKind::kBegin || kind == FragmentKind::kContinue;

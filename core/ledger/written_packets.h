@@ -68,7 +68,7 @@ struct ChunkRecord {
   std::vector<LostEntry> lost;        // in the order of their loss
 };
 
-/// What the commits alone decide about packets.
+/// Receives the losses that the commits alone decide.
 class WriterLosses {
  public:
   virtual ~WriterLosses() = default;
@@ -135,7 +135,7 @@ class WrittenPackets {
 
   /// The account of the packet that begins with this fragment, but for its fate.
   PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;
-  /// Whether a packet begins with this fragment, as far as it is known.
+  /// Returns true if a packet begins with this fragment, as far as it is known.
   bool Begins(const Entry& entry, const ChunkRecord& record);
   const Sequence* FindSequence(SequenceKey key) const { return sequences_.Find(key); }
   Sequence& SequenceOf(SequenceKey key) { return sequences_[key]; }

@@ -18,22 +18,16 @@ struct TrackNames {
 
 inline TrackNames ReadTrackNames(Bytes descriptor) {
   constexpr uint32_t kThread = 4, kThreadName = 5;
+  using Process = proto::ProcessDescriptor;
+  const auto part = [](Bytes whole, uint32_t number) {
+    return wire::LastBytes(whole, number).value_or(Bytes());
+  };
   TrackNames names;
-  wire::FieldReader fields(descriptor);
-  while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    wire::FieldReader values(field->bytes);
-    if (field->number == proto::TrackDescriptor::kProcess) {
-      while (const auto value = values.Next()) {
-        if (value->number == proto::ProcessDescriptor::kPid)
-          names.pid = static_cast<int32_t>(value->value);
-        if (value->number == proto::ProcessDescriptor::kProcessName) names.process = value->bytes;
-      }
-    } else if (field->number == kThread) {
-      while (const auto value = values.Next())
-        if (value->number == kThreadName) names.thread = value->bytes;
-    }
-  }
+  const Bytes process = part(descriptor, proto::TrackDescriptor::kProcess);
+  if (const auto pid = wire::LastVarint(process, Process::kPid))
+    names.pid = static_cast<int32_t>(*pid);
+  names.process = part(process, Process::kProcessName);
+  names.thread = part(part(descriptor, kThread), kThreadName);
   return names;
 }
 

@@ -67,7 +67,7 @@ class StateTree {
   Node* NewEmptyNode();
   /// Gives a node and all its parts back.
   void Free(Node* node);
-  /// The same, but it stays counted.
+  /// Frees the node but keeps it in the memory accounting.
   void FreeButCount(Node* node);
 
   static Node* Find(const Node& container, uint64_t key);

@@ -34,11 +34,9 @@ bool FtraceCounters::Wants(uint32_t content) {
 }
 
 void FtraceCounters::AddPacket(Bytes packet) {
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next()) {
-    if (field->IsBytes(proto::TracePacket::kFtraceEvents)) AddBundle(field->bytes);
-    if (field->IsBytes(proto::TracePacket::kFtraceStats)) AddStats(field->bytes);
-  }
+  using Packet = proto::TracePacket;
+  wire::ForEachMessage(packet, Packet::kFtraceEvents, [&](Bytes bundle) { AddBundle(bundle); });
+  wire::ForEachMessage(packet, Packet::kFtraceStats, [&](Bytes stats) { AddStats(stats); });
 }
 
 void FtraceCounters::AddBundle(Bytes bundle) {
@@ -58,10 +56,7 @@ void FtraceCounters::AddBundle(Bytes bundle) {
 void FtraceCounters::AddStats(Bytes stats) {
   constexpr uint32_t kKprobeStats = 10, kHits = 1, kMisses = 2;
   constexpr uint64_t kPhaseStart = 1, kPhaseEnd = 2;
-  uint64_t phase = 0;
-  wire::FieldReader phases(stats);
-  while (const auto field = phases.Next())
-    if (field->number == proto::FtraceStats::kPhase) phase = field->value;
+  const uint64_t phase = wire::LastVarint(stats, proto::FtraceStats::kPhase).value_or(0);
   if (phase != kPhaseStart && phase != kPhaseEnd) return;
   const auto set = [phase](FtracePhases& counter, std::optional<uint64_t> value) {
     if (value) (phase == kPhaseStart ? counter.begin : counter.end) = value;

@@ -24,7 +24,7 @@ struct ClockKey {
   friend auto operator<=>(const ClockKey&, const ClockKey&) = default;
 };
 
-/// Why trace processor cannot convert a time. Its counters are clock_sync_failure_*.
+/// The reason why trace processor cannot convert a time. Its counters are clock_sync_failure_*.
 enum class ClockFailure : uint8_t { kUnknownSource, kUnknownTarget, kNoPath };
 
 /// The clocks of a trace as trace processor relates them: by the snapshots read so far. Times are
