@@ -9,14 +9,11 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
 
 // 'a' is field 12 as a fixed64: nine of them are a field, so that 9n times 'a' is a valid packet.
 
@@ -38,8 +35,8 @@ Lost LostOf(const std::vector<Op>& ops) {
     view.slices = packet.slices;
     view.size = packet.account.size;
     result.packets.push_back(std::to_string(Raw(view.sequence.producer)) + ":" +
-                             std::to_string(Raw(view.sequence.writer)) + " " +
-                             testing::Describe(view) + (packet.gap_before ? " gap" : ""));
+                             std::to_string(Raw(view.sequence.writer)) + " " + Describe(view) +
+                             (packet.gap_before ? " gap" : ""));
     result.identities.push_back(packet.identity);
   });
   Ledger ledger(lost);
@@ -157,4 +154,4 @@ TEST(LostPackets, Kept_IsBounded) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -4,16 +4,13 @@
 
 #include "core/reads/read_finder.h"
 #include "formats/inputs/open_log.h"
-#include "formats/testing/trace_content.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 #include "formats/trace/written_file_reader.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::CapturePath;
-using testing::TestdataPath;
 
 Result<std::unique_ptr<OpSource>> OpenStream() {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(CapturePath("stream-v2")));
@@ -62,4 +59,4 @@ TEST_F(StreamedCapture, BecomesEqualWithoutEvents) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing
