@@ -11,13 +11,10 @@
 #include "core/testing/session_log.h"
 #include "core/testing/silent_engine.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::Request;
 using DiffKind = DifferenceKind;
 
 Op DiffReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
@@ -292,7 +289,7 @@ TEST(LogDiffer, BufferSetUpAgain_StartsEmpty) {
 
 // One side does not report what it holds, so that only the new buffer settles what is outstanding.
 TEST(LogDiffer, BufferSetUpAgain_DoesNotMatchPacketsOfTheNewOne) {
-  static const EngineInfo silent = testing::SilentEngine::Info();
+  static const EngineInfo silent = SilentEngine::Info();
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'b'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
@@ -328,4 +325,4 @@ TEST(LogDiffer, ListedPackets_AreLimitedAndCounted) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -13,12 +13,8 @@
 #include "core/perfetto/fragment.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::BufferOp;
-using testing::Chunk;
-using testing::Request;
 
 Both<ReplayOptions> BothEngines(const char* a, const char* b) {
   Both<ReplayOptions> sides;
@@ -172,4 +168,4 @@ TEST(Minimize, Numbers_StartFromTheStart) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -6,11 +6,8 @@
 #include "core/testing/engine_agreement.h"
 #include "core/testing/stream_sets.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::On;
-using testing::Packets;
 
 class EnginesAgree : public ::testing::TestWithParam<Conduct> {};
 
@@ -21,10 +18,10 @@ INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
                          });
 
 TEST_P(EnginesAgree, OnRandomStreams) {
-  for (const testing::StreamSet set : {testing::kAgreementStreams, testing::kObserverStreams}) {
+  for (const StreamSet set : {kAgreementStreams, kObserverStreams}) {
     for (uint32_t seed = 0; seed < set.streams; ++seed) {
       RandomStream stream(seed, GetParam());
-      ASSERT_EQ(testing::CheckAgreement(stream, set.steps), "") << "seed " << seed;
+      ASSERT_EQ(CheckAgreement(stream, set.steps), "") << "seed " << seed;
     }
   }
 }
@@ -35,10 +32,10 @@ TEST_P(EnginesAgree, OnRandomStreams) {
 TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
   const auto read_one_then_all = [](const char* engine) {
     auto buffer = On(engine, 4096);
-    buffer.Commit(testing::Chunk(1, 1, 1).Ends(8, 'b').Whole(9, 'c').Whole(10, 'd'));
+    buffer.Commit(Chunk(1, 1, 1).Ends(8, 'b').Whole(9, 'c').Whole(10, 'd'));
     buffer.engine().BeginRead();
-    EXPECT_EQ(testing::Describe(*buffer.engine().NextPacket()), "c9");
-    buffer.Commit(testing::Chunk(1, 1, 0).Begins(20, 'a'));
+    EXPECT_EQ(Describe(*buffer.engine().NextPacket()), "c9");
+    buffer.Commit(Chunk(1, 1, 0).Begins(20, 'a'));
     return buffer.ReadAll();
   };
   EXPECT_THAT(read_one_then_all("v1"), Packets("a20d10!present"));
@@ -49,9 +46,9 @@ TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
 TEST(EnginesDisagree, EmptyPacket_TakesTheFlagOfALossInV1Alone) {
   const auto read_twice = [](const char* engine) {
     auto buffer = On(engine, 4096);
-    buffer.Commit(testing::Chunk(1, 1, 0).Ends(8, 'b').Whole(0, ' '));
-    EXPECT_THAT(buffer.ReadAll(), testing::NoPackets());
-    buffer.Commit(testing::Chunk(1, 1, 1).Whole(9, 'c'));
+    buffer.Commit(Chunk(1, 1, 0).Ends(8, 'b').Whole(0, ' '));
+    EXPECT_THAT(buffer.ReadAll(), NoPackets());
+    buffer.Commit(Chunk(1, 1, 1).Whole(9, 'c'));
     return buffer.ReadAll();
   };
   EXPECT_THAT(read_twice("v1"), Packets("c9"));
@@ -61,11 +58,11 @@ TEST(EnginesDisagree, EmptyPacket_TakesTheFlagOfALossInV1Alone) {
 // [ c0 ], no c1, [ c2: a20 | b12-> ] which waits for its rest: the gap is flagged in each pass.
 TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkAfterItStays) {
   auto buffer = On("v2@58", 4096);
-  buffer.Commit(testing::Chunk(1, 1, 0).Whole(5, 'z'));
+  buffer.Commit(Chunk(1, 1, 0).Whole(5, 'z'));
   EXPECT_THAT(buffer.ReadAll(), Packets("z5"));
-  buffer.Commit(testing::Chunk(1, 1, 2).Whole(20, 'a').Begins(12, 'b'));
+  buffer.Commit(Chunk(1, 1, 2).Whole(20, 'a').Begins(12, 'b'));
   EXPECT_THAT(buffer.ReadAll(), Packets("a20!read_gap"));
-  buffer.Commit(testing::Chunk(1, 1, 3).Ends(8, 'b'));
+  buffer.Commit(Chunk(1, 1, 3).Ends(8, 'b'));
   EXPECT_THAT(buffer.ReadAll(), Packets("b20!read_gap"));
 }
 
@@ -74,10 +71,10 @@ TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkAfterItStays) {
 TEST(EnginesDisagree, PatchedSizes_MakePacketsOfFragmentsThatV55Keeps) {
   const auto read = [](const char* engine) {
     auto buffer = On(engine, 4096);
-    buffer.Commit(testing::Chunk(1, 1, 0).Begins(2000, 'a'))
-        .Commit(testing::Chunk(1, 1, 1).Continues(1000, 'b'))
-        .Commit(testing::Chunk(1, 2, 0).Whole(990, 'c'))
-        .Commit(testing::Chunk(1, 2, 1).Whole(1500, 'd'))
+    buffer.Commit(Chunk(1, 1, 0).Begins(2000, 'a'))
+        .Commit(Chunk(1, 1, 1).Continues(1000, 'b'))
+        .Commit(Chunk(1, 2, 0).Whole(990, 'c'))
+        .Commit(Chunk(1, 2, 1).Whole(1500, 'd'))
         .Patch(1, 1, 1, 0, "\x01x\x01y");
     EXPECT_TRUE(buffer.patched());
     return buffer.ReadAll();
@@ -90,12 +87,11 @@ TEST(EnginesDisagree, PatchedSizes_MakePacketsOfFragmentsThatV55Keeps) {
 TEST(EnginesDisagree, ScrapeOfNothing_IsRelocatedWithoutARead) {
   for (const char* engine : {"v2@57", "v2@58"}) {
     auto buffer = On(engine, 4096);
-    buffer.Commit(testing::Chunk(1, 1, 0).Whole(20, 'a').Incomplete())
-        .Commit(testing::Chunk(1, 1, 0).Whole(20, 'a'));
+    buffer.Commit(Chunk(1, 1, 0).Whole(20, 'a').Incomplete()).Commit(Chunk(1, 1, 0).Whole(20, 'a'));
     EXPECT_EQ(buffer.stats().chunks_relocated, engine == std::string("v2@58") ? 1u : 0u);
     EXPECT_THAT(buffer.ReadAll(), Packets("a20"));
   }
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -8,11 +8,8 @@
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 std::string Bundle(uint32_t cpu, bool lost) {
   return Sub(proto::TracePacket::kFtraceEvents, Uint(1, cpu) + (lost ? Uint(3, 1) : ""));
@@ -57,4 +54,4 @@ TEST(FtraceLosses, OtherContent_IsIgnored) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -9,12 +9,8 @@
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Chunk;
-using testing::Sub;
-using testing::Uint;
 
 constexpr uint64_t kStaleSecond = 1'000'000'000;
 constexpr BufferId kStaleBuffer{1};
@@ -112,4 +108,4 @@ TEST(StalePackets, ChunkSentAgain_CountsOnce) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -9,13 +9,10 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::Request;
 
 /// Each life in a line, when it is over.
 class LifeLog : public ChunkLifeListener {
@@ -99,4 +96,4 @@ TEST(ChunkLifetimes, NotTaken_SaysWhy) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -10,14 +10,11 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
 
 ReadWalk WalkOf(const std::string& engine, const std::vector<Op>& ops, LayoutMoment moment = {}) {
   ReplayOptions options;
@@ -99,4 +96,4 @@ TEST_F(ReadWalkTest, V1StopsAtAGapUntilWhatIsBeforeItIsGone) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -15,14 +15,11 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
 using ::testing::UnorderedElementsAre;
 
 // Packets are valid for the service where all their bytes are of fields like 'h' (a varint field's
@@ -361,4 +358,4 @@ TEST_P(LedgerTest, OutOfOrderChunksAreOnePacket) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

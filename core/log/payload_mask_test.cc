@@ -10,13 +10,11 @@
 #include "core/perfetto/packet_validator.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using namespace std::string_literals;
 using proto::TracePacket;
-using testing::Sub;
-using testing::Uint;
 
 const std::string kSecret = "a secret of some length";
 
@@ -159,4 +157,4 @@ TEST(PayloadMask, ImpossibleSizes_EndTheChunkAsBefore) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -8,11 +8,8 @@
 #include "core/base/wire.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 bool IsValid(const std::string& packet, uint32_t release = kNewestRelease) {
   const Bytes whole = wire::AsBytes(packet);
@@ -74,4 +71,4 @@ TEST(PacketValidator, ReservedFields_DependOnTheRelease) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -5,11 +5,8 @@
 #include "core/base/wire.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 constexpr uint64_t kMs = 1'000'000;
 
@@ -73,4 +70,4 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

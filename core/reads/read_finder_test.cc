@@ -8,14 +8,11 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::Request;
 
 constexpr uint64_t kFinderMs = 1'000'000;
 
@@ -275,4 +272,4 @@ TEST(LogReads, FindsReadsAndWhetherTheLastOneFinished) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -9,13 +9,10 @@
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::BufferOp;
-using testing::Chunk;
 using ::testing::ElementsAre;
-using testing::Request;
 
 /// Writes down what happens inside the buffers.
 class BufferEventLog : public ReplayListener {
@@ -169,4 +166,4 @@ TEST(BufferEvents, Drain_IsApart) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

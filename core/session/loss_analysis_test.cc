@@ -8,11 +8,8 @@
 #include "core/base/wire.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 constexpr uint64_t kClears = 1;
 constexpr uint64_t kNeeds = 2;
@@ -135,4 +132,4 @@ TEST(Loss_IncrementalState, OtherWireTypesAreNotMistaken) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

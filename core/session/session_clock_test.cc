@@ -7,11 +7,8 @@
 #include "core/base/wire.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 /// A ClockSnapshot message: what two clocks showed at one moment.
 std::string Snapshot(uint64_t real_ns, uint64_t boot_ns) {
@@ -42,4 +39,4 @@ TEST(SessionClock, TimesByEachBase) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -10,11 +10,8 @@
 #include "formats/testing/trace_content.h"
 #include "formats/trace/written_file_reader.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::CapturePath;
-using testing::TestdataPath;
 
 Result<std::unique_ptr<OpSource>> OpenStream() {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(CapturePath("stream-v2")));
@@ -63,4 +60,4 @@ TEST_F(StreamedCapture, BecomesEqualWithoutEvents) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -16,13 +16,11 @@
 #include "formats/descriptors/embedded_descriptors.h"
 #include "formats/testing/testdata.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 namespace pb = google::protobuf;
 using ::testing::HasSubstr;
-using testing::Sub;
-using testing::Uint;
 
 std::string ConfigText(const std::string& config) {
   return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config));
@@ -122,9 +120,8 @@ TEST(Descriptors, EveryMessage_AsTextAndBack) {
 }
 
 TEST(Descriptors, AllConfigsOfTheCaptures_AreRead) {
-  for (const std::string& file : testing::ListTestdata("captures", ".pbtxt")) {
-    const auto config =
-        Descriptors::BuiltIn().Encode("TraceConfig", testing::ReadTestdata(file), file);
+  for (const std::string& file : ListTestdata("captures", ".pbtxt")) {
+    const auto config = Descriptors::BuiltIn().Encode("TraceConfig", ReadTestdata(file), file);
     EXPECT_TRUE(config) << config.error().ToString();
   }
 }
@@ -318,4 +315,4 @@ TEST(Descriptors, Extended_RefusesWhatIsNoSet) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

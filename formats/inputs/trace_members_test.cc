@@ -7,13 +7,11 @@
 #include "formats/io/temporary_file.h"
 #include "formats/testing/make_zip.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::MakeZip;
-using testing::ZippedFile;
 
 // Two packets: a uid, and a uid with a sequence id.
 const std::string kTrace("\x0A\x02\x18\x07\x0A\x04\x18\x07\x50\x02", 10);
@@ -90,4 +88,4 @@ TEST(ZipArchive, CutOffArchive) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

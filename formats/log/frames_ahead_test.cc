@@ -8,11 +8,8 @@
 #include "core/base/wire.h"
 #include "formats/testing/frames.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::DataFrame;
-using testing::SkippableFrame;
 
 constexpr ZstdFrameReader::Limits kLimits = {.content = size_t{16} << 20, .skippable = 1000};
 constexpr size_t kMiB = size_t{1} << 20;
@@ -140,4 +137,4 @@ TEST(FramesAhead, WithoutWhole_KeepsTheContent) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -3,17 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "core/base/wire.h"
 #include "formats/testing/frames.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
 using namespace std::string_literals;
-using testing::DataFrame;
 using ::testing::ElementsAre;
-using testing::SkippableFrame;
 
 /// Frames of this test begin with "own".
 bool IsOwn(const ZstdFrame& frame) { return wire::AsText(frame.content).starts_with("own"); }
@@ -107,4 +104,4 @@ TEST(ZstdFrames, Hostile_SearchEnds) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -16,11 +16,9 @@
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
 
-using testing::Import;
-using testing::Imported;
 using ::testing::IsEmpty;
 
 using Sequences = std::map<uint32_t, std::vector<std::string>>;
@@ -48,7 +46,7 @@ void ExpectRoundTrip(const std::string& trace, const std::string& log) {
     options.session.all.size = uint64_t{512} << 20;
     options.session.all.policy = FillPolicy::kRingBuffer;
     const TraceContent found =
-        ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(log, options))).value();
+        ReadTraceContent(MakeMemorySource(ReplayToTrace(log, options))).value();
     EXPECT_TRUE(Contents(BySequence(found)) == Contents(BySequence(expected))) << engine;
     for (const ContentPacket& packet : found.packets) ASSERT_LE(packet.dropped, 1u) << engine;
   }
@@ -58,7 +56,7 @@ class TraceImportCapture : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
   const std::string trace =
-      testing::ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");
+      ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");
   const Imported imported = Import(trace, 100'000);
   EXPECT_GT(imported.report.packets, 1000u);
   EXPECT_EQ(imported.report.malformed, 0u);
@@ -69,12 +67,11 @@ TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
   ExpectRoundTrip(trace, imported.log);
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture, testing::AllCaptures(),
-                         testing::NameOfParam<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture, AllCaptures(), NameOfParam<const char*>);
 
 struct GeneratedCase {
   const char* name;
-  testing::GeneratedTrace trace;
+  GeneratedTrace trace;
 };
 
 class TraceImportGenerated : public ::testing::TestWithParam<GeneratedCase> {};
@@ -106,4 +103,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing

@@ -6,11 +6,8 @@
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
 
-namespace ringscope {
+namespace ringscope::testing {
 namespace {
-
-using testing::Sub;
-using testing::Uint;
 
 constexpr uint32_t kBufferName = 7, kTargetBufferName = 11;
 
@@ -41,4 +38,4 @@ TEST(TraceSession, ShadowMode_IsV1) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::testing
