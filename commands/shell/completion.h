@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/shell/help.h"
-
 namespace ringscope {
 
 /// A word that can replace the one that is being typed.
@@ -21,13 +19,9 @@ struct Completion {
   bool files = false;  // names of files, too
 };
 
-/// Completes the last of `words`: a command line without the tool's name, up to the cursor. The
-/// last word may be empty.
+/// Completes the last of `words`: a command line without the tool's name, up to the cursor. Knows
+/// the names of commands and options, and fixed values that stand alone. The last word may be empty.
 Completion Complete(std::span<const std::string> words);
-
-/// The fixed values of an option or argument: choices, names of engines, commands or kinds. Empty:
-/// there are none.
-std::vector<std::string> FixedValues(const OptionInfo& option);
 
 }  // namespace ringscope
 
