@@ -157,9 +157,10 @@ std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
 
 std::optional<int64_t> TraceClocks::Peek(ClockKey clock, uint64_t time) {
   const auto known = clocks_.find(clock);
-  if (known != clocks_.end() && known->second.is_incremental) return std::nullopt;
+  // The step of a packet that is not used is none of the clock's.
+  const bool is_step = known != clocks_.end() && known->second.is_incremental;
   const bool had_converted = has_converted_;
-  const std::optional<int64_t> ns = ToTraceTime(clock, time);
+  const std::optional<int64_t> ns = ToTraceTime(clock, is_step ? 0 : time);
   has_converted_ = had_converted;
   return ns;
 }

@@ -49,8 +49,8 @@ class TraceClocks {
   /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt: see FailureOf. The
   /// times of an incremental clock are steps, and this is the next one.
   std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time);
-  /// Returns what ToTraceTime does, without effect on the times that follow; nullopt for a step of
-  /// an incremental clock.
+  /// Returns what ToTraceTime does, without effect on the times that follow; of an incremental
+  /// clock, the time that it has reached.
   std::optional<int64_t> Peek(ClockKey clock, uint64_t time);
   /// Why this clock's times cannot be converted; nullopt: they can.
   std::optional<ClockFailure> FailureOf(ClockKey clock);
