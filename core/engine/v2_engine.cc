@@ -281,8 +281,6 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   s_.stats.bytes_written += outer;
   if constexpr (kObserved) observer_->OnCommitted(Observed(chunk));
   ForgetEmptySequences();
-  // A full ring evicts its oldest chunk next, and looks at its fragments then.
-  store_.PrefetchStart(s_.chunks[s_.chunks.begin()]);
 }
 
 template <bool kObserved>
