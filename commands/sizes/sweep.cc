@@ -95,17 +95,15 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     const std::string path = sessions.path();
     SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
     AddedBuffers records(sessions, changes.unrecorded);
-    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(records, choices.splits));
-    facts.AddTo(input);
+    RS_ASSIGN_OR_RETURN(input.facts, ScanSession(records, choices.splits));
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)
         context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
     };
     Sweep sweep(std::move(input));
-    auto swept = args.targets.empty()
-                     ? SweepSession(sweep, std::move(facts), args.choices)
-                     : FindTargets(sweep, std::move(facts), args.choices, args.targets);
+    auto swept = args.targets.empty() ? SweepSession(sweep, args.choices)
+                                      : FindTargets(sweep, args.choices, args.targets);
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
     report.path = path;
     report.session = sessions.session();

@@ -43,12 +43,14 @@ class RecordSection {
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
-  if (input_.buffers.empty()) return config.session.all.size.value_or(0);
-  for (const auto& [id, own] : input_.buffers) {
+  const SessionFacts& facts = input_.facts;
+  if (facts.buffers.empty()) return config.session.all.size.value_or(0);
+  for (const auto& [id, own] : facts.buffers) {
     const auto choice = config.session.buffers.find(id);
     const std::optional<uint64_t> chosen =
         choice == config.session.buffers.end() ? std::nullopt : choice->second.size;
-    bytes += std::min(chosen.value_or(config.session.all.size.value_or(own)), input_.commit_bytes);
+    bytes +=
+        std::min(chosen.value_or(config.session.all.size.value_or(own.size)), facts.commit_bytes);
   }
   return bytes;
 }
@@ -81,7 +83,7 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
 Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
                         const AccountsOf& accounts, const Visit& visit) {
   if (which.empty()) return {};
-  if (input_.ahead && input_.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
+  if (input_.ahead && input_.facts.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
   std::ranges::stable_sort(which, std::ranges::greater(),
                            [&](size_t i) { return BytesOf(configs[i].options); });
   for (size_t begin = 0, end = 0; begin < which.size(); begin = end) {
@@ -107,7 +109,7 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   std::vector<size_t> all(configs.size()), inexact;
   std::iota(all.begin(), all.end(), size_t{0});
   // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
-  const bool only_ledgers = input_.clone.has_value() || input_.has_programs;
+  const bool only_ledgers = input_.clone.has_value() || input_.facts.has_programs;
   const auto accounts = [&](const SweepConfig& config) {
     const auto [largest, is_new] = largest_.try_emplace(config.setting);
     const uint64_t bytes = BytesOf(config.options);

@@ -84,9 +84,9 @@ uint64_t SweepReport::OwnSize(BufferId buffer) const {
   return of == facts.buffers.end() ? 0 : of->second.size;
 }
 
-Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices) {
+Result<SweepReport> SweepSession(Sweep& sweep, const SweepChoices& choices) {
   SweepReport report;
-  report.facts = std::move(facts);
+  report.facts = sweep.input().facts;
   report.settings = MakeSettings(choices, report.facts);
   RS_ASSIGN_OR_RETURN(report.points, MakePoints(report.settings, choices, report.facts));
   RS_RETURN_IF_ERROR(RunPoints(sweep, report.points, report));
@@ -101,10 +101,10 @@ Status CheckTargetSizes(const SweepChoices& choices) {
   return {};
 }
 
-Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepChoices& choices,
+Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
                                 std::vector<SweepTarget> targets) {
   SweepReport report;
-  report.facts = std::move(facts);
+  report.facts = sweep.input().facts;
   report.targets = std::move(targets);
   report.settings = MakeSettings(choices, report.facts);
   const auto meets = [&](const SweepRow& row) {
@@ -117,7 +117,7 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
       own.options.session.buffers[*list.buffer].size = list.sizes.front();
     const size_t first_point = report.points.size();
     SizeSearch search;
-    search.commit_bytes = sweep.input().commit_bytes;
+    search.commit_bytes = report.facts.commit_bytes;
     search.replay = [&](const std::vector<BufferSizes>& sizes)
         -> Result<std::vector<std::map<BufferId, TriedSize>>> {
       for (const BufferSizes& each : sizes) {

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/log/retarget.h"
-#include "core/perfetto/fill_policy.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {
@@ -33,24 +31,6 @@ struct SweepChoices {
   std::vector<std::string> engines;
   std::optional<uint64_t> pass_bytes;
   std::vector<RetargetRule> splits;
-};
-
-/// Facts about a session that a sweep needs.
-struct SessionFacts {
-  struct Buffer {
-    uint64_t size = 0;
-    FillPolicy policy = FillPolicy::kRingBuffer;
-  };
-  std::map<BufferId, Buffer> buffers;  // as the log sets them up
-  bool has_reads = false;              // that touch the buffers, see ServiceReads
-  bool has_limited_reads = false;      // of these, some stop at so many bytes
-  bool streams = false;                // into a file
-  bool has_programs = false;           // ProtoVM
-  uint64_t commit_bytes = 0;           // of all requests
-  std::vector<RetargetRule> unused_splits;
-
-  /// Completes the input of a sweep.
-  void AddTo(SweepInput& input) const;
 };
 
 /// Reads the records of a session to their end.
@@ -113,12 +93,12 @@ struct SweepReport {
 
 /// Sweeps a session with all combinations of what was chosen; without sizes, from an eighth to
 /// eight times the log's own. kUsage if there are too many.
-Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices);
+Result<SweepReport> SweepSession(Sweep& sweep, const SweepChoices& choices);
 
 /// kUsage: sizes were chosen that a search for targets cannot keep.
 Status CheckTargetSizes(const SweepChoices& choices);
 /// Finds the smallest sizes that meet all targets, in each setting.
-Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepChoices& choices,
+Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
                                 std::vector<SweepTarget> targets);
 
 /// The rows of one buffer in one setting, by size.

@@ -37,7 +37,8 @@ class RemedyRun {
     const ReplayOutcome outcome = replay.Finish().value();
     own.totals = ledger.totals();
     const GapReport report = analysis.Finish(ledger.totals());
-    for (const BufferOutcome& buffer : outcome.buffers) input.buffers[buffer.id] = buffer.size;
+    for (const BufferOutcome& buffer : outcome.buffers)
+      input.facts.buffers[buffer.id].size = buffer.size;
     remedies = FindRemedies({report, outcome, notes});
     const Status tried = TryRemedies(input, own, RemediesTried::kAll, keep_ns, remedies);
     EXPECT_TRUE(tried) << tried.error().ToString();
