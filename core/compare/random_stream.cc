@@ -1,7 +1,6 @@
 #include "core/compare/random_stream.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -19,11 +18,42 @@ constexpr uint32_t kEvenChunk = 1008;
 /// Most fragments need two bytes for their size; for space, all count as if.
 constexpr uint32_t kSizeBytes = 2;
 
+/// The Mersenne Twister MT19937.
+class MersenneTwister {
+ public:
+  explicit MersenneTwister(uint32_t seed) {
+    state_[0] = seed;
+    for (uint32_t i = 1; i < kSize; ++i)
+      state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
+  }
+  uint32_t Next() {
+    if (next_ == kSize) Twist();
+    uint32_t number = state_[next_++];
+    number ^= number >> 11;
+    number ^= number << 7 & 0x9D2C5680u;
+    number ^= number << 15 & 0xEFC60000u;
+    return number ^ number >> 18;
+  }
+
+ private:
+  static constexpr uint32_t kSize = 624, kShift = 397;
+
+  void Twist() {
+    for (uint32_t i = 0; i < kSize; ++i) {
+      const uint32_t both = (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7FFFFFFFu);
+      state_[i] = state_[(i + kShift) % kSize] ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
+    }
+    next_ = 0;
+  }
+
+  std::array<uint32_t, kSize> state_;
+  uint32_t next_ = kSize;
+};
+
 }  // namespace
 
 RandomNumbers NumbersOfSeed(uint32_t seed) {
-  // The standard fixes its numbers.
-  return [random = std::mt19937(seed)]() mutable { return static_cast<uint32_t>(random()); };
+  return [random = MersenneTwister(seed)]() mutable { return random.Next(); };
 }
 
 RandomStream::RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind,
