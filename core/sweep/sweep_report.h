@@ -57,22 +57,13 @@ struct SweepTarget {
   std::optional<uint64_t> loss_millionths;  // at most this share of the packets is lost
 };
 
-/// Why no size that was tried meets the targets.
-struct TargetMiss {
-  enum class Kind : uint8_t {
-    kLogTooShort,  // the log is shorter than the history wanted
-    kHistory,      // a sequence of `row` does not reach back far enough
-    kLoss,         // `row` loses too much
-  };
-  Kind kind = Kind::kLoss;
-  SweepRow row;  // of the smallest size that loses as little as any
-};
-
 /// What a search for the smallest buffers found for one setting.
 struct FoundSize {
-  size_t setting = 0;              // index
-  std::vector<SweepRow> rows;      // of the sizes that meet the targets; empty: none do
-  std::vector<TargetMiss> misses;  // if none do: of each buffer that misses a target
+  size_t setting = 0;          // index
+  std::vector<SweepRow> rows;  // of the sizes that meet the targets; empty: none do
+  /// If none do: of each buffer that misses a target, with the smallest size that loses as little
+  /// as any.
+  std::vector<SweepRow> misses;
 };
 
 /// The result of a sweep of one session.

@@ -80,7 +80,7 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       if (remedy.kind == RemedyKind::kSize)
         options.session.buffers[*remedy.buffer].size = remedy.size;
       const SweepRow exact = run.Exact(options, remedy.buffer);
-      EXPECT_EQ(remedy.outcome->lost, exact.lost_packets());
+      EXPECT_EQ(remedy.outcome->lost, exact.lost);
       EXPECT_EQ(remedy.outcome->full, exact.full_packets());
       if (remedy.buffer) {
         EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(exact)));
