@@ -52,8 +52,8 @@ Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesT
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
-    input.buffers[buffer.id] = buffer.size;
-    input.has_programs |= !buffer.vms.empty();
+    input.facts.buffers[buffer.id].size = buffer.size;
+    input.facts.has_programs |= !buffer.vms.empty();
   }
   OwnReplay own{.options = run.input().choices, .totals = run.totals()};
   own.options.moves_sequences = !run.input().choices.splits.empty();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/shell/cli_fwd.h"
+#include "commands/shell/values.h"
 #include "core/base/result.h"
 #include "core/log/log_range.h"
 #include "core/session/session_clock.h"
@@ -87,15 +88,17 @@ void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targ
   AddTakenList(app, names, take, type, description);
 }
 
-/// An option whose comma-separated values, which `parse` (string_view to Result<vector<T>>) reads,
-/// are added to those of its earlier uses.
+/// An option whose comma-separated values, each read by `parse` (string_view to Result<T>), are
+/// added to those of its earlier uses.
 template <typename T, typename Parse>
 void AddCommaList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
                   const std::string& type, const std::string& description) {
-  const auto take = [&targets, parse](const std::string& text) -> Status {
-    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
-    targets.insert(targets.end(), values.begin(), values.end());
-    return {};
+  const auto take = [&targets, parse](const std::string& text) {
+    return ForEachPart(text, [&](std::string_view part) -> Status {
+      RS_ASSIGN_OR_RETURN(T value, parse(part));
+      targets.push_back(std::move(value));
+      return {};
+    });
   };
   AddTakenList(app, names, take, type, description);
 }

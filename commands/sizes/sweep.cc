@@ -40,15 +40,15 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
                 "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5 "
                 "(default: an eighth to eight times the log's own)");
-  AddCommaList(app, "--policies", choices.policies, ParsePolicyList, "ring_buffer|discard,...",
+  AddCommaList(app, "--policies", choices.policies, ParsePolicy, "ring_buffer|discard,...",
                "Fill policies to try (default: the log's)");
-  AddCommaList(app, "--reads", choices.reads, ParseReadsList,
+  AddCommaList(app, "--reads", choices.reads, ParseSweptReads,
                "recorded|end|none|every=TIME|streamed|streamed=TIME,...",
                "When to read; streamed=TIME is what another file_write_period_ms would have done "
                "(default: recorded if the log has read passes, else streamed if the config has "
                "write_into_file, else end)");
   AddCommaList(
-      app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
+      app, "--engines", choices.engines, ParseSweptEngine, "ENGINE,...",
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
@@ -95,17 +95,15 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     const std::string path = sessions.path();
     SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
     AddedBuffers records(sessions, changes.unrecorded);
-    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(records, choices.splits));
-    facts.AddTo(input);
+    RS_ASSIGN_OR_RETURN(input.facts, ScanSession(records, choices.splits));
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)
         context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
     };
     Sweep sweep(std::move(input));
-    auto swept = args.targets.empty()
-                     ? SweepSession(sweep, std::move(facts), args.choices)
-                     : FindTargets(sweep, std::move(facts), args.choices, args.targets);
+    auto swept = args.targets.empty() ? SweepSession(sweep, args.choices)
+                                      : FindTargets(sweep, args.choices, args.targets);
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
     report.path = path;
     report.session = sessions.session();

@@ -28,10 +28,9 @@ void AddToCsv(const SweepReport& report, Table& rows);
 /// between any of them. Both ends of a range are always in it. Sizes between them that are no whole
 /// number of 4 KiB pages are rounded up to one. In front of all: `BUFFER=`.
 Result<SizeList> ParseSizeList(std::string_view text);
-Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text);
-Result<std::vector<NamedReads>> ParseReadsList(std::string_view text);
-/// Names of engines; that of a plug-in is its path.
-Result<std::vector<std::string>> ParseEngineList(std::string_view text);
+Result<NamedReads> ParseSweptReads(std::string_view text);
+/// Name of an engine; that of a plug-in is its path.
+Result<std::string> ParseSweptEngine(std::string_view text);
 /// "keep=30s", "loss=0", "loss=0.1%"
 Result<SweepTarget> ParseTarget(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "commands/replays/session_loop.h"
 #include "commands/shell/text.h"
@@ -43,17 +44,19 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
                      fmt::format(fmt::runtime(text), name), assumed ? " (assumed)" : "");
 }
 
-std::string MissText(const SweepReport& report, const TargetMiss& miss) {
-  const SweepRow& row = miss.row;
-  if (miss.kind == TargetMiss::Kind::kLogTooShort)
-    return fmt::format("the log lasts only {}", HumanDuration(report.outcome.duration_ns()));
-  if (miss.kind == TargetMiss::Kind::kHistory)
+/// @return nullopt: the log is too short for the history wanted
+std::optional<std::string> MissText(const SweepReport& report, const SweepRow& row) {
+  for (const SweepTarget& target : report.targets) {
+    if (!target.keep_ns || !row.shortest_sequence || row.shortest_history_ns >= *target.keep_ns)
+      continue;
+    if (report.outcome.duration_ns() < *target.keep_ns) return std::nullopt;
     return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
                        HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
                        HumanDuration(row.shortest_history_ns));
+  }
   const std::string lost =
-      fmt::format("{} of {} {} lost", WithCommas(row.lost_packets()),
-                  Count(row.written.packets, "packet"), row.lost_packets() == 1 ? "is" : "are");
+      fmt::format("{} of {} {} lost", WithCommas(row.lost), Count(row.written.packets, "packet"),
+                  row.lost == 1 ? "is" : "are");
   if (row.full_packets() == 0)
     return fmt::format("in buffer {}, {} whatever its size; with {} it overwrites nothing",
                        Raw(row.id), lost, SizeWithKb(row.size));
@@ -66,7 +69,12 @@ std::string MissText(const SweepReport& report, const TargetMiss& miss) {
 
 std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
   std::vector<std::string> texts;
-  for (const TargetMiss& miss : found.misses) texts.push_back(MissText(report, miss));
+  for (const SweepRow& row : found.misses) {
+    const std::optional<std::string> text = MissText(report, row);
+    if (!text)
+      return fmt::format("the log lasts only {}", HumanDuration(report.outcome.duration_ns()));
+    texts.push_back(*text);
+  }
   return texts.empty() ? "no sizes that were tried meet it together" : Joined(texts, "; ");
 }
 
@@ -147,7 +155,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
     table.AddRow({row.size == own ? "*" : "", HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
-                  WithCommas(kept), WithCommas(row.lost_packets()), WithCommas(row.folded.packets),
+                  WithCommas(kept), WithCommas(row.lost), WithCommas(row.folded.packets),
                   BytesOrNone(row.state_bytes.value_or(0)), WithCommas(row.lost_otherwise()),
                   WithCommas(row.waiting_packets()), HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",

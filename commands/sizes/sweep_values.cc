@@ -75,42 +75,20 @@ Result<SizeList> ParseSizeList(std::string_view text) {
   return list;
 }
 
-Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text) {
-  std::vector<FillPolicy> policies;
-  const auto add = [&](std::string_view part) -> Status {
-    RS_ASSIGN_OR_RETURN(policies.emplace_back(), ParsePolicy(part));
-    return {};
-  };
-  RS_RETURN_IF_ERROR(ForEachPart(text, add));
-  return policies;
+Result<NamedReads> ParseSweptReads(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const ReadsChoice choice, ParseReads(text));
+  if (!choice.like.empty()) {
+    return UsageError(
+        "'{}' cannot be swept: store these reads in a log with 'ringscope import --reads-from', "
+        "and sweep that",
+        text);
+  }
+  return NamedReads{.name = std::string(text), .choice = choice};
 }
 
-Result<std::vector<NamedReads>> ParseReadsList(std::string_view text) {
-  std::vector<NamedReads> reads;
-  const auto add = [&](std::string_view part) -> Status {
-    RS_ASSIGN_OR_RETURN(const ReadsChoice choice, ParseReads(part));
-    if (!choice.like.empty()) {
-      return UsageError(
-          "'{}' cannot be swept: store these reads in a log with 'ringscope import --reads-from', "
-          "and sweep that",
-          part);
-    }
-    reads.push_back({std::string(part), choice});
-    return {};
-  };
-  RS_RETURN_IF_ERROR(ForEachPart(text, add));
-  return reads;
-}
-
-Result<std::vector<std::string>> ParseEngineList(std::string_view text) {
-  std::vector<std::string> engines;
-  const auto add = [&](std::string_view part) -> Status {
-    RS_RETURN_IF_ERROR(CheckEngineName(part));
-    engines.emplace_back(part);
-    return {};
-  };
-  RS_RETURN_IF_ERROR(ForEachPart(text, add));
-  return engines;
+Result<std::string> ParseSweptEngine(std::string_view text) {
+  RS_RETURN_IF_ERROR(CheckEngineName(text));
+  return std::string(text);
 }
 
 Result<SweepTarget> ParseTarget(std::string_view text) {

@@ -50,11 +50,10 @@ TEST(SweepSizes, Nonsense_IsRefused) {
   EXPECT_THAT(ValueErrorOf(ParseSizeList("1k..1Tx1.01")), HasSubstr("more than 1024 sizes"));
 }
 
-TEST(SweepReads, List_KeepsTheNames) {
-  const std::vector<NamedReads> reads = ParseReadsList("end,every=1s").value();
-  ASSERT_EQ(reads.size(), 2u);
-  EXPECT_EQ(reads[1].name, "every=1s");
-  EXPECT_EQ(reads[1].choice.every_ns, 1'000'000'000u);
+TEST(SweepReads, KeepTheirName) {
+  const NamedReads reads = ParseSweptReads("every=1s").value();
+  EXPECT_EQ(reads.name, "every=1s");
+  EXPECT_EQ(reads.choice.every_ns, 1'000'000'000u);
 }
 
 TEST(SweepTargets, AreKeepAndLoss) {

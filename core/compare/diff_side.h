@@ -26,17 +26,11 @@
 namespace ringscope {
 
 /// A packet that one side returned, with a hash in place of its bytes.
-struct ReturnedPacket {
+struct ReturnedPacket : PacketReturn {
   DiffPlace place;
   bool is_placed = true;  // false: a plug-in did not report where the packet is
-  LogMoment moment;       // of its return
   ChunkId last_chunk{};
   uint32_t content = 0;
-  uint64_t size = 0;
-  uint64_t hash = 0;
-  uint32_t loss_bits = 0;
-  Identity identity;
-  bool valid = true;
   bool again = false;  // was returned before, as far as that is known
   bool late = false;   // a later packet of its sequence was returned before
 

@@ -24,7 +24,7 @@ class Aligner {
       todo.pop_back();
       TakeCommonEnds(stretch);
       if (stretch.a_begin == stretch.a_end || stretch.b_begin == stretch.b_end) continue;
-      if (!AlignExactly(stretch)) PairEqual(stretch, todo);
+      PairEqual(stretch, todo);
     }
     std::sort(pairs_.begin(), pairs_.end());
     return std::move(pairs_);
@@ -43,65 +43,6 @@ class Aligner {
       pairs_.emplace_back(--s.a_end, --s.b_end);
   }
 
-  /// Myers' greedy algorithm: the furthest point on each diagonal, for 0, 1, 2, ... edits.
-  /// @return false if more than kMaxExactEdits are needed
-  bool AlignExactly(const Stretch& s) {
-    const auto n = static_cast<int32_t>(s.a_end - s.a_begin);
-    const auto m = static_cast<int32_t>(s.b_end - s.b_begin);
-    const auto most = static_cast<int32_t>(
-        std::min<uint64_t>(kMaxExactEdits, static_cast<uint64_t>(n) + static_cast<uint64_t>(m)));
-    std::vector<std::vector<int32_t>> history;  // furthest x of diagonals -d, -d+2, ..., d
-    for (int32_t d = 0; d <= most; ++d) {
-      std::vector<int32_t> reached(static_cast<size_t>(d) + 1);
-      for (int32_t k = -d; k <= d; k += 2) {
-        int32_t x = StepTo(history, d, k).x;
-        while (x < n && x - k < m && x - k >= 0 && At(a_, s.a_begin, x) == At(b_, s.b_begin, x - k))
-          ++x;
-        reached[static_cast<size_t>((k + d) / 2)] = x;
-        if (x >= n && x - k >= m) {
-          history.push_back(std::move(reached));
-          WalkBack(s, history, k);
-          return true;
-        }
-      }
-      history.push_back(std::move(reached));
-    }
-    return false;
-  }
-
-  static uint64_t At(List list, uint32_t begin, int32_t i) {
-    return list[begin + static_cast<uint32_t>(i)];
-  }
-
-  struct Step {
-    int32_t x = 0;
-    bool is_from_above = false;  // it took an element of b
-  };
-  /// Returns the furthest start on diagonal k after d edits: one more than those on its neighbours.
-  static Step StepTo(const std::vector<std::vector<int32_t>>& history, int32_t d, int32_t k) {
-    if (d == 0) return {};
-    const auto at = [d, &before = history[static_cast<size_t>(d - 1)]](int32_t diagonal) {
-      return before[static_cast<size_t>((diagonal + d - 1) / 2)];
-    };
-    const bool is_from_above = k == -d || (k != d && at(k - 1) < at(k + 1));
-    return {is_from_above ? at(k + 1) : at(k - 1) + 1, is_from_above};
-  }
-
-  void WalkBack(const Stretch& s, const std::vector<std::vector<int32_t>>& history, int32_t k) {
-    int32_t x =
-        history.back()[static_cast<size_t>((k + static_cast<int32_t>(history.size()) - 1) / 2)];
-    for (auto d = static_cast<int32_t>(history.size()) - 1; d >= 0; --d) {
-      const Step step = StepTo(history, d, k);
-      while (x > step.x) {
-        --x;
-        pairs_.emplace_back(s.a_begin + static_cast<uint32_t>(x),
-                            s.b_begin + static_cast<uint32_t>(x - k));
-      }
-      k += step.is_from_above ? 1 : -1;
-      if (!step.is_from_above) --x;
-    }
-  }
-
   struct Occurrences {
     uint32_t in_a = 0;
     std::vector<uint32_t> in_b;  // places
@@ -110,21 +51,34 @@ class Aligner {
     bool are_unique() const { return in_a == 1 && in_b.size() == 1; }
   };
 
-  /// Pairs the elements that occur once on each side, as far as their order is the same, and leaves
-  /// the stretches between for later. If there are none, pairs the n-th of equal elements with the
-  /// n-th, as far as that keeps the order.
+  /// Pairs as many equal elements as keep the order. If there are too many to choose from, pairs
+  /// those that occur once on each side, and leaves the stretches between for later; and if there
+  /// are none of these, the n-th of equal elements with the n-th.
   void PairEqual(const Stretch& s, std::vector<Stretch>& todo) {
     std::unordered_map<uint64_t, Occurrences> elements;
     for (uint32_t i = s.a_begin; i < s.a_end; ++i) ++elements[a_[i]].in_a;
     for (uint32_t j = s.b_begin; j < s.b_end; ++j) elements[b_[j]].in_b.push_back(j);
-    const bool cuts = std::ranges::any_of(
-        elements, [](const auto& element) { return element.second.are_unique(); });
+    uint64_t candidates = 0;
+    bool any_unique = false;
+    for (const auto& [element, equal] : elements) {
+      candidates += uint64_t{equal.in_a} * equal.in_b.size();
+      any_unique |= equal.are_unique();
+    }
+    const bool is_exact = candidates <= kMaxCandidates;
+    const bool cuts = !is_exact && any_unique;
     std::vector<uint32_t> from_a, to_b;
+    const auto add = [&](uint32_t i, uint32_t j) {
+      from_a.push_back(i);
+      to_b.push_back(j);
+    };
     for (uint32_t i = s.a_begin; i < s.a_end; ++i) {
       Occurrences& equal = elements[a_[i]];
-      if (equal.paired == equal.in_b.size() || (cuts && !equal.are_unique())) continue;
-      from_a.push_back(i);
-      to_b.push_back(equal.in_b[equal.paired++]);
+      if (is_exact) {
+        // In descending order, so that no ascending run has two of them.
+        for (size_t n = equal.in_b.size(); n-- > 0;) add(i, equal.in_b[n]);
+      } else if (equal.paired < equal.in_b.size() && (!cuts || equal.are_unique())) {
+        add(i, equal.in_b[equal.paired++]);
+      }
     }
     const std::vector<uint32_t> kept = LongestAscending(to_b);
     Stretch rest = s;

@@ -12,13 +12,13 @@ namespace ringscope {
 using AlignedPair = std::pair<uint32_t, uint32_t>;
 
 /// Aligns two lists so that few elements stay alone; the pairs ascend in both indices, and paired
-/// elements are equal. Where up to kMaxExactEdits elements of a stretch stay alone, that is the
-/// least number possible (Myers' greedy algorithm). Longer stretches are first cut at elements that
+/// elements are equal. Where a stretch has up to kMaxCandidates pairs of equal elements, it is the
+/// least number possible (Hunt and Szymanski's algorithm). Others are first cut at elements that
 /// occur once in each list (patience), and where there are none of these, paired greedily. Memory:
-/// O(elements), and never more than about 2 * kMaxExactEdits^2 bytes beside.
+/// O(elements), and never more than about 20 * kMaxCandidates bytes beside.
 std::vector<AlignedPair> Align(std::span<const uint64_t> a, std::span<const uint64_t> b);
 
-inline constexpr uint32_t kMaxExactEdits = 1000;
+inline constexpr uint64_t kMaxCandidates = uint64_t{1} << 22;
 
 /// The indices, in the order of the list, of a longest run of values that ascend strictly.
 std::vector<uint32_t> LongestAscending(std::span<const uint32_t> values);

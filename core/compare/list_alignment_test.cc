@@ -89,15 +89,32 @@ TEST(Alignment, EditsOfALongList_AreAllThatStaysAlone) {
   }
 }
 
-TEST(Alignment, MoreEditsThanAreSearched_AreCutAtUniqueElements) {
-  // Every second element is replaced: twice as many stay alone as are searched for.
-  List a(6 * kMaxExactEdits), b;
+TEST(Alignment, EverySecondElementReplaced_StaysAlone) {
+  List a(6000), b;
   for (size_t i = 0; i < a.size(); ++i) a[i] = i;
   b = a;
   for (size_t i = 0; i < b.size(); i += 2) b[i] = 1'000'000 + i;
   const std::vector<AlignedPair> pairs = Align(a, b);
   ExpectAlignment(a, b, pairs);
   EXPECT_EQ(Alone(a, b, pairs), a.size());
+}
+
+TEST(Alignment, TooManyEqualElements_AreCutAtUniqueElements) {
+  // Between the unique elements, one of equal elements is missing.
+  constexpr uint64_t kEqual = 150, kStretches = 200;
+  List a, b;
+  for (uint64_t stretch = 0; stretch < kStretches; ++stretch) {
+    for (List* list : {&a, &b}) {
+      list->push_back(1000 + stretch);
+      list->push_back(stretch % 2);
+      list->resize(list->size() + kEqual - (list == &b ? 1 : 0), 2);
+      list->push_back(stretch % 3);
+    }
+  }
+  ASSERT_GT(kEqual * kStretches * (kEqual - 1) * kStretches, kMaxCandidates);
+  const std::vector<AlignedPair> pairs = Align(a, b);
+  ExpectAlignment(a, b, pairs);
+  EXPECT_EQ(Alone(a, b, pairs), kStretches);
 }
 
 TEST(Alignment, ManyEditsWithoutUniqueElements_GiveSomeAlignment) {

@@ -118,15 +118,19 @@ struct DiffPlace {
   friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
 };
 
-/// A packet as one side returned it.
-struct PacketView {
-  bool returned = false;
-  LogMoment moment;  // of its return
+/// What a side returned of a packet.
+struct PacketReturn {
+  LogMoment moment;
   uint64_t size = 0;
   uint64_t hash = 0;  // of its bytes
   uint32_t loss_bits = 0;
   Identity identity;
-  bool valid = true;           // passed the service's validation
+  bool valid = true;  // passed the service's validation
+};
+
+/// A packet as one side returned it, or why it did not.
+struct PacketView : PacketReturn {
+  bool returned = false;
   std::optional<DiffWhy> why;  // where it was not returned
 };
 

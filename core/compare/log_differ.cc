@@ -189,16 +189,7 @@ class LogDiffer::Impl {
     difference.content = packet.content;
     return difference;
   }
-  static PacketView ViewOf(const ReturnedPacket& packet) {
-    return {.returned = true,
-            .moment = packet.moment,
-            .size = packet.size,
-            .hash = packet.hash,
-            .loss_bits = packet.loss_bits,
-            .identity = packet.identity,
-            .valid = packet.valid,
-            .why = {}};
-  }
+  static PacketView ViewOf(const ReturnedPacket& packet) { return {packet, true, {}}; }
   PacketDifference MatchedDifference(const ReturnedPacket& a, const ReturnedPacket& b) const {
     PacketDifference difference = DifferenceOf(a, Written(Side::kA, a));
     difference.sides = {ViewOf(a), ViewOf(b)};

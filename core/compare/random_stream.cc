@@ -18,42 +18,25 @@ constexpr uint32_t kEvenChunk = 1008;
 /// Most fragments need two bytes for their size; for space, all count as if.
 constexpr uint32_t kSizeBytes = 2;
 
-/// The Mersenne Twister MT19937.
-class MersenneTwister {
- public:
-  explicit MersenneTwister(uint32_t seed) {
-    state_[0] = seed;
-    for (uint32_t i = 1; i < kSize; ++i)
-      state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
-  }
-  uint32_t Next() {
-    if (next_ == kSize) Twist();
-    uint32_t number = state_[next_++];
-    number ^= number >> 11;
+}  // namespace
+
+/// Of the Mersenne Twister MT19937.
+RandomNumbers NumbersOfSeed(uint32_t seed) {
+  constexpr uint32_t kSize = 624, kShift = 397;
+  std::array<uint32_t, kSize> state = {seed};
+  for (uint32_t i = 1; i < kSize; ++i)
+    state[i] = 1812433253u * (state[i - 1] ^ state[i - 1] >> 30) + i;
+  return [state, next = uint32_t{0}]() mutable {
+    uint32_t& place = state[next];
+    const uint32_t shifted = state[(next + kShift) % kSize];
+    next = (next + 1) % kSize;
+    const uint32_t both = (place & 0x80000000u) | (state[next] & 0x7FFFFFFFu);
+    place = shifted ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
+    uint32_t number = place ^ place >> 11;
     number ^= number << 7 & 0x9D2C5680u;
     number ^= number << 15 & 0xEFC60000u;
     return number ^ number >> 18;
-  }
-
- private:
-  static constexpr uint32_t kSize = 624, kShift = 397;
-
-  void Twist() {
-    for (uint32_t i = 0; i < kSize; ++i) {
-      const uint32_t both = (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7FFFFFFFu);
-      state_[i] = state_[(i + kShift) % kSize] ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
-    }
-    next_ = 0;
-  }
-
-  std::array<uint32_t, kSize> state_;
-  uint32_t next_ = kSize;
-};
-
-}  // namespace
-
-RandomNumbers NumbersOfSeed(uint32_t seed) {
-  return [random = MersenneTwister(seed)]() mutable { return random.Next(); };
+  };
 }
 
 RandomStream::RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind,

@@ -1,26 +1,12 @@
 #include "core/compare/stored_ops.h"
 
+#include <string>
 #include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
-namespace {
-
-std::string RequestOf(const Op& op) {
-  const auto* commit = std::get_if<Commit>(&op.body);
-  return commit == nullptr ? std::string() : std::string(wire::AsText(commit->request));
-}
-
-}  // namespace
-
-StoredOp::StoredOp(const Op& op) : StoredOp(op, RequestOf(op)) {}
-
-StoredOp::StoredOp(const Op& like, std::string request)
-    : request_(std::make_shared<const std::string>(std::move(request))), op_(like) {
-  if (auto* commit = std::get_if<Commit>(&op_.body)) commit->request = wire::AsBytes(*request_);
-}
 
 std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops) {
   std::vector<StoredOp> split;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -483,6 +484,20 @@ class RecordSink {
   virtual void Append(OpBody body) = 0;
   /// From here on the log may differ from what the service does.
   void MarkInexact(Inexact mark) { Append(std::move(mark)); }
+};
+
+/// A record that outlives its source. Copies share the bytes of a commit.
+class StoredOp {
+ public:
+  explicit StoredOp(const Op& op);
+  /// A commit with another request. @param like has all other fields
+  StoredOp(const Op& like, std::string request);
+
+  const Op& op() const { return op_; }
+
+ private:
+  std::shared_ptr<const std::string> request_;
+  Op op_;
 };
 
 }  // namespace ringscope

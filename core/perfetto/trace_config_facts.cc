@@ -46,9 +46,6 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   source.name = Text(config, Config::kName);
   source.target_buffer = wire::LastVarint(config, Config::kTargetBuffer).value_or(0);
   buffer_name = Text(config, Config::kTargetBufferName);
-  if (const auto limit = wire::LastVarint(part(config, Config::kProtoVmConfig),
-                                          proto::ProtoVmConfig::kMemoryLimitKb))
-    source.protovm_limit_kb = static_cast<uint32_t>(*limit);
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
   return source;
@@ -96,8 +93,6 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
             static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
       if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
       if (field->number == proto::TraceConfig::kDurationMs) facts.duration_ms = field->value;
-      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
-        facts.max_file_size = field->value;
       if (field->number == proto::TraceConfig::kDeferredStart)
         facts.deferred_start = field->value != 0;
       if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
@@ -119,9 +114,7 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   }
   for (size_t i = 0; i < facts.sources.size(); ++i) {
     const auto buffer = std::ranges::find(facts.buffers, buffer_names[i], &ConfiguredBuffer::name);
-    if (buffer_names[i].empty()) continue;
-    facts.sources[i].has_unknown_target = buffer == facts.buffers.end();
-    if (buffer != facts.buffers.end())
+    if (!buffer_names[i].empty() && buffer != facts.buffers.end())
       facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
   }
   return facts;

@@ -30,11 +30,9 @@ struct ConfiguredBuffer {
 struct ConfiguredSource {
   std::string name;
   uint64_t target_buffer = 0;
-  bool has_unknown_target = false;  // a name that no buffer has
   // Of the kernel's ftrace.
   std::optional<uint64_t> ftrace_buffer_kb;
   std::optional<uint64_t> ftrace_drain_period_ms;
-  std::optional<uint32_t> protovm_limit_kb;  // of its program's state (ProtoVM)
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
@@ -56,7 +54,6 @@ struct TraceConfigFacts {
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> duration_ms;
-  std::optional<uint64_t> max_file_size;  // bytes
   std::string unique_session_name;
   std::string output_path;
   std::vector<ConfiguredBuffer> buffers;  // by index

@@ -27,9 +27,8 @@ TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
   const std::string config = Sub(1, Sub(7, "first")) + Sub(1, Sub(7, "second")) +
                              Sub(2, Sub(1, source + Sub(11, "second"))) +
                              Sub(2, Sub(1, source + Sub(11, "none")));
-  EXPECT_EQ(
-      ReadTraceConfigFacts(wire::AsBytes(config)).sources,
-      (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0, /*has_unknown_target=*/true}}));
+  EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
+            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0}}));
 }
 
 TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {

@@ -225,7 +225,7 @@ class RemedyFinder {
 }  // namespace
 
 TriedOutcome OutcomeOf(const SweepRow& row) {
-  return {.lost = row.lost_packets(), .full = row.full_packets(), .waiting = row.waiting_packets()};
+  return {.lost = row.lost, .full = row.full_packets(), .waiting = row.waiting_packets()};
 }
 
 std::vector<Remedy> FindRemedies(const RemedyFacts& facts) {

@@ -46,7 +46,7 @@ class RemedyReplays {
   RemedyReplays(const SweepInput& input, const OwnReplay& own)
       : sweep_(input),
         own_(own),
-        only_ledgers_(input.clone || input.has_programs || own.totals.empty()) {}
+        only_ledgers_(input.clone || input.facts.has_programs || own.totals.empty()) {}
 
   SweepConfig NewConfig() { return {.setting = ++settings_, .options = own_.options}; }
   const SweepInput& input() const { return sweep_.input(); }
@@ -125,9 +125,9 @@ TriedOutcome SumOf(const std::vector<SweepRow>& rows) {
 
 void SetSize(Remedy& remedy, const SweepInput& input, uint64_t size) {
   remedy.size = size;
-  const auto before = input.buffers.find(*remedy.buffer);
-  if (before != input.buffers.end())
-    remedy.memory = static_cast<int64_t>(size) - static_cast<int64_t>(before->second);
+  const auto before = input.facts.buffers.find(*remedy.buffer);
+  if (before != input.facts.buffers.end())
+    remedy.memory = static_cast<int64_t>(size) - static_cast<int64_t>(before->second.size);
   remedy.changes.front().value = std::to_string(size / 1024);
 }
 
@@ -138,7 +138,7 @@ Status TrySizes(RemedyReplays& replays, const OwnReplay& own, std::optional<uint
   const SweepConfig as_it_was = replays.NewConfig();
   // No more memory than the replay as it was took, twice, or that is the sweep's anyway.
   const uint64_t limit = std::max(input.memory_limit, 2 * replays.BytesOf(own.options));
-  SizeSearch search{.first = {}, .commit_bytes = input.commit_bytes, .replay = {}};
+  SizeSearch search{.first = {}, .commit_bytes = input.facts.commit_bytes, .replay = {}};
   for (Remedy& remedy : remedies) {
     if (remedy.kind != RemedyKind::kSize) continue;
     const uint64_t size = remedy.size;
@@ -262,14 +262,15 @@ Status TryPolicy(RemedyReplays& replays, Remedy& remedy) {
 
 /// Replays the session as if the sequence had had a buffer of its own, like the one that it has.
 Status TrySplit(SweepInput input, const ReplayOptions& own, Remedy& remedy) {
+  auto& buffers = input.facts.buffers;
   const BufferId added{
-      static_cast<uint16_t>(input.buffers.empty() ? 1 : Raw(input.buffers.rbegin()->first) + 1)};
+      static_cast<uint16_t>(buffers.empty() ? 1 : Raw(buffers.rbegin()->first) + 1)};
   const RetargetRule rule{remedy.sequence->producer, remedy.sequence->writer, added};
   input.open = [rule, open = input.open]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
     return std::make_unique<RetargetSource>(std::move(ops), std::vector{rule});
   };
-  input.buffers[added] = remedy.size;
+  buffers[added].size = remedy.size;
   Sweep sweep(std::move(input));
   SweepConfig config{.setting = 0, .options = own};
   config.options.moves_sequences = true;

@@ -7,68 +7,53 @@
 namespace ringscope {
 namespace {
 
-/// Successive records of a session, with copies of what they refer to.
-class RecordSection {
- public:
-  /// Reads the next records. @return whether there were any
-  Result<bool> Read(OpSource& source) {
-    constexpr size_t kMostRecords = 2048;
-    constexpr size_t kMostBytes = size_t{1} << 20;
-    ops_.clear();
-    bytes_.clear();
-    while (ops_.size() < kMostRecords && bytes_.size() < kMostBytes) {
-      RS_ASSIGN_OR_RETURN(std::optional<Op> op, source.Next());
-      if (!op) break;
-      if (const auto* commit = std::get_if<Commit>(&op->body))
-        bytes_.insert(bytes_.end(), commit->request.begin(), commit->request.end());
-      ops_.push_back(std::move(*op));
-    }
-    const uint8_t* at = bytes_.data();
-    for (Op& op : ops_) {
-      auto* const commit = std::get_if<Commit>(&op.body);
-      if (commit == nullptr) continue;
-      commit->request = {at, commit->request.size()};
-      at += commit->request.size();
-    }
-    return !ops_.empty();
-  }
-  const std::vector<Op>& ops() const { return ops_; }
+using Section = std::vector<StoredOp>;
 
- private:
-  std::vector<Op> ops_;
-  std::vector<uint8_t> bytes_;
-};
+/// Reads the next records of a session. @return none at its end
+Result<Section> ReadSection(OpSource& source) {
+  constexpr size_t kMostRecords = 2048;
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  Section section;
+  size_t bytes = 0;
+  while (section.size() < kMostRecords && bytes < kMostBytes) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
+    if (!op) break;
+    section.emplace_back(*op);
+    if (const auto* commit = std::get_if<Commit>(&op->body)) bytes += commit->request.size();
+  }
+  return section;
+}
 
 }  // namespace
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
-  if (input_.buffers.empty()) return config.session.all.size.value_or(0);
-  for (const auto& [id, own] : input_.buffers) {
+  const SessionFacts& facts = input_.facts;
+  if (facts.buffers.empty()) return config.session.all.size.value_or(0);
+  for (const auto& [id, own] : facts.buffers) {
     const auto choice = config.session.buffers.find(id);
     const std::optional<uint64_t> chosen =
         choice == config.session.buffers.end() ? std::nullopt : choice->second.size;
-    bytes += std::min(chosen.value_or(config.session.all.size.value_or(own)), input_.commit_bytes);
+    bytes +=
+        std::min(chosen.value_or(config.session.all.size.value_or(own.size)), facts.commit_bytes);
   }
   return bytes;
 }
 
 Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input_.open());
-  RecordSection section, next;
-  RS_ASSIGN_OR_RETURN(bool more, section.Read(*ops));
-  while (more) {
-    Result<bool> has_next = false;
+  RS_ASSIGN_OR_RETURN(Section section, ReadSection(*ops));
+  while (!section.empty()) {
+    Result<Section> next;
     input_.run_tasks(replays.size() + 1, [&](size_t i) {
       if (i == 0) {
-        has_next = next.Read(*ops);
+        next = ReadSection(*ops);
         return;
       }
-      for (const Op& op : section.ops()) replays[i - 1]->Apply(op);
+      for (const StoredOp& stored : section) replays[i - 1]->Apply(stored.op());
     });
-    if (!has_next) return tl::unexpected(std::move(has_next).error());
-    more = *has_next;
-    std::swap(section, next);
+    if (!next) return tl::unexpected(std::move(next).error());
+    section = *std::move(next);
   }
   input_.run_tasks(replays.size(), [&](size_t i) { replays[i]->Finish(); });
   for (const std::unique_ptr<SweepReplay>& replay : replays)
@@ -81,7 +66,7 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
 Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
                         const AccountsOf& accounts, const Visit& visit) {
   if (which.empty()) return {};
-  if (input_.ahead && input_.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
+  if (input_.ahead && input_.facts.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
   std::ranges::stable_sort(which, std::ranges::greater(),
                            [&](size_t i) { return BytesOf(configs[i].options); });
   for (size_t begin = 0, end = 0; begin < which.size(); begin = end) {
@@ -107,7 +92,7 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   std::vector<size_t> all(configs.size()), inexact;
   std::iota(all.begin(), all.end(), size_t{0});
   // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
-  const bool only_ledgers = input_.clone.has_value() || input_.has_programs;
+  const bool only_ledgers = input_.clone.has_value() || input_.facts.has_programs;
   const auto accounts = [&](const SweepConfig& config) {
     const auto [largest, is_new] = largest_.try_emplace(config.setting);
     const uint64_t bytes = BytesOf(config.options);

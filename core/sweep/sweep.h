@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/log/retarget.h"
+#include "core/perfetto/fill_policy.h"
 #include "core/sweep/sweep_replay.h"
 #include "core/sweep/sweep_result.h"
 
@@ -21,6 +23,22 @@ inline void RunInTurn(size_t count, const std::function<void(size_t)>& task) {
   for (size_t i = 0; i < count; ++i) task(i);
 }
 
+/// Facts about a session that a sweep needs; by default those of one that was not scanned.
+struct SessionFacts {
+  struct Buffer {
+    uint64_t size = 0;  // bytes
+    FillPolicy policy = FillPolicy::kRingBuffer;
+  };
+  std::map<BufferId, Buffer> buffers;  // as the log sets them up
+  bool has_reads = false;              // that touch the buffers, see ServiceReads
+  bool has_limited_reads = true;       // some may stop at so many bytes: SweepInput::ahead is asked
+  bool streams = false;                // into a file
+  bool has_programs = false;           // ProtoVM
+  /// Bytes of all commit requests: no buffer holds more.
+  uint64_t commit_bytes = UINT64_MAX;
+  std::vector<RetargetRule> unused_splits;
+};
+
 /// One session of a log, and what its sweeps need.
 struct SweepInput {
   /// Opens the session's records, from the first one. Called once for each pass.
@@ -31,14 +49,7 @@ struct SweepInput {
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;
   LookAhead ahead = {};
-  /// True if recorded reads may have stopped at a limit, so that `ahead` is asked for their ends.
-  bool has_limited_reads = true;
-  /// The log's buffers, and their sizes in bytes.
-  std::map<BufferId, uint64_t> buffers;
-  /// Bytes of all commit requests: no buffer holds more.
-  uint64_t commit_bytes = UINT64_MAX;
-  /// True if data sources have programs (ProtoVM).
-  bool has_programs = false;
+  SessionFacts facts;
   /// Bytes that the buffers of one pass may hold.
   uint64_t memory_limit = uint64_t{128} << 20;
   /// Gets warnings for the user: the end of a sentence that begins with the log's name.

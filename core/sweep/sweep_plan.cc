@@ -56,15 +56,10 @@ void Scale(SweepPoint& point, double scale, const SessionFacts& facts) {
 
 }  // namespace
 
-void SessionFacts::AddTo(SweepInput& input) const {
-  for (const auto& [id, buffer] : buffers) input.buffers[id] = buffer.size;
-  input.commit_bytes = commit_bytes;
-  input.has_programs = has_programs;
-  input.has_limited_reads = has_limited_reads;
-}
-
 Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
   SessionFacts facts;
+  facts.has_limited_reads = false;
+  facts.commit_bytes = 0;
   RetargetSource source(ops, splits);
   ServiceReads service(/*all=*/false, /*period_ns=*/0);
   while (true) {

@@ -45,21 +45,9 @@ SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffe
 bool Meets(const SweepTarget& target, const SweepRow& row) {
   if (target.keep_ns && row.shortest_sequence && row.shortest_history_ns < *target.keep_ns)
     return false;
-  return !target.loss_millionths || static_cast<double>(row.lost_packets()) * 1e6 <=
-                                        static_cast<double>(*target.loss_millionths) *
-                                            static_cast<double>(row.written.packets);
-}
-
-/// Why no size of a buffer meets the targets.
-TargetMiss MissOf(const SweepReport& report, const SweepRow& row) {
-  for (const SweepTarget& target : report.targets) {
-    if (Meets(target, row) || !target.keep_ns) continue;
-    if (report.outcome.duration_ns() < *target.keep_ns)
-      return {.kind = TargetMiss::Kind::kLogTooShort, .row = row};
-    if (row.shortest_history_ns < *target.keep_ns)
-      return {.kind = TargetMiss::Kind::kHistory, .row = row};
-  }
-  return {.kind = TargetMiss::Kind::kLoss, .row = row};
+  return !target.loss_millionths ||
+         static_cast<double>(row.lost) * 1e6 <= static_cast<double>(*target.loss_millionths) *
+                                                    static_cast<double>(row.written.packets);
 }
 
 /// Orders points by setting, and in each by the sizes of the buffers together.
@@ -84,9 +72,9 @@ uint64_t SweepReport::OwnSize(BufferId buffer) const {
   return of == facts.buffers.end() ? 0 : of->second.size;
 }
 
-Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices) {
+Result<SweepReport> SweepSession(Sweep& sweep, const SweepChoices& choices) {
   SweepReport report;
-  report.facts = std::move(facts);
+  report.facts = sweep.input().facts;
   report.settings = MakeSettings(choices, report.facts);
   RS_ASSIGN_OR_RETURN(report.points, MakePoints(report.settings, choices, report.facts));
   RS_RETURN_IF_ERROR(RunPoints(sweep, report.points, report));
@@ -101,10 +89,10 @@ Status CheckTargetSizes(const SweepChoices& choices) {
   return {};
 }
 
-Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepChoices& choices,
+Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
                                 std::vector<SweepTarget> targets) {
   SweepReport report;
-  report.facts = std::move(facts);
+  report.facts = sweep.input().facts;
   report.targets = std::move(targets);
   report.settings = MakeSettings(choices, report.facts);
   const auto meets = [&](const SweepRow& row) {
@@ -117,7 +105,7 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
       own.options.session.buffers[*list.buffer].size = list.sizes.front();
     const size_t first_point = report.points.size();
     SizeSearch search;
-    search.commit_bytes = sweep.input().commit_bytes;
+    search.commit_bytes = report.facts.commit_bytes;
     search.replay = [&](const std::vector<BufferSizes>& sizes)
         -> Result<std::vector<std::map<BufferId, TriedSize>>> {
       for (const BufferSizes& each : sizes) {
@@ -128,8 +116,7 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
       RS_RETURN_IF_ERROR(RunPoints(sweep, points, report));
       std::vector<std::map<BufferId, TriedSize>> tried(sizes.size());
       for (size_t i = 0; i < sizes.size(); ++i)
-        for (const SweepRow& row : points[i].rows)
-          tried[i][row.id] = {meets(row), row.lost_packets()};
+        for (const SweepRow& row : points[i].rows) tried[i][row.id] = {meets(row), row.lost};
       return tried;
     };
     for (const auto& [id, buffer] : report.facts.buffers) {
@@ -149,20 +136,18 @@ Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepCho
       for (size_t i = first_point; i < report.points.size(); ++i)
         if (const SweepRow* row = FindRow(report.points[i].rows, id);
             row != nullptr && row->size == size.best) {
-          found.misses.push_back(MissOf(report, *row));
+          found.misses.push_back(*row);
           break;
         }
     }
     RS_RETURN_IF_ERROR(search.replay({best}).map([](auto&&) {}));
     // Buffers whose size is fixed may miss the targets, too.
     for (const SweepRow& row : report.points.back().rows)
-      if (!sizes.contains(row.id) && !meets(row)) found.misses.push_back(MissOf(report, row));
+      if (!sizes.contains(row.id) && !meets(row)) found.misses.push_back(row);
     if (found.misses.empty())
       found.rows = report.points.back().rows;
     else
       report.points.pop_back();
-    if (!found.misses.empty() && found.misses.front().kind == TargetMiss::Kind::kLogTooShort)
-      found.misses.resize(1);
     report.found.push_back(std::move(found));
   }
   std::ranges::stable_sort(report.points, {}, PlaceOf);

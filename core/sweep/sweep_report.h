@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/log/retarget.h"
-#include "core/perfetto/fill_policy.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {
@@ -35,24 +33,6 @@ struct SweepChoices {
   std::vector<RetargetRule> splits;
 };
 
-/// Facts about a session that a sweep needs.
-struct SessionFacts {
-  struct Buffer {
-    uint64_t size = 0;
-    FillPolicy policy = FillPolicy::kRingBuffer;
-  };
-  std::map<BufferId, Buffer> buffers;  // as the log sets them up
-  bool has_reads = false;              // that touch the buffers, see ServiceReads
-  bool has_limited_reads = false;      // of these, some stop at so many bytes
-  bool streams = false;                // into a file
-  bool has_programs = false;           // ProtoVM
-  uint64_t commit_bytes = 0;           // of all requests
-  std::vector<RetargetRule> unused_splits;
-
-  /// Completes the input of a sweep.
-  void AddTo(SweepInput& input) const;
-};
-
 /// Reads the records of a session to their end.
 Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
 
@@ -77,22 +57,13 @@ struct SweepTarget {
   std::optional<uint64_t> loss_millionths;  // at most this share of the packets is lost
 };
 
-/// Why no size that was tried meets the targets.
-struct TargetMiss {
-  enum class Kind : uint8_t {
-    kLogTooShort,  // the log is shorter than the history wanted
-    kHistory,      // a sequence of `row` does not reach back far enough
-    kLoss,         // `row` loses too much
-  };
-  Kind kind = Kind::kLoss;
-  SweepRow row;  // of the smallest size that loses as little as any
-};
-
 /// What a search for the smallest buffers found for one setting.
 struct FoundSize {
-  size_t setting = 0;              // index
-  std::vector<SweepRow> rows;      // of the sizes that meet the targets; empty: none do
-  std::vector<TargetMiss> misses;  // if none do: of each buffer that misses a target
+  size_t setting = 0;          // index
+  std::vector<SweepRow> rows;  // of the sizes that meet the targets; empty: none do
+  /// If none do: of each buffer that misses a target, with the smallest size that loses as little
+  /// as any.
+  std::vector<SweepRow> misses;
 };
 
 /// The result of a sweep of one session.
@@ -113,12 +84,12 @@ struct SweepReport {
 
 /// Sweeps a session with all combinations of what was chosen; without sizes, from an eighth to
 /// eight times the log's own. kUsage if there are too many.
-Result<SweepReport> SweepSession(Sweep& sweep, SessionFacts facts, const SweepChoices& choices);
+Result<SweepReport> SweepSession(Sweep& sweep, const SweepChoices& choices);
 
 /// kUsage: sizes were chosen that a search for targets cannot keep.
 Status CheckTargetSizes(const SweepChoices& choices);
 /// Finds the smallest sizes that meet all targets, in each setting.
-Result<SweepReport> FindTargets(Sweep& sweep, SessionFacts facts, const SweepChoices& choices,
+Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
                                 std::vector<SweepTarget> targets);
 
 /// The rows of one buffer in one setting, by size.

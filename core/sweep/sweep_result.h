@@ -44,8 +44,6 @@ struct SweepRow : BufferOutcome {
 
   /// Packets that were lost because the buffer was full. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
-  /// Packets that are lost, to whatever.
-  uint64_t lost_packets() const { return lost; }
   /// Of these, those that a larger buffer would lose, too.
   uint64_t lost_otherwise() const { return lost - std::min(lost, full_packets()); }
   /// Packets that were read, or are still there to be read.

@@ -37,7 +37,8 @@ class RemedyRun {
     const ReplayOutcome outcome = replay.Finish().value();
     own.totals = ledger.totals();
     const GapReport report = analysis.Finish(ledger.totals());
-    for (const BufferOutcome& buffer : outcome.buffers) input.buffers[buffer.id] = buffer.size;
+    for (const BufferOutcome& buffer : outcome.buffers)
+      input.facts.buffers[buffer.id].size = buffer.size;
     remedies = FindRemedies({report, outcome, notes});
     const Status tried = TryRemedies(input, own, RemediesTried::kAll, keep_ns, remedies);
     EXPECT_TRUE(tried) << tried.error().ToString();
@@ -79,7 +80,7 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       if (remedy.kind == RemedyKind::kSize)
         options.session.buffers[*remedy.buffer].size = remedy.size;
       const SweepRow exact = run.Exact(options, remedy.buffer);
-      EXPECT_EQ(remedy.outcome->lost, exact.lost_packets());
+      EXPECT_EQ(remedy.outcome->lost, exact.lost);
       EXPECT_EQ(remedy.outcome->full, exact.full_packets());
       if (remedy.buffer) {
         EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(exact)));

@@ -35,7 +35,7 @@ std::string Difference(const SweepRow& row, const SweepRow& exact) {
   compare("unread", Text(row.unread), Text(exact.unread));
   compare("overwritten", row.overwritten.packets, exact.overwritten.packets);
   compare("discarded", row.discarded.packets, exact.discarded.packets);
-  compare("lost", row.lost_packets(), exact.lost_packets());
+  compare("lost", row.lost, exact.lost);
   compare("waiting", row.waiting_packets(), exact.waiting_packets());
   if (row.stats != exact.stats) text += "stats; ";
   compare("packet loss", row.losses.sequence_packet_loss, exact.losses.sequence_packet_loss);
