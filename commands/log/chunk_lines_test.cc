@@ -36,27 +36,26 @@ const std::string kTwoChunks =
               ChunkOf(1, 1, R"("fragments":3,"flags":1,"payload":"02646500ffffff7f")"));
 
 TEST(DumpFragments, OfWholeAndContinuedPackets) {
-  const std::string dump = DumpOf(kTwoChunks, {"--fragments"});
-  EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes, a whole packet\n"));
-  EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 5 bytes of a packet that continues in the next "
+  const std::string dump = DumpOf(kTwoChunks, {"--decode"});
+  EXPECT_THAT(dump, HasSubstr("  # fragment 0 at 0: 2 bytes, a whole packet\n"));
+  EXPECT_THAT(dump, HasSubstr("  # fragment 1 at 3: 5 bytes of a packet that continues in the next "
                               "chunk\n"));
-  EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes of a packet that began in a chunk "
+  EXPECT_THAT(dump, HasSubstr("  # fragment 0 at 0: 2 bytes of a packet that began in a chunk "
                               "before\n"));
-  EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 0 bytes, empty\n"));
-  EXPECT_THAT(dump, HasSubstr("  at 4: the marker of a packet that its writer aborted\n"));
+  EXPECT_THAT(dump, HasSubstr("  # fragment 1 at 3: 0 bytes, empty\n"));
+  EXPECT_THAT(dump, HasSubstr("  # at 4: the marker of a packet that its writer aborted\n"));
 }
 
 TEST(DumpFragments, BrokenAndUnfinishedOnes) {
-  const std::string broken =
-      DumpOf(RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")),
-             {"--fragments"});
-  EXPECT_THAT(broken, HasSubstr("  at 3: 2 bytes that are not a fragment\n"));
+  const std::string broken = DumpOf(
+      RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")), {"--decode"});
+  EXPECT_THAT(broken, HasSubstr("  # at 3: 2 bytes that are not a fragment\n"));
   const std::string scraped =
       DumpOf(R"({"op":"commit","buffer":1,"producer":1,"writer":4,"chunk":0,"fragments":2,)"
              R"("complete":false,"payload":"02400502616263"})"
              "\n",
-             {"--fragments"});
-  EXPECT_THAT(scraped, HasSubstr("  at 3: 2 bytes of a fragment that may still grow\n"));
+             {"--decode"});
+  EXPECT_THAT(scraped, HasSubstr("  # at 3: 2 bytes of a fragment that may still grow\n"));
 }
 
 TEST(DumpHex, AllBytesOfTheChunk) {

@@ -29,10 +29,9 @@ constexpr size_t kBytesOnALine = 16;
 
 /// Details that follow a commit's chunks.
 struct ChunkDetail {
-  bool hex = false;        // their bytes
-  bool fragments = false;  // what their fragments are
-  bool decode = false;     // the packets that are whole in them, as text
-  bool any() const { return hex || fragments || decode; }
+  bool hex = false;     // their bytes
+  bool decode = false;  // their fragments, and as text the packets that are whole in them
+  bool any() const { return hex || decode; }
 };
 
 /// What follows a fragment's size, by FragmentKind.
@@ -40,9 +39,6 @@ constexpr std::array kFragmentTexts = {
     ", a whole packet", " of a packet that continues in the next chunk",
     " of a packet that began before and continues in the next chunk",
     " of a packet that began in a chunk before"};
-const char* TextOf(const WrittenFragment& fragment) {
-  return kFragmentTexts.at(static_cast<size_t>(fragment.kind));
-}
 
 std::string BufferText(const std::optional<uint64_t>& buffer) {
   return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
@@ -116,31 +112,38 @@ class RecordText {
   void AddContent(ProducerId producer, const ChunkToMove& chunk) {
     if (!chunk.data) return;
     if (detail_.hex) AddHex(*chunk.data);
-    if (!detail_.fragments && !detail_.decode) return;
+    if (!detail_.decode) return;
     const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
-    if (!commit) return;
-    ReadWrittenChunk(*commit, written_);
-    if (detail_.fragments) AddFragments();
-    if (detail_.decode) AddPackets(*commit);
+    if (commit) AddFragments(*commit);
   }
 
-  /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
-  void AddPackets(const ChunkCommit& commit) {
+  /// Adds the fragments of a chunk as comments: offset (as patches count it, from the payload's
+  /// first byte), size, and what it is of its packet; a whole packet as text. After them, what the
+  /// chunk has after its last fragment.
+  void AddFragments(const ChunkCommit& commit) {
+    ReadWrittenChunk(commit, written_);
     for (size_t i = 0; i < written_.fragments.size(); ++i) {
       const WrittenFragment& fragment = written_.fragments[i];
+      const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
+      Block(fmt::format("# fragment {} at {}: {}{}", i, fragment.offset,
+                        Count(fragment.size, "byte"),
+                        is_empty ? ", empty" : kFragmentTexts[static_cast<size_t>(fragment.kind)]));
       const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
-      if (!body) break;
-      if (fragment.kind != FragmentKind::kWhole) {
-        Block(fmt::format("# fragment {}: {}{}\n", i, Count(fragment.size, "byte"),
-                          TextOf(fragment)));
-        continue;
-      }
-      Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
+      if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
+      Block("packet {");
       margin_ += "  ";
       Block(descriptors_.Text("TracePacket", *body));
       margin_.resize(margin_.size() - 2);
-      Block("}\n");
+      Block("}");
     }
+    if (written_.end == ChunkEnd::kAborted)
+      Block(fmt::format("# at {}: the marker of a packet that its writer aborted", written_.bytes));
+    else if (written_.end == ChunkEnd::kBroken)
+      Block(fmt::format("# at {}: {} that are not a fragment", written_.bytes,
+                        Count(written_.broken_bytes, "byte")));
+    else if (written_.unfinished_bytes > 0)
+      Block(fmt::format("# at {}: {} of a fragment that may still grow", written_.bytes,
+                        Count(written_.unfinished_bytes, "byte")));
   }
 
   /// Adds the lines of a text below the record's.
@@ -167,25 +170,6 @@ class RecordText {
       }
       Block(fmt::format("{:04x}  {:<{}}  {}", offset, hex, 3 * kBytesOnALine, characters));
     }
-  }
-  /// Adds the fragments of a chunk, one to a line: offset (as patches count it, from the payload's
-  /// first byte), size, and what it is of its packet. After them, what the chunk has after its last
-  /// fragment.
-  void AddFragments() {
-    for (size_t i = 0; i < written_.fragments.size(); ++i) {
-      const WrittenFragment& fragment = written_.fragments[i];
-      const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
-      Block(fmt::format("fragment {} at {}: {}{}", i, fragment.offset, Count(fragment.size, "byte"),
-                        is_empty ? ", empty" : TextOf(fragment)));
-    }
-    if (written_.end == ChunkEnd::kAborted)
-      Block(fmt::format("at {}: the marker of a packet that its writer aborted", written_.bytes));
-    else if (written_.end == ChunkEnd::kBroken)
-      Block(fmt::format("at {}: {} that are not a fragment", written_.bytes,
-                        Count(written_.broken_bytes, "byte")));
-    else if (written_.unfinished_bytes > 0)
-      Block(fmt::format("at {}: {} of a fragment that may still grow", written_.bytes,
-                        Count(written_.unfinished_bytes, "byte")));
   }
   /// Describes the commit as a whole, after its first line.
   std::string CommitSuffix(const Commit& commit) {
@@ -295,11 +279,8 @@ void SetUp(CLI::App& app, DumpArgs& args) {
             "an equal log; json: one document (default: text)");
   AddFlag(
       app, "--decode", args.detail.decode,
-      "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
-  AddFlag(
-      app, "--fragments", args.detail.fragments,
-      "With text: after each chunk, its fragments: offset, size, and whether a packet begins or "
-      "continues there");
+      "With text: after each chunk, its fragments with their offsets and sizes, and the packets "
+      "that are whole in it, in protobuf's text format");
   AddFlag(app, "--hex", args.detail.hex, "With text: after each chunk, its bytes, header included");
   AddDescriptor(app, args.descriptor);
   AddTimeBase(app, args.time);
@@ -362,8 +343,7 @@ class DumpPrinter {
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   if (args.format != "text" && (args.detail.any() || !args.descriptor.empty()))
-    return Fail(ErrorCode::kUsage,
-                "--decode, --fragments, --hex and --descriptor are for --format text", {},
+    return Fail(ErrorCode::kUsage, "--decode, --hex and --descriptor are for --format text", {},
                 "the other formats have packets as bytes");
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.descriptor));
@@ -415,7 +395,7 @@ Command DumpCommand() {
             "What did this writer commit then?"},
            {"ringscope dump --decode --seq 2:17 session.tblog | less",
             "What is in the packets of this writer?"},
-           {"ringscope dump --fragments --hex --records 120..120 session.tblog",
+           {"ringscope dump --decode --hex --records 120..120 session.tblog",
             "What exactly is in the chunks of this commit?"},
            {"ringscope dump --kind producer --kind disconnect session.tblog",
             "Which producers connected and disconnected, and when?"},
