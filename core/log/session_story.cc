@@ -36,7 +36,7 @@ struct SourceInstance {
 class StoryBuilder {
  public:
   void Add(const LifeEvent& event) {
-    AddToFlushes(event);
+    flushes_.Apply(event);
     const ProducerId producer = event.producer.value_or(ProducerId{});
     if (event.Is<ProducerConnected>()) {
       producers_[producer].name = event.name;
@@ -65,20 +65,6 @@ class StoryBuilder {
   }
 
  private:
-  void AddToFlushes(const LifeEvent& event) {
-    const ProducerId producer = event.producer.value_or(ProducerId{});
-    const uint64_t flush = event.flush.value_or(0);
-    Op op{.time_ns = event.time_ns, .body = Note{}};
-    if (event.Is<FlushRequested>())
-      op.body = FlushRequested{
-          .flush = flush, .producer = event.producer, .instances = {}, .flags = event.flags};
-    if (event.Is<FlushAcknowledged>()) op.body = FlushAcknowledged{producer, flush};
-    if (event.Is<FlushTimedOut>()) op.body = FlushTimedOut{flush};
-    if (event.Is<ProducerConnected>()) op.body.emplace<ProducerConnected>().producer = producer;
-    if (event.Is<ProducerDisconnected>()) op.body = ProducerDisconnected{producer};
-    flushes_.Apply(op);
-  }
-
   void AddSetUp(const LifeEvent& event, ProducerId producer) {
     latest_[{producer, event.instance.value_or(0)}] = instances_.size();
     instances_.push_back({.producer = producer,
