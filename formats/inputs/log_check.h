@@ -32,8 +32,6 @@ struct LogInfo {
   bool closed = false;           // see LogSource::closed
   std::vector<Damage> damage;
   uint64_t damage_count = 0;
-  /// Requests that no service would have understood; not damage. Counted by VerifyLog alone.
-  uint64_t unsound_requests = 0;
 };
 
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
