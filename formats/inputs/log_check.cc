@@ -183,7 +183,6 @@ void FrameCounter::OnRecord(const Op* op, Bytes) {
 void FrameCounter::Fill(LogInfo& info) const {
   info.data_frames = data_frames_;
   info.raw_bytes = raw_bytes_;
-  info.unknown_records = unknown_records_;
   info.cleanly_closed =
       info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
 }
