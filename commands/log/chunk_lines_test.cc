@@ -1,4 +1,4 @@
-// What dump shows of chunks: where they were, the fragments in them, and their bytes.
+// What dump shows of chunks: the fragments in them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@ namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// A request with chunks of one page each.
 std::string RequestOf(const std::string& chunks) {
@@ -56,15 +55,6 @@ TEST(DumpFragments, BrokenAndUnfinishedOnes) {
              "\n",
              {"--decode"});
   EXPECT_THAT(scraped, HasSubstr("  # at 3: 2 bytes of a fragment that may still grow\n"));
-}
-
-TEST(DumpHex, AllBytesOfTheChunk) {
-  const std::string dump = DumpOf(kTwoChunks, {"--hex"});
-  // Header (chunk id, writer, fragments and flags), then the payload.
-  EXPECT_THAT(dump, HasSubstr("  0000  00 00 00 00 01 00 02 08  02 40 05 05 5a 0a 61 62  "
-                              ".........@..Z.ab\n"));
-  EXPECT_THAT(dump, HasSubstr("  0010  63"));
-  EXPECT_THAT(dump, Not(HasSubstr("fragment 0")));
 }
 
 }  // namespace

@@ -25,15 +25,6 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kBytesOnALine = 16;
-
-/// Details that follow a commit's chunks.
-struct ChunkDetail {
-  bool hex = false;     // their bytes
-  bool decode = false;  // their fragments, and as text the packets that are whole in them
-  bool any() const { return hex || decode; }
-};
-
 /// What follows a fragment's size, by FragmentKind.
 constexpr std::array kFragmentTexts = {
     ", a whole packet", " of a packet that continues in the next chunk",
@@ -53,9 +44,9 @@ class RecordText {
   static constexpr size_t kMargin = 25;
 
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, ChunkDetail detail,
-             TimeBase base)
-      : filter_(filter), descriptors_(descriptors), detail_(detail), clock_(base) {}
+  /// @param decode the fragments of chunks follow them, and the packets that are whole in them
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode, TimeBase base)
+      : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
 
   void StartSession() {
     identities_.clear();
@@ -108,27 +99,20 @@ class RecordText {
     return {};
   }
 
-  /// Adds what a chunk has in it, as `detail` asks for.
-  void AddContent(ProducerId producer, const ChunkToMove& chunk) {
-    if (!chunk.data) return;
-    if (detail_.hex) AddHex(*chunk.data);
-    if (!detail_.decode) return;
-    const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
-    if (commit) AddFragments(*commit);
-  }
-
   /// Adds the fragments of a chunk as comments: offset (as patches count it, from the payload's
   /// first byte), size, and what it is of its packet; a whole packet as text. After them, what the
   /// chunk has after its last fragment.
-  void AddFragments(const ChunkCommit& commit) {
-    ReadWrittenChunk(commit, written_);
+  void AddFragments(ProducerId producer, const ChunkToMove& chunk) {
+    const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
+    if (!commit) return;
+    ReadWrittenChunk(*commit, written_);
     for (size_t i = 0; i < written_.fragments.size(); ++i) {
       const WrittenFragment& fragment = written_.fragments[i];
       const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
       Block(fmt::format("# fragment {} at {}: {}{}", i, fragment.offset,
                         Count(fragment.size, "byte"),
                         is_empty ? ", empty" : kFragmentTexts[static_cast<size_t>(fragment.kind)]));
-      const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+      const std::optional<Bytes> body = BodyAt(commit->payload, fragment.offset);
       if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
       Block("packet {");
       margin_ += "  ";
@@ -159,17 +143,6 @@ class RecordText {
   void Line(std::string_view kind, const std::string& what) {
     lines_.push_back(fmt::format("{}{:<12} {}", margin_, kind, what));
     margin_.assign(margin_.size(), ' ');
-  }
-  void AddHex(Bytes bytes) {
-    for (size_t offset = 0; offset < bytes.size(); offset += kBytesOnALine) {
-      const Bytes row = bytes.subspan(offset, std::min(kBytesOnALine, bytes.size() - offset));
-      std::string hex, characters;
-      for (size_t i = 0; i < row.size(); ++i) {
-        hex += fmt::format("{}{:02x}", i == kBytesOnALine / 2 ? "  " : i == 0 ? "" : " ", row[i]);
-        characters += row[i] >= 0x20 && row[i] < 0x7F ? static_cast<char>(row[i]) : '.';
-      }
-      Block(fmt::format("{:04x}  {:<{}}  {}", offset, hex, 3 * kBytesOnALine, characters));
-    }
   }
   /// Describes the commit as a whole, after its first line.
   std::string CommitSuffix(const Commit& commit) {
@@ -209,7 +182,7 @@ class RecordText {
               : "";
       line("commit", fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
                                  DescribeChunk(chunk), place));
-      AddContent(commit.producer, chunk);
+      if (decode_) AddFragments(commit.producer, chunk);
     }
     for (const ChunkToPatch& patch : parser_.patches()) {
       if (!filter_.KeepsPatch(commit.producer, patch)) continue;
@@ -230,7 +203,7 @@ class RecordText {
 
   const RecordFilter& filter_;
   const Descriptors& descriptors_;
-  const ChunkDetail detail_;
+  const bool decode_;
   SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
@@ -242,7 +215,7 @@ class RecordText {
 struct DumpArgs {
   std::string log;
   std::string format = "text";
-  ChunkDetail detail;
+  bool decode = false;
   std::string descriptor;
   RecordCriteria filter;
   TimeBase time = TimeBase::kSession;
@@ -278,10 +251,9 @@ void SetUp(CLI::App& app, DumpArgs& args) {
             "text: lines for people; ops, or jsonl: operations from which 'ringscope import' makes "
             "an equal log; json: one document (default: text)");
   AddFlag(
-      app, "--decode", args.detail.decode,
+      app, "--decode", args.decode,
       "With text: after each chunk, its fragments with their offsets and sizes, and the packets "
       "that are whole in it, in protobuf's text format");
-  AddFlag(app, "--hex", args.detail.hex, "With text: after each chunk, its bytes, header included");
   AddDescriptor(app, args.descriptor);
   AddTimeBase(app, args.time);
 }
@@ -293,7 +265,7 @@ class DumpPrinter {
               Console& console)
       : format_(args.format),
         console_(console),
-        text_(filter, descriptors, args.detail, args.time) {}
+        text_(filter, descriptors, args.decode, args.time) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -342,8 +314,8 @@ class DumpPrinter {
 };
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
-  if (args.format != "text" && (args.detail.any() || !args.descriptor.empty()))
-    return Fail(ErrorCode::kUsage, "--decode, --hex and --descriptor are for --format text", {},
+  if (args.format != "text" && (args.decode || !args.descriptor.empty()))
+    return Fail(ErrorCode::kUsage, "--decode and --descriptor are for --format text", {},
                 "the other formats have packets as bytes");
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.descriptor));
@@ -355,8 +327,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    if (args.detail.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
-    if (args.detail.hex) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--hex"));
+    if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
     filter.StartSession();
     printer.StartSession(sessions.session());
     while (!is_past) {
@@ -395,7 +366,7 @@ Command DumpCommand() {
             "What did this writer commit then?"},
            {"ringscope dump --decode --seq 2:17 session.tblog | less",
             "What is in the packets of this writer?"},
-           {"ringscope dump --decode --hex --records 120..120 session.tblog",
+           {"ringscope dump --decode --records 120..120 session.tblog",
             "What exactly is in the chunks of this commit?"},
            {"ringscope dump --kind producer --kind disconnect session.tblog",
             "Which producers connected and disconnected, and when?"},
