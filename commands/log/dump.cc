@@ -25,24 +25,11 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kBytesOnALine = 16;
-
-/// Details that follow a commit's chunks.
-struct ChunkDetail {
-  bool hex = false;        // their bytes
-  bool fragments = false;  // what their fragments are
-  bool decode = false;     // the packets that are whole in them, as text
-  bool any() const { return hex || fragments || decode; }
-};
-
 /// What follows a fragment's size, by FragmentKind.
 constexpr std::array kFragmentTexts = {
     ", a whole packet", " of a packet that continues in the next chunk",
     " of a packet that began before and continues in the next chunk",
     " of a packet that began in a chunk before"};
-const char* TextOf(const WrittenFragment& fragment) {
-  return kFragmentTexts.at(static_cast<size_t>(fragment.kind));
-}
 
 std::string BufferText(const std::optional<uint64_t>& buffer) {
   return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
@@ -57,9 +44,9 @@ class RecordText {
   static constexpr size_t kMargin = 25;
 
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, ChunkDetail detail,
-             TimeBase base)
-      : filter_(filter), descriptors_(descriptors), detail_(detail), clock_(base) {}
+  /// @param decode the fragments of chunks follow them, and the packets that are whole in them
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode, TimeBase base)
+      : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
 
   void StartSession() {
     identities_.clear();
@@ -112,35 +99,35 @@ class RecordText {
     return {};
   }
 
-  /// Adds what a chunk has in it, as `detail` asks for.
-  void AddContent(ProducerId producer, const ChunkToMove& chunk) {
-    if (!chunk.data) return;
-    if (detail_.hex) AddHex(*chunk.data);
-    if (!detail_.fragments && !detail_.decode) return;
+  /// Adds the fragments of a chunk as comments: offset (as patches count it, from the payload's
+  /// first byte), size, and what it is of its packet; a whole packet as text. After them, what the
+  /// chunk has after its last fragment.
+  void AddFragments(ProducerId producer, const ChunkToMove& chunk) {
     const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
     if (!commit) return;
     ReadWrittenChunk(*commit, written_);
-    if (detail_.fragments) AddFragments();
-    if (detail_.decode) AddPackets(*commit);
-  }
-
-  /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
-  void AddPackets(const ChunkCommit& commit) {
     for (size_t i = 0; i < written_.fragments.size(); ++i) {
       const WrittenFragment& fragment = written_.fragments[i];
-      const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
-      if (!body) break;
-      if (fragment.kind != FragmentKind::kWhole) {
-        Block(fmt::format("# fragment {}: {}{}\n", i, Count(fragment.size, "byte"),
-                          TextOf(fragment)));
-        continue;
-      }
-      Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
+      const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
+      Block(fmt::format("# fragment {} at {}: {}{}", i, fragment.offset,
+                        Count(fragment.size, "byte"),
+                        is_empty ? ", empty" : kFragmentTexts[static_cast<size_t>(fragment.kind)]));
+      const std::optional<Bytes> body = BodyAt(commit->payload, fragment.offset);
+      if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
+      Block("packet {");
       margin_ += "  ";
       Block(descriptors_.Text("TracePacket", *body));
       margin_.resize(margin_.size() - 2);
-      Block("}\n");
+      Block("}");
     }
+    if (written_.end == ChunkEnd::kAborted)
+      Block(fmt::format("# at {}: the marker of a packet that its writer aborted", written_.bytes));
+    else if (written_.end == ChunkEnd::kBroken)
+      Block(fmt::format("# at {}: {} that are not a fragment", written_.bytes,
+                        Count(written_.broken_bytes, "byte")));
+    else if (written_.unfinished_bytes > 0)
+      Block(fmt::format("# at {}: {} of a fragment that may still grow", written_.bytes,
+                        Count(written_.unfinished_bytes, "byte")));
   }
 
   /// Adds the lines of a text below the record's.
@@ -156,36 +143,6 @@ class RecordText {
   void Line(std::string_view kind, const std::string& what) {
     lines_.push_back(fmt::format("{}{:<12} {}", margin_, kind, what));
     margin_.assign(margin_.size(), ' ');
-  }
-  void AddHex(Bytes bytes) {
-    for (size_t offset = 0; offset < bytes.size(); offset += kBytesOnALine) {
-      const Bytes row = bytes.subspan(offset, std::min(kBytesOnALine, bytes.size() - offset));
-      std::string hex, characters;
-      for (size_t i = 0; i < row.size(); ++i) {
-        hex += fmt::format("{}{:02x}", i == kBytesOnALine / 2 ? "  " : i == 0 ? "" : " ", row[i]);
-        characters += row[i] >= 0x20 && row[i] < 0x7F ? static_cast<char>(row[i]) : '.';
-      }
-      Block(fmt::format("{:04x}  {:<{}}  {}", offset, hex, 3 * kBytesOnALine, characters));
-    }
-  }
-  /// Adds the fragments of a chunk, one to a line: offset (as patches count it, from the payload's
-  /// first byte), size, and what it is of its packet. After them, what the chunk has after its last
-  /// fragment.
-  void AddFragments() {
-    for (size_t i = 0; i < written_.fragments.size(); ++i) {
-      const WrittenFragment& fragment = written_.fragments[i];
-      const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
-      Block(fmt::format("fragment {} at {}: {}{}", i, fragment.offset, Count(fragment.size, "byte"),
-                        is_empty ? ", empty" : TextOf(fragment)));
-    }
-    if (written_.end == ChunkEnd::kAborted)
-      Block(fmt::format("at {}: the marker of a packet that its writer aborted", written_.bytes));
-    else if (written_.end == ChunkEnd::kBroken)
-      Block(fmt::format("at {}: {} that are not a fragment", written_.bytes,
-                        Count(written_.broken_bytes, "byte")));
-    else if (written_.unfinished_bytes > 0)
-      Block(fmt::format("at {}: {} of a fragment that may still grow", written_.bytes,
-                        Count(written_.unfinished_bytes, "byte")));
   }
   /// Describes the commit as a whole, after its first line.
   std::string CommitSuffix(const Commit& commit) {
@@ -225,7 +182,7 @@ class RecordText {
               : "";
       line("commit", fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
                                  DescribeChunk(chunk), place));
-      AddContent(commit.producer, chunk);
+      if (decode_) AddFragments(commit.producer, chunk);
     }
     for (const ChunkToPatch& patch : parser_.patches()) {
       if (!filter_.KeepsPatch(commit.producer, patch)) continue;
@@ -246,7 +203,7 @@ class RecordText {
 
   const RecordFilter& filter_;
   const Descriptors& descriptors_;
-  const ChunkDetail detail_;
+  const bool decode_;
   SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
@@ -258,7 +215,7 @@ class RecordText {
 struct DumpArgs {
   std::string log;
   std::string format = "text";
-  ChunkDetail detail;
+  bool decode = false;
   std::string descriptor;
   RecordCriteria filter;
   TimeBase time = TimeBase::kSession;
@@ -294,13 +251,9 @@ void SetUp(CLI::App& app, DumpArgs& args) {
             "text: lines for people; ops, or jsonl: operations from which 'ringscope import' makes "
             "an equal log; json: one document (default: text)");
   AddFlag(
-      app, "--decode", args.detail.decode,
-      "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
-  AddFlag(
-      app, "--fragments", args.detail.fragments,
-      "With text: after each chunk, its fragments: offset, size, and whether a packet begins or "
-      "continues there");
-  AddFlag(app, "--hex", args.detail.hex, "With text: after each chunk, its bytes, header included");
+      app, "--decode", args.decode,
+      "With text: after each chunk, its fragments with their offsets and sizes, and the packets "
+      "that are whole in it, in protobuf's text format");
   AddDescriptor(app, args.descriptor);
   AddTimeBase(app, args.time);
 }
@@ -312,7 +265,7 @@ class DumpPrinter {
               Console& console)
       : format_(args.format),
         console_(console),
-        text_(filter, descriptors, args.detail, args.time) {}
+        text_(filter, descriptors, args.decode, args.time) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -361,9 +314,8 @@ class DumpPrinter {
 };
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
-  if (args.format != "text" && (args.detail.any() || !args.descriptor.empty()))
-    return Fail(ErrorCode::kUsage,
-                "--decode, --fragments, --hex and --descriptor are for --format text", {},
+  if (args.format != "text" && (args.decode || !args.descriptor.empty()))
+    return Fail(ErrorCode::kUsage, "--decode and --descriptor are for --format text", {},
                 "the other formats have packets as bytes");
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.descriptor));
@@ -375,8 +327,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    if (args.detail.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
-    if (args.detail.hex) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--hex"));
+    if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
     filter.StartSession();
     printer.StartSession(sessions.session());
     while (!is_past) {
@@ -415,7 +366,7 @@ Command DumpCommand() {
             "What did this writer commit then?"},
            {"ringscope dump --decode --seq 2:17 session.tblog | less",
             "What is in the packets of this writer?"},
-           {"ringscope dump --fragments --hex --records 120..120 session.tblog",
+           {"ringscope dump --decode --records 120..120 session.tblog",
             "What exactly is in the chunks of this commit?"},
            {"ringscope dump --kind producer --kind disconnect session.tblog",
             "Which producers connected and disconnected, and when?"},

@@ -42,13 +42,6 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
                            ExtentText(info)));
   AddLogData(report, path, info);
   PrintDamage(report, info);
-  report.Data("unsound_requests", info.unsound_requests);
-  if (const uint64_t unsound = info.unsound_requests; unsound > 0)
-    report.Print(
-        fmt::format("  {0} {1} malformed as the producer sent {2}: no service would accept {2}, "
-                    "but this is not "
-                    "damage.\n",
-                    Count(unsound, "request"), Is(unsound), unsound == 1 ? "it" : "them"));
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
                          " 'ringscope verify --repair OUT' writes a copy that is closed.",

@@ -298,9 +298,6 @@ TEST_F(Recordings, RequestThatAProducerSentMalformed_IsNoDamage) {
   const Ran verify = RunCommand(VerifyCommand(), {log_});
   EXPECT_EQ(verify.code, ExitCode::kClean);
   EXPECT_THAT(verify.out, HasSubstr("no damage"));
-  EXPECT_THAT(OneLine(verify.out), HasSubstr("1 request is malformed as the producer sent it"));
-  EXPECT_THAT(RunCommand(VerifyCommand(), {log_, "--format", "json"}).out,
-              HasSubstr("\"unsound_requests\": 1"));
   EXPECT_EQ(RunCommand(ReplayCommand(), {log_}).error, "");
 }
 

@@ -43,6 +43,8 @@ constexpr struct {
      "testdata/captures has recorded sessions, and 'ringscope record' records others"},
     {"--scraping", "'record' always scrapes in the service's place"},
     {"--order", "'record' always has the service's order"},
+    {"--fragments", "'dump --decode' shows the fragments of chunks, too"},
+    {"--hex", "'dump --format ops' has the bytes of chunks as hex digits"},
     {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
     {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
     {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},

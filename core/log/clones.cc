@@ -11,31 +11,20 @@ CloneFacts& CloneScan::Of(uint64_t clone) {
 }
 
 void CloneScan::Add(const Op& op) {
-  std::visit(Overloaded{
-                 [&](const CloneRequested& requested) {
-                   requested_ = requested.clone;
-                   Of(requested.clone).session = requested.session;
-                 },
-                 [&](const BufferCleared& cleared) {
-                   if (requested_ != 0) Of(requested_).cleared.insert(cleared.buffer);
-                 },
-                 [&](const BufferCloned& cloned) {
-                   CloneFacts& clone = Of(cloned.clone);
-                   clone.buffers.insert(cloned.buffer);
-                   if (cloned.transfer) clone.transferred.insert(cloned.buffer);
-                   if (op.time_ns) clone.time_ns = op.time_ns;
-                 },
-                 [&](const CloneEnded& ended) {
-                   CloneFacts& clone = Of(ended.clone);
-                   clone.failed = !ended.success;
-                   clone.error = ended.error;
-                   clone.is_in_file = ended.into_file;
-                   clone.own_session = ended.session;
-                 },
-                 [&](const ClonePass& pass) { Of(pass.clone).passes.push_back(pass.max_bytes); },
-                 [](const auto&) {},
-             },
-             op.body);
+  std::visit(
+      Overloaded{
+          [&](const CloneRequested& requested) { Of(requested.clone).session = requested.session; },
+          [&](const BufferCloned& cloned) { Of(cloned.clone).buffers.insert(cloned.buffer); },
+          [&](const CloneEnded& ended) {
+            CloneFacts& clone = Of(ended.clone);
+            clone.failed = !ended.success;
+            clone.error = ended.error;
+            clone.is_in_file = ended.into_file;
+          },
+          [&](const ClonePass& pass) { Of(pass.clone).passes.push_back(pass.max_bytes); },
+          [](const auto&) {},
+      },
+      op.body);
 }
 
 std::vector<CloneFacts> CloneScan::clones() const {

@@ -20,15 +20,11 @@ struct CloneFacts {
   uint64_t clone = 0;               // its number, from 1
   std::optional<uint64_t> session;  // that was cloned
   std::set<BufferId> buffers;       // that it has
-  std::set<BufferId> transferred;   // of these, taken over instead of copied
-  std::set<BufferId> cleared;       // emptied before
-  std::optional<uint64_t> time_ns;  // of the last of its buffers' instants
   bool failed = false;              // the service did not make it
   std::string error;                // why, if it failed
   /// The service wrote it into a file, after a copy of the session's file.
   bool is_in_file = false;
-  std::optional<uint64_t> own_session;  // of the clone, as the service numbers it
-  std::vector<uint64_t> passes;         // bytes that limited its holder's reads, if recorded
+  std::vector<uint64_t> passes;  // bytes that limited its holder's reads, if recorded
 
   /// Returns true if the clone ends here: the service's reply to its request.
   bool IsEnd(const Op& op) const {
@@ -48,7 +44,6 @@ class CloneScan {
   CloneFacts& Of(uint64_t clone);
 
   std::map<uint64_t, CloneFacts> clones_;
-  uint64_t requested_ = 0;  // the clone requested last
 };
 
 /// Returns the clone of a number; kUsage if there is no such clone, or it failed.

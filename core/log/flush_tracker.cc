@@ -32,21 +32,17 @@ FlushInitiator InitiatorOf(uint64_t flush_flags) {
   return PartOf<FlushInitiator>(flush_flags >> kInitiatorShift);
 }
 
-void FlushTracker::Apply(const Op& op) {
-  if (std::holds_alternative<Commit>(op.body)) return;
-  std::visit(Overloaded{
-                 [&](const FlushRequested& record) { Request(record, op.time_ns); },
-                 [&](const FlushAcknowledged& record) { Acknowledge(record, op.time_ns); },
-                 [&](const FlushTimedOut& record) {
-                   FlushAccount& flush = At(record.flush, op.time_ns);
-                   flush.timed_out = true;
-                   Decide(flush, FlushOutcome::kFailed);
-                 },
-                 [&](const ProducerConnected& record) { connected_.insert(record.producer); },
-                 [&](const ProducerDisconnected& record) { connected_.erase(record.producer); },
-                 [](const auto&) {},
-             },
-             op.body);
+void FlushTracker::Apply(const LifeEvent& event) {
+  const ProducerId producer = event.producer.value_or(ProducerId{});
+  if (event.Is<FlushRequested>()) Request(event);
+  if (event.Is<FlushAcknowledged>()) Acknowledge(event.flush.value_or(0), producer, event.time_ns);
+  if (event.Is<FlushTimedOut>()) {
+    FlushAccount& flush = At(event.flush.value_or(0), event.time_ns);
+    flush.timed_out = true;
+    Decide(flush, FlushOutcome::kFailed);
+  }
+  if (event.Is<ProducerConnected>()) connected_.insert(producer);
+  if (event.Is<ProducerDisconnected>()) connected_.erase(producer);
 }
 
 FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
@@ -68,12 +64,13 @@ FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
   return flush;
 }
 
-void FlushTracker::Request(const FlushRequested& request, std::optional<uint64_t> time_ns) {
-  FlushAccount& flush = At(request.flush, time_ns);
+void FlushTracker::Request(const LifeEvent& request) {
+  FlushAccount& flush = At(request.flush.value_or(0), request.time_ns);
   if (flush.flags == 0) flush.flags = request.flags;
   const auto ask = [&](ProducerId producer) {
     if (FindAnswer(flush, producer) == nullptr)
-      flush.answers.push_back({.producer = producer, .asked_ns = time_ns, .acknowledged_ns = {}});
+      flush.answers.push_back(
+          {.producer = producer, .asked_ns = request.time_ns, .acknowledged_ns = {}});
   };
   if (request.producer) {
     ask(*request.producer);
@@ -85,25 +82,24 @@ void FlushTracker::Request(const FlushRequested& request, std::optional<uint64_t
   if (!flush.timed_out && !AllAcknowledged(flush)) Decide(flush, FlushOutcome::kOpen);
 }
 
-void FlushTracker::Acknowledge(const FlushAcknowledged& acknowledged,
+void FlushTracker::Acknowledge(uint64_t up_to, ProducerId producer,
                                std::optional<uint64_t> time_ns) {
   /// Returns false if the producer was not asked.
   const auto note = [&](FlushAccount& flush) {
-    FlushAccount::Answer* const answer = FindAnswer(flush, acknowledged.producer);
+    FlushAccount::Answer* const answer = FindAnswer(flush, producer);
     if (answer != nullptr && !std::exchange(answer->acknowledged, true))
       answer->acknowledged_ns = time_ns;
     return answer != nullptr;
   };
-  if (!last_retired_ || acknowledged.flush > *last_retired_) At(acknowledged.flush, time_ns);
-  if (const auto late = kept_.find(acknowledged.flush);
-      late != kept_.end() && late->second.timed_out)
+  if (!last_retired_ || up_to > *last_retired_) At(up_to, time_ns);
+  if (const auto late = kept_.find(up_to); late != kept_.end() && late->second.timed_out)
     note(late->second);
   // It is for all flushes up to its own.
-  for (auto next = open_.begin(); next != open_.end() && *next <= acknowledged.flush;) {
+  for (auto next = open_.begin(); next != open_.end() && *next <= up_to;) {
     FlushAccount& flush = kept_.at(*next++);
     if (!note(flush)) {
       if (!flush.asks_anybody && !flush.answers.empty()) continue;
-      flush.answers.push_back({.producer = acknowledged.producer,
+      flush.answers.push_back({.producer = producer,
                                .asked_ns = flush.asks_anybody ? flush.time_ns : std::nullopt,
                                .acknowledged = true,
                                .acknowledged_ns = time_ns});

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/log/op.h"
+#include "core/log/life_event.h"
 
 namespace ringscope {
 
@@ -69,7 +69,7 @@ class FlushTracker {
 
   explicit FlushTracker(OnEnd on_end = {}) : on_end_(std::move(on_end)) {}
 
-  void Apply(const Op& op);
+  void Apply(const LifeEvent& event);
   /// Ends the log: open flushes have failed.
   void Finish();
 
@@ -82,8 +82,8 @@ class FlushTracker {
 
  private:
   FlushAccount& At(uint64_t flush, std::optional<uint64_t> time_ns);
-  void Request(const FlushRequested& request, std::optional<uint64_t> time_ns);
-  void Acknowledge(const FlushAcknowledged& acknowledged, std::optional<uint64_t> time_ns);
+  void Request(const LifeEvent& request);
+  void Acknowledge(uint64_t up_to, ProducerId producer, std::optional<uint64_t> time_ns);
   /// Sets and counts the outcome.
   void Decide(FlushAccount& flush, FlushOutcome outcome);
   void Retire(FlushAccount& flush);

@@ -13,7 +13,7 @@ constexpr uint64_t kFinalByService = 2 | 1 << 4;
 class FlushTrackerTest : public ::testing::Test {
  protected:
   void At(uint64_t ms, OpBody body) {
-    tracker_.Apply({.time_ns = ms * kMillisecond, .body = body});
+    tracker_.Apply(*LifeEventOf({.time_ns = ms * kMillisecond, .body = body}, 0));
   }
   void Ask(uint64_t ms, uint64_t flush, ProducerId producer, uint64_t flags = 0) {
     At(ms, FlushRequested{.flush = flush, .producer = producer, .instances = {}, .flags = flags});

@@ -25,18 +25,15 @@ struct ProducerStory {
 
 /// A data source of a producer that took part in a session.
 struct SourceInstance {
-  ProducerId producer{};
-  std::string name;
-  BufferId buffer{};
-  std::optional<uint64_t> session;
+  const LifeEvent& set_up;
   bool started = false;  // it was asked to
 };
 
-/// Builds a story event by event.
+/// Builds a story event by event. The events must outlive it.
 class StoryBuilder {
  public:
   void Add(const LifeEvent& event) {
-    AddToFlushes(event);
+    flushes_.Apply(event);
     const ProducerId producer = event.producer.value_or(ProducerId{});
     if (event.Is<ProducerConnected>()) {
       producers_[producer].name = event.name;
@@ -65,26 +62,9 @@ class StoryBuilder {
   }
 
  private:
-  void AddToFlushes(const LifeEvent& event) {
-    const ProducerId producer = event.producer.value_or(ProducerId{});
-    const uint64_t flush = event.flush.value_or(0);
-    Op op{.time_ns = event.time_ns, .body = Note{}};
-    if (event.Is<FlushRequested>())
-      op.body = FlushRequested{
-          .flush = flush, .producer = event.producer, .instances = {}, .flags = event.flags};
-    if (event.Is<FlushAcknowledged>()) op.body = FlushAcknowledged{producer, flush};
-    if (event.Is<FlushTimedOut>()) op.body = FlushTimedOut{flush};
-    if (event.Is<ProducerConnected>()) op.body.emplace<ProducerConnected>().producer = producer;
-    if (event.Is<ProducerDisconnected>()) op.body = ProducerDisconnected{producer};
-    flushes_.Apply(op);
-  }
-
   void AddSetUp(const LifeEvent& event, ProducerId producer) {
     latest_[{producer, event.instance.value_or(0)}] = instances_.size();
-    instances_.push_back({.producer = producer,
-                          .name = event.name,
-                          .buffer = event.buffer.value_or(BufferId{}),
-                          .session = event.session});
+    instances_.push_back({event});
     producers_[producer].asked = true;
     for (ConfiguredInSession& source : configured_) {
       const bool same_session =
@@ -126,10 +106,12 @@ class StoryBuilder {
       // A log without records of starts has those that were set up.
       const bool started = instance.started || !knows_starts_;
       // Chunks of other data sources of the producer in the buffer cannot be distinguished.
-      if (!started || wrote.contains({instance.producer, instance.buffer})) continue;
-      story_.findings.push_back({SourceProblem::kNeverWrote, instance.session, instance.name,
-                                 instance.producer, producers_[instance.producer].name,
-                                 instance.buffer});
+      const LifeEvent& set_up = instance.set_up;
+      const ProducerId producer = set_up.producer.value_or(ProducerId{});
+      const BufferId buffer = set_up.buffer.value_or(BufferId{});
+      if (!started || wrote.contains({producer, buffer})) continue;
+      story_.findings.push_back({SourceProblem::kNeverWrote, set_up.session, set_up.name, producer,
+                                 producers_[producer].name, buffer});
     }
   }
 

@@ -115,20 +115,17 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
 
   Recent& recent = recent_[index];
   const uint16_t packets = PacketsBegun(*header, chunk.incomplete);
-  const auto end = recent.ids.begin() + recent.used;
-  auto known = std::find(recent.ids.begin(), end, Raw(header->chunk));
-  if (known == end) {
+  const std::optional<uint32_t> id = Raw(header->chunk);
+  auto known = std::ranges::find(recent.chunks, id, &Recent::Chunk::id);
+  if (known == recent.chunks.end()) {
     ++sequence.chunks;
-    known = recent.ids.begin() + recent.next;
-    *known = Raw(header->chunk);
-    recent.packets[recent.next] = 0;
-    recent.next = static_cast<uint8_t>((recent.next + 1) % Recent::kKept);
-    recent.used = static_cast<uint8_t>(std::min<size_t>(recent.used + 1, Recent::kKept));
+    known = &recent.chunks[recent.next];
+    *known = {.id = id};
+    recent.next = (recent.next + 1) % recent.chunks.size();
   }
-  uint16_t& counted = recent.packets[static_cast<size_t>(known - recent.ids.begin())];
-  if (packets <= counted) return;
-  sequence.packets += packets - counted;
-  counted = packets;
+  if (packets <= known->packets) return;
+  sequence.packets += packets - known->packets;
+  known->packets = packets;
 }
 
 void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,

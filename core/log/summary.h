@@ -83,11 +83,12 @@ class SummaryBuilder {
  private:
   /// The last chunk ids of a sequence, so that a chunk sent again counts once.
   struct Recent {
-    static constexpr size_t kKept = 8;
-    std::array<uint32_t, kKept> ids{};
-    std::array<uint16_t, kKept> packets{};
-    uint8_t used = 0;
-    uint8_t next = 0;
+    struct Chunk {
+      std::optional<uint32_t> id;
+      uint16_t packets = 0;  // counted so far
+    };
+    std::array<Chunk, 8> chunks{};
+    size_t next = 0;
   };
 
   /// Returns false, and notes it in the summary, if the lists may not grow by that much.

@@ -19,9 +19,10 @@ const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdic
 
 void VerdictBuilder::AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail) {
   if (verdicts.size() >= kMaxVerdicts && !verdicts.contains(key)) key.second.reset();
-  Verdict& verdict = verdicts[key];
-  if (verdict.first == 0) verdict.second = detail.substr(0, kMaxDetail);
-  verdict.first += times;
+  RecordingVerdict& verdict = verdicts[key];
+  if (verdict.times == 0)
+    verdict = {key.first, 0, key.second, std::string(detail.substr(0, kMaxDetail))};
+  verdict.times += times;
 }
 
 bool VerdictBuilder::Add(const OpBody& body) {
@@ -63,7 +64,7 @@ void VerdictBuilder::AddEnd(const RecordingEnded& end) {
   for (const RecordingVerdict& verdict : end.verdicts) {
     const Key key{verdict.reason, verdict.session};
     const auto known = verdicts_.find(key);
-    const uint64_t counted = known == verdicts_.end() ? 0 : known->second.first;
+    const uint64_t counted = known == verdicts_.end() ? 0 : known->second.times;
     AddTo(verdicts_, key, std::max(counted, verdict.times) - counted, verdict.detail);
   }
 }
@@ -74,8 +75,7 @@ void VerdictBuilder::AddRemovedParts(uint64_t parts) {
 
 std::vector<RecordingVerdict> VerdictBuilder::ListOf(const VerdictMap& verdicts) {
   std::vector<RecordingVerdict> list;
-  for (const auto& [key, verdict] : verdicts)
-    list.push_back({key.first, verdict.first, key.second, verdict.second});
+  for (const auto& [key, verdict] : verdicts) list.push_back(verdict);
   return list;
 }
 

@@ -31,8 +31,7 @@ class VerdictBuilder {
 
  private:
   using Key = std::pair<InexactReason, std::optional<uint64_t>>;  // and the session
-  using Verdict = std::pair<uint64_t, std::string>;               // times, detail
-  using VerdictMap = std::map<Key, Verdict>;
+  using VerdictMap = std::map<Key, RecordingVerdict>;
 
   static void AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail);
   void AddEnd(const RecordingEnded& end);

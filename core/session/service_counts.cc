@@ -7,7 +7,7 @@
 namespace ringscope {
 
 void ServiceCounts::Apply(const Op& op) {
-  flushes_.Apply(op);
+  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
   std::visit(Overloaded{[&](const DataSourceRegistered& source) {
                           data_sources_.emplace(source.producer, source.name);
                         },

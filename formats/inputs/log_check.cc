@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
@@ -20,16 +19,6 @@ using commit_log::SeekEntry;
 
 /// Input bytes between two reports of progress.
 constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
-
-/// Returns true if a service would have understood a commit: request and chunk sizes are valid.
-bool IsSound(const Commit& commit, CommitRequestParser& parser) {
-  if (!commit_log::IsWellFormedRequest(commit.request)) return false;
-  parser.Parse(commit.request);
-  return std::ranges::all_of(parser.chunks(), [](const ChunkToMove& chunk) {
-    return !chunk.data ||
-           (chunk.data->size() >= kChunkHeaderSize && chunk.data->size() <= kMaxChunkData);
-  });
-}
 
 /// Compares the end of each file, its index and seek table, with the frames and records before it.
 /// Memory: about 100 bytes per data frame.
@@ -194,7 +183,6 @@ void FrameCounter::OnRecord(const Op* op, Bytes) {
 void FrameCounter::Fill(LogInfo& info) const {
   info.data_frames = data_frames_;
   info.raw_bytes = raw_bytes_;
-  info.unknown_records = unknown_records_;
   info.cleanly_closed =
       info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
 }
@@ -262,16 +250,9 @@ Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& 
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);
 
-  uint64_t unsound_requests = 0;
-  CommitRequestParser parser;
-  RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, files, progress, [&](const Op& op) -> Status {
-                        const auto* commit = std::get_if<Commit>(&op.body);
-                        if (commit != nullptr && !IsSound(*commit, parser)) ++unsound_requests;
-                        return {};
-                      }));
+  RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, files, progress));
   if (log->format() == LogFormat::kCommitLog) files.EndFile();
   files.AddTo(info);
-  info.unsound_requests = unsound_requests;
   return info;
 }
 

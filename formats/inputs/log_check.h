@@ -26,14 +26,11 @@ struct LogInfo {
   uint64_t file_bytes = 0;
   uint64_t raw_bytes = 0;  // of the records, decompressed; 0 for texts
   uint64_t data_frames = 0;
-  uint64_t unknown_records = 0;  // of kinds that this version does not know; they are skipped
-  bool from_index = false;       // answered from the index, without reading the records
-  bool cleanly_closed = false;   // each file in it ends with an index and a seek table
-  bool closed = false;           // see LogSource::closed
+  bool from_index = false;      // answered from the index, without reading the records
+  bool cleanly_closed = false;  // each file in it ends with an index and a seek table
+  bool closed = false;          // see LogSource::closed
   std::vector<Damage> damage;
   uint64_t damage_count = 0;
-  /// Requests that no service would have understood; not damage. Counted by VerifyLog alone.
-  uint64_t unsound_requests = 0;
 };
 
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
@@ -59,6 +56,7 @@ class FrameCounter : public CommitLogObserver {
   void OnSkippableFrame(const ZstdFrame& frame) override;
   void OnRecord(const Op* op, Bytes encoded) override;
 
+  /// Records of kinds that this version does not know; they are skipped.
   uint64_t unknown_records() const { return unknown_records_; }
   /// Puts what was counted into `info`.
   void Fill(LogInfo& info) const;

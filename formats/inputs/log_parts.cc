@@ -55,6 +55,8 @@ class Recording {
     parts_.emplace(number, std::move(part));
   }
 
+  const Part& first() const { return parts_.begin()->second; }
+
   /// Adds the parts beside those that were named. @param named by the user, also of other
   /// recordings
   void AddOthers(const std::set<std::string>& named, LogParts& result) {
@@ -103,7 +105,6 @@ class Recording {
   }
 
  private:
-  const Part& first() const { return parts_.begin()->second; }
   const std::string& uuid() const { return first().header.uuid; }
 
   /// Returns the other files that have names of parts.
@@ -139,6 +140,25 @@ class Recording {
 
   std::map<uint32_t, Part> parts_;
 };
+
+using Input = std::pair<std::string, std::optional<Recording>>;
+/// Returns the recordings of paths, and paths alone, in the order in which they are first named.
+std::vector<Input> InputsOf(const std::vector<std::string>& named) {
+  std::vector<Input> inputs;
+  for (const std::string& path : named) {
+    std::optional<LogHeader> header = ReadHeaderOf(path);
+    const auto known = std::ranges::find_if(inputs, [&](const Input& input) {
+      return header && input.second && input.second->CanTake(*header);
+    });
+    if (known != inputs.end())
+      known->second->Add({path, *std::move(header)});
+    else if (header)
+      inputs.emplace_back(path, Recording({path, *std::move(header)}));
+    else
+      inputs.emplace_back(path, std::nullopt);
+  }
+  return inputs;
+}
 
 /// The files of several inputs, one after the other.
 class JoinedSource : public ByteSource {
@@ -209,22 +229,7 @@ std::optional<LogHeader> ReadHeaderOf(const std::string& path) {
 
 LogParts FindLogParts(const std::vector<std::string>& named) {
   LogParts result;
-  // Either a recording or a path alone, in the order in which they are first named.
-  std::vector<std::pair<std::string, std::optional<Recording>>> inputs;
-  for (const std::string& path : named) {
-    std::optional<LogHeader> header = ReadHeaderOf(path);
-    if (!header) {
-      inputs.emplace_back(path, std::nullopt);
-      continue;
-    }
-    const auto known = std::ranges::find_if(
-        inputs, [&](const auto& input) { return input.second && input.second->CanTake(*header); });
-    if (known != inputs.end())
-      known->second->Add({path, *std::move(header)});
-    else
-      inputs.emplace_back(path, Recording({path, *std::move(header)}));
-  }
-  for (auto& [path, recording] : inputs) {
+  for (auto& [path, recording] : InputsOf(named)) {
     if (!recording) {
       result.paths.push_back(path);
       continue;
@@ -236,21 +241,9 @@ LogParts FindLogParts(const std::vector<std::string>& named) {
 }
 
 std::vector<std::string> OnePathPerRecording(const std::vector<std::string>& paths) {
-  std::map<std::string, std::pair<uint32_t, size_t>> first;  // of each recording: part and place
-  std::vector<std::optional<LogHeader>> headers;
-  for (const std::string& path : paths) {
-    const auto& header = headers.emplace_back(ReadHeaderOf(path));
-    if (!header || header->uuid.empty()) continue;
-    const std::pair part(header->part, headers.size() - 1);
-    const auto entry = first.try_emplace(header->uuid, part).first;
-    entry->second = std::min(entry->second, part);
-  }
   std::vector<std::string> kept;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const bool follows = headers[i] && headers[i]->part > 0 && !headers[i]->uuid.empty() &&
-                         first.at(headers[i]->uuid).second != i;
-    if (!follows) kept.push_back(paths[i]);
-  }
+  for (const auto& [path, recording] : InputsOf(paths))
+    kept.push_back(recording ? recording->first().path : path);
   return kept;
 }
 

@@ -147,7 +147,7 @@ TEST_F(LogPartsFound, TwoRecordings_StayApart) {
                                        "a.tblog", "a.0001.tblog"));
   EXPECT_EQ(OnePathPerRecording(
                 {Path("a.0001.tblog"), Path("b.0001.tblog"), Path("a.tblog"), Path("nothing")}),
-            (std::vector<std::string>{Path("b.0001.tblog"), Path("a.tblog"), Path("nothing")}));
+            (std::vector<std::string>{Path("a.tblog"), Path("b.0001.tblog"), Path("nothing")}));
 }
 
 TEST_F(LogPartsFound, Together_TheyAreReadAndRepairedAsOneLog) {
