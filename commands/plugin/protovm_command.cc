@@ -13,7 +13,6 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/view/report.h"
 #include "core/perfetto/fields.h"
 #include "core/protovm/proto_vm.h"
@@ -232,13 +231,6 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
   return std::vector<FoundProgram>{{.program = std::move(program), .message = ""}};
 }
 
-/// The bytes of a file that is a message.
-Result<std::string> ReadMessageFile(Context& context, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
-  return ReadAll(*source, kMaxMessageBytes);
-}
-
-constexpr uint64_t kDefaultLimit = uint64_t{1} << 20;
 constexpr int kOldestRelease = static_cast<int>(protovm::kProtoVmReleases.front().release);
 constexpr int kNewestVmRelease = static_cast<int>(protovm::kProtoVmReleases.back().release);
 
@@ -246,7 +238,6 @@ struct ProtovmArgs {
   std::string action;
   std::vector<std::string> files;
   std::string case_file;  // empty: none
-  std::optional<uint64_t> limit;
   int release = kNewestVmRelease;
   std::string descriptor;
   std::string format;
@@ -256,21 +247,18 @@ void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
   AddChoice(app, "ACTION", args.action, {"show", "run"}, "What to do", Need::kRequired);
   InGroup(app, kInputGroup);
   AddTexts(app, "FILE", args.files, kFileType,
-           "For 'show': programs (VmProgram messages), logs and traces. For 'run': a program, and "
-           "the packets to run it on. Messages are encoded bytes, with nothing around them");
+           "For 'show': logs, traces, and programs (encoded VmProgram messages, with nothing "
+           "around them)");
   AddText(app, "--case", args.case_file, kFileType,
-          "For 'run': all of it as JSON (program, initial_state, memory_limit_bytes or "
-          "memory_limit_kb, packets); the result is a line of JSON per packet");
-  Exclude(app, "--case", {"FILE"});
-  AddParsed(app, "--limit", args.limit, ParseSize, "SIZE",
-            "For 'run': memory limit of the state, as the service counts it (default: 1MiB)");
+          "For 'run': program, initial_state, memory_limit_bytes or memory_limit_kb, and packets, "
+          "as JSON; the result is a line of JSON per packet");
   InGroup(app, kReplayGroup);
   AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
             "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
   AddDescriptor(app, args.descriptor);
   InGroup(app, kOutputGroup);
   AddFormat(app, args.format, {"text", "json"});
-  Exclude(app, "--case", {"--limit", "--format"});
+  Exclude(app, "--case", {"FILE", "--format"});
 }
 
 std::string HexOf(std::string_view bytes) {
@@ -282,7 +270,7 @@ std::string HexOf(std::string_view bytes) {
 /// A program, the state it begins with, and the packets to run it on.
 struct VmCase {
   std::string program, initial_state;
-  uint64_t limit = kDefaultLimit;
+  uint64_t limit = 0;
   std::vector<std::string> packets;
 };
 
@@ -310,11 +298,6 @@ Result<VmCase> ParseVmCase(std::string_view text) {
   return parsed;
 }
 
-ProtoVm MakeVm(const ProtovmArgs& args, const VmCase& one) {
-  return {*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
-          wire::AsBytes(one.program), one.limit, wire::AsBytes(one.initial_state)};
-}
-
 /// Where and why a run failed; nothing of one that did not.
 Json FailureJson(const ProtoVm& vm, const RunOutcome& outcome) {
   if (outcome.result == RunResult::kOk) return Json::object();
@@ -324,13 +307,15 @@ Json FailureJson(const ProtoVm& vm, const RunOutcome& outcome) {
 
 /// Prints a line of JSON for each packet.
 Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadMessageFile(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxMessageBytes));
   Result<VmCase> parsed = ParseVmCase(text);
   if (!parsed) {
     parsed.error().where.path = args.case_file;
     return tl::unexpected<Error>(std::move(parsed.error()));
   }
-  ProtoVm vm = MakeVm(args, *parsed);
+  ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
+             wire::AsBytes(parsed->program), parsed->limit, wire::AsBytes(parsed->initial_state));
   for (const std::string& packet : parsed->packets) {
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
     Json line = {{"result", Name(outcome.result)},
@@ -339,44 +324,6 @@ Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
     line.update(FailureJson(vm, outcome));
     context.console.Print(JsonText(line) + "\n");
   }
-  return ExitCode::kClean;
-}
-
-/// Returns "abort at instructions[0]: the packet has no such field", or "ok".
-std::string OutcomeText(const Program& program, const RunOutcome& outcome) {
-  if (outcome.result == RunResult::kOk) return "ok";
-  const std::string what =
-      outcome.result == RunResult::kCrash ? "the service would crash here," : Name(outcome.result);
-  return fmt::format("{} at {}: {}", what, program.PlaceOf(outcome.instruction),
-                     Describe(outcome.reason));
-}
-
-Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
-  VmCase one{.limit = args.limit.value_or(kDefaultLimit)};
-  RS_ASSIGN_OR_RETURN(one.program, ReadMessageFile(context, args.files[0]));
-  ProtoVm vm = MakeVm(args, one);
-  Report report(context.console, args.format, "protovm_run");
-  report.Data({{"release", args.release}, {"memory_limit_bytes", one.limit}});
-  for (size_t i = 1; i < args.files.size(); ++i) {
-    const std::string& path = args.files[i];
-    RS_ASSIGN_OR_RETURN(const std::string packet, ReadMessageFile(context, path));
-    const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
-    const std::string state = vm.SerializeState();
-    report.Paragraph(fmt::format("{}: {}", Printable(path), OutcomeText(vm.program(), outcome)));
-    report.Print(fmt::format("  state of {} bytes, {} of {} bytes counted\n",
-                             WithCommas(state.size()), WithCommas(vm.state().counted()),
-                             WithCommas(one.limit)));
-    report.AddItem("packets", [&] {
-      report.Data({{"packet", path},
-                   {"result", Name(outcome.result)},
-                   {"state", HexOf(state)},
-                   {"memory_bytes", vm.state().counted()}});
-      report.Data(FailureJson(vm, outcome));
-    });
-  }
-  const std::string state = HexOf(vm.SerializeState());
-  report.Print(fmt::format("final state: {}\n", state.empty() ? "empty" : state));
-  RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;
 }
 
@@ -429,15 +376,16 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
-  const bool is_run = args.action == "run";
-  if (!is_run && (!args.case_file.empty() || args.limit))
-    return Fail(ErrorCode::kUsage, "'show' takes no --case and no --limit", {},
-                "for example 'ringscope protovm show session.tblog'");
-  if (!args.case_file.empty()) return RunCase(args, context);
+  if (args.action == "run") {
+    if (!args.case_file.empty()) return RunCase(args, context);
+    return Fail(ErrorCode::kUsage, "'run' needs a program with its packets", {},
+                "write both into a JSON file for --case; 'protovm show --format json' has programs");
+  }
   if (args.files.empty())
-    return Fail(ErrorCode::kUsage, fmt::format("'{}' needs a program", args.action), {},
-                "name a file with a VmProgram message");
-  return is_run ? RunProgram(args, context) : ShowPrograms(args, context);
+    return Fail(ErrorCode::kUsage, "'show' needs a program", {},
+                "name a log, a trace or a VmProgram message, as in 'ringscope protovm show "
+                "session.tblog'");
+  return ShowPrograms(args, context);
 }
 
 }  // namespace
@@ -451,10 +399,8 @@ Command ProtovmCommand() {
           "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
           "any release.",
           {{"ringscope protovm show session.tblog", "What do this session's programs do?"},
-           {"ringscope protovm run program.pb first.pb second.pb",
-            "What state do these packets lead to?"},
            {"ringscope protovm run --case case.json --release 56",
-            "The same from one JSON file, by the rules of v56"}},
+            "What state do these packets lead to, by the rules of v56?"}},
           Bind(SetUpProtovm, RunProtovm)};
 }
 
