@@ -89,6 +89,43 @@ inline constexpr std::array kEnumNames<protovm::Reason> = {
     "too_many_steps",
 };
 
+namespace protovm {
+
+/// The reasons in words, in their order.
+inline constexpr std::array kReasonTexts = {
+    "nothing is wrong",
+    "the packet has no such field",
+    "the packet's field has no such element",
+    "the state has no such field, and the instruction does not create it",
+    "the instruction is empty or of an unknown kind",
+    "create_if_not_exist is for the state, and the cursor is the packet's",
+    "a path continues without a field_id",
+    "is_repeated needs the cursor VM_CURSOR_SRC or VM_CURSOR_DST",
+    "a packet's fields cannot be looked up by key",
+    "map_key_field_id is without register_to_match",
+    "registers are 0 to 31",
+    "the register was not loaded yet",
+    "a message is expected in the packet, and a scalar is there",
+    "a scalar is expected in the packet, and a length-delimited field is there",
+    "a message is expected in the state, and a scalar or repeated field is there",
+    "the state's field has elements by key, and one by index is asked for",
+    "the state's field is a scalar, and an element by key is asked for",
+    "an element of the state lacks the key field, or it is not a scalar",
+    "a scalar is expected in the state, and something else is there",
+    "the state's field is repeated, and a single one is asked for",
+    "the index is more than the number of elements in the state",
+    "what is in the state is of another type than what it is to be set to",
+    "the state's field has elements by key, and cannot be merged",
+    "the state is at its memory limit",
+    "the cursor points to what was deleted before",
+    "the deletion would invalidate the cursor of an enclosing select",
+    "the state itself would become a scalar, which cannot be written",
+    "the run needs more steps than ringscope allows",
+};
+static_assert(kReasonTexts.size() == kEnumNames<Reason>.size());
+inline const char* Describe(Reason reason) { return kReasonTexts.at(static_cast<size_t>(reason)); }
+
+}  // namespace protovm
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_PROTOVM_VM_OUTCOME_H_
