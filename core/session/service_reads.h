@@ -26,8 +26,6 @@ class ServiceReads {
   /// The log's first time, ns: without a config the session begins there.
   void Begin(uint64_t time_ns);
 
-  /// No read is due before a record of an earlier time than this, ns.
-  uint64_t due_ns() const { return due_ns_; }
   /// Returns true if a read is due before a record of this time. It counts as made: periods that
   /// nothing was committed in are read once, as the first read took all there was.
   bool TakeDue(uint64_t time_ns);
