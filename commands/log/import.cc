@@ -137,23 +137,12 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
                                 Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
-  std::optional<Progress> progress;
-  std::string shown;  // by it; reading and writing alternate
-  const auto show = [&](const std::string& what) {
-    return [&, what](uint64_t done, uint64_t total) {
-      if (shown != what) progress.emplace(context.console, shown = what);
-      progress->Update(done, total);
-    };
-  };
-  RS_ASSIGN_OR_RETURN(const TraceLog log,
-                      WriteTraceLog({.path = args.log,
-                                     .folder = FolderForSorting(args.output),
-                                     .level = args.level,
-                                     .without_payload = args.no_payload,
-                                     .on_read = show("reading " + Printable(args.log)),
-                                     .on_write = show("writing " + Printable(args.output))},
-                                    std::move(source), *file));
-  progress.reset();
+  RS_ASSIGN_OR_RETURN(const TraceLog log, ImportTrace(context,
+                                                      {.path = args.log,
+                                                       .folder = FolderForSorting(args.output),
+                                                       .level = args.level,
+                                                       .without_payload = args.no_payload},
+                                                      std::move(source), *file));
   const ExitCode code = WarnOfTraceLog(context.console, args.log, log);
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {

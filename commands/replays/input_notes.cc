@@ -151,17 +151,20 @@ ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLo
   return IsComplete(log) ? ExitCode::kClean : ExitCode::kNotice;
 }
 
+Result<TraceLog> ImportTrace(Context& context, TraceLogOptions options,
+                             std::unique_ptr<ByteSource> source, ByteSink& sink) {
+  Progress progress(context.console, fmt::format("importing {}", Printable(options.path)));
+  options.on_read = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  return WriteTraceLog(options, std::move(source), sink);
+}
+
 Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& path,
                                           std::unique_ptr<ByteSource> source, bool quiet) {
   RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
   if (input.kind != InputKind::kTrace) return std::move(input.source);
   const auto import = [&](ByteSink& sink) -> Result<bool> {
-    auto progress =
-        std::make_unique<Progress>(context.console, fmt::format("importing {}", Printable(path)));
-    const auto update = [&](uint64_t done, uint64_t total) { progress->Update(done, total); };
-    RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog({.path = path, .on_read = update},
-                                                          std::move(input.source), sink));
-    progress.reset();
+    RS_ASSIGN_OR_RETURN(const TraceLog log,
+                        ImportTrace(context, {.path = path}, std::move(input.source), sink));
     if (quiet) return IsComplete(log);
     context.console.Say(
         fmt::format("{} is a trace: it is read as a log in which its packets are "

@@ -37,6 +37,9 @@ std::string Shortened(const std::vector<std::string>& names);
 
 /// Reads a Perfetto trace by the rules of trace processor, with progress.
 Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source);
+/// Writes a trace as a log, with progress.
+Result<TraceLog> ImportTrace(Context& context, TraceLogOptions options,
+                             std::unique_ptr<ByteSource> source, ByteSink& sink);
 /// Prints what was imported of a trace, what had to be assumed, and what its log cannot show.
 void SayImported(const TraceLog& log, Console& console);
 /// Warns of what of a trace is not in the log that was made of it.

@@ -198,7 +198,6 @@ Status TraceImport::Write(const Append& append) {
     if (!packet) return WriteEnd(facts, append);
     RS_RETURN_IF_ERROR(packet->sequence == kServiceSlot ? WriteServicePacket(packet->bytes, append)
                                                         : WritePacket(*packet, facts, append));
-    written_bytes_ += packet->bytes.size();
   }
 }
 

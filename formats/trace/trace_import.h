@@ -64,9 +64,6 @@ class TraceImport {
   Status Write(const Append& append);
 
   const TraceImportReport& report() const { return report_; }
-  /// Bytes of the packets written so far, and of all, for progress.
-  uint64_t written_bytes() const { return written_bytes_; }
-  uint64_t total_bytes() const { return sorter_.bytes(); }
 
   static constexpr size_t kMaxSequences = 32'767;           // writer ids of a producer
   static constexpr size_t kMaxPending = size_t{128} << 20;  // bytes
@@ -125,8 +122,7 @@ class TraceImport {
   bool disabled_ = false;      // tracing, by the service's events
   bool reads_during_ = false;  // some came before that
   uint64_t now_ns_ = 0;        // while writing
-  uint64_t written_bytes_ = 0;
-  size_t pending_ = 0;  // bytes in all packers
+  size_t pending_ = 0;         // bytes in all packers
   std::string scratch_;
 };
 

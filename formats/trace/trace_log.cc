@@ -38,7 +38,6 @@ class SessionImports : public SessionPackets {
   /// After the last packet.
   Status EndSession() {
     RS_RETURN_IF_ERROR(import_->Write([this](const Op& op) {
-      if (options_.on_write) options_.on_write(import_->written_bytes(), import_->total_bytes());
       return writer_.Append(options_.without_payload ? mask_.Apply(op) : op);
     }));
     has_packets_ |= import_->report().packets > 0;

@@ -20,8 +20,8 @@ struct TraceLogOptions {
   int level = kDefaultLevel;                // zstd's
   unsigned threads = CompressionThreads();  // the log does not depend on it
   bool without_payload = false;             // see PayloadMask
-  /// Progress, in bytes: of the trace read, then of the packets written. May be empty.
-  std::function<void(uint64_t done, uint64_t total)> on_read = {}, on_write = {};
+  /// Progress, in bytes of the trace. May be empty.
+  std::function<void(uint64_t done, uint64_t total)> on_read = {};
 };
 
 /// A commit log that was made of a trace.
