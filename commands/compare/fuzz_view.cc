@@ -41,13 +41,13 @@ std::string EngineName(const FuzzSide& side) {
   return IsPluginPath(full) ? full : full.substr(0, full.find_first_of("+-"));
 }
 
-/// A note about the stream, and the stream.
 /// Returns true if a file begins with the note that each finding has.
 bool IsFinding(Bytes start) {
   return wire::AsText(start).starts_with(R"({"op":"note","text":"'ringscope )");
 }
 constexpr OutputKind kFindingOutput = {"a finding", true, IsFinding};
 
+/// A note about the stream, and the stream.
 std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
   const FuzzFinding& shown = finding.smallest.finding;
   const std::string a = ShellWord(EngineName(plan.sides.a)),

@@ -56,8 +56,7 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
     section = *std::move(next);
   }
   input_.run_tasks(replays.size(), [&](size_t i) { replays[i]->Finish(); });
-  for (const std::unique_ptr<SweepReplay>& replay : replays)
-    if (replay->failure()) return tl::unexpected(*replay->failure());
+  for (const std::unique_ptr<SweepReplay>& replay : replays) RS_RETURN_IF_ERROR(replay->status());
   return {};
 }
 

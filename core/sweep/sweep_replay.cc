@@ -200,18 +200,13 @@ SweepReplay::SweepReplay(ReplayOptions options, SweepAccounts accounts)
 SweepReplay::~SweepReplay() = default;
 
 void SweepReplay::Apply(const Op& op) {
-  if (failure_) return;
-  if (Status status = replay_.Apply(op); !status) failure_ = std::move(status).error();
+  if (status_) status_ = replay_.Apply(op);
 }
 
 void SweepReplay::Finish() {
-  if (failure_) return;
+  if (!status_) return;
   gatherer_->SetAtEnd();
-  auto outcome = replay_.Finish();
-  if (outcome)
-    outcome_ = std::move(*outcome);
-  else
-    failure_ = std::move(outcome).error();
+  status_ = replay_.Finish().map([&](ReplayOutcome outcome) { outcome_ = std::move(outcome); });
 }
 
 const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_->warnings(); }

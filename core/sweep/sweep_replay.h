@@ -71,7 +71,8 @@ class SweepReplay {
   void Apply(const Op& op);
   /// Makes the reads at the end, and the drain. Once.
   void Finish();
-  const std::optional<Error>& failure() const { return failure_; }
+  /// The first error of the above.
+  const Status& status() const { return status_; }
   /// After Finish.
   const ReplayOutcome& outcome() const { return outcome_; }
   const std::vector<std::string>& warnings() const;
@@ -91,7 +92,7 @@ class SweepReplay {
   std::unique_ptr<Gatherer> gatherer_;
   CountedReplay replay_;
   ReplayOutcome outcome_;
-  std::optional<Error> failure_;
+  Status status_;
   bool is_exact_ = true;
 };
 

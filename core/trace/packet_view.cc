@@ -33,8 +33,8 @@ int Rank(uint32_t content) {
 
 }  // namespace
 
-void ViewTracePacket(Bytes packet, TracePacketView& view) {
-  view = {};
+TracePacketView ViewTracePacket(Bytes packet) {
+  TracePacketView view;
   view.is_well_formed = wire::ForEachField(packet, [&](const wire::VisitedField& field) {
     switch (field.number) {
       case TracePacket::kFirstPacketOnSequence:
@@ -80,6 +80,7 @@ void ViewTracePacket(Bytes packet, TracePacketView& view) {
         view.content_bytes = field.bytes;
     }
   });
+  return view;
 }
 
 ProducerPart SplitAppended(Bytes packet, const TracePacketView& view) {

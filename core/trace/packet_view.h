@@ -37,12 +37,7 @@ struct TracePacketView {
   Bytes content_bytes;  // of a message
 };
 /// Reads a TracePacket message.
-void ViewTracePacket(Bytes packet, TracePacketView& view);
-inline TracePacketView ViewTracePacket(Bytes packet) {
-  TracePacketView view;
-  ViewTracePacket(packet, view);
-  return view;
-}
+TracePacketView ViewTracePacket(Bytes packet);
 
 /// A packet without the fields that the service appended to it.
 struct ProducerPart {

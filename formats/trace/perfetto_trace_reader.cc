@@ -95,12 +95,10 @@ Result<uint64_t> TraceReader::ReadSessions(
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;
   RawPacket packet;
-  TracePacketView view;
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
     if (!more) break;
-    ViewTracePacket(packet.bytes, view);
-    RS_RETURN_IF_ERROR(split.Add(packet, view));
+    RS_RETURN_IF_ERROR(split.Add(packet, ViewTracePacket(packet.bytes)));
     if (++packets % kPacketsBetween == 0 && progress) progress(position(), size().value_or(0));
   }
   RS_RETURN_IF_ERROR(split.Finish());
