@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kDefaultPeriodMs = 5000;
 constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
-constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kPeriodUnitNs = 1'000'000;  // periods of a config are in ms
 constexpr size_t kMaxSources = 1024;
 constexpr size_t kMaxBuffers = 128;  // the service refuses more
 constexpr size_t kMaxTriggers = 1024;
@@ -65,7 +65,7 @@ void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
 
 uint64_t FileWritePeriodNs(uint64_t file_write_period_ms) {
   const uint64_t ms = file_write_period_ms == 0 ? kDefaultPeriodMs : file_write_period_ms;
-  return std::clamp(ms, kShortestPeriodMs, kLongestPeriodMs) * kNsPerMs;
+  return std::clamp(ms, kShortestPeriodMs, kLongestPeriodMs) * kPeriodUnitNs;
 }
 
 uint64_t TraceConfigFacts::PeriodNs() const {
@@ -75,7 +75,7 @@ uint64_t TraceConfigFacts::PeriodNs() const {
 bool TraceConfigFacts::FlushesBeforeWrite() const {
   if (write_flush_mode == WriteFlushMode::kEnabled) return true;
   if (write_flush_mode == WriteFlushMode::kDisabled) return false;
-  return PeriodNs() > kDefaultPeriodMs * kNsPerMs;
+  return PeriodNs() > kDefaultPeriodMs * kPeriodUnitNs;
 }
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {

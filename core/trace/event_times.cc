@@ -17,7 +17,8 @@ constexpr ClockKey kRealTime = {0, proto::BuiltinClock::kRealTime},
                    kMonotonic = {0, proto::BuiltinClock::kMonotonic},
                    kMonotonicCoarse = {0, proto::BuiltinClock::kMonotonicCoarse},
                    kMonotonicRaw = {0, proto::BuiltinClock::kMonotonicRaw}, kBoot = {0, kBootTime};
-constexpr uint64_t kNsPerUs = 1000, kNsPerMs = 1'000'000;
+constexpr uint64_t kNsPerUs = 1000;
+constexpr uint64_t kNsPerMs = 1'000'000;
 
 /// Content that trace processor uses when it is read, whatever its time; 0: none.
 constexpr std::array<uint32_t, 17> kTimeless = {0,
