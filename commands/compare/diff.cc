@@ -33,7 +33,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
                    {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false});
   AddReplayOptions(app, args.sides.b,
                    {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false});
-  AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
+  AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigToReplay);
   Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
   AddParsed(
@@ -124,23 +124,21 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   return {};
 }
 
-/// The buffers that the log may lack, by the options of both sides.
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
-  RS_ASSIGN_OR_RETURN(UnrecordedBuffers buffers, UnrecordedOf(context, args.sides.a));
-  // Set up with one size; each side has its own by its options.
-  for (const auto& [id, choice] : args.sides.b.session.buffers)
-    if (choice.size) buffers.sizes.emplace(id, *choice.size);
-  return buffers;
-}
-
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
-  const std::optional<CloneFacts> clone = CloneOf(sessions, {});
-  DiffOptions options = ToDiffOptions(args, clone);
+  ReplayInput input{args.sides.a};
+  RS_RETURN_IF_ERROR(InFile(sessions.path(), input.Find(context, sessions)));
+  // A buffer that the log lacks is set up with one size; each side has its own by its options.
+  for (const auto& [id, choice] : args.sides.b.session.buffers)
+    if (choice.size) input.config.sizes.emplace(id, *choice.size);
+  DiffOptions options = ToDiffOptions(args, input.clone);
   options.describe = OperationText;
-  for (const Side side : kSides)
+  for (const Side side : kSides) {
+    options.sides[side].is_reconfigured = input.is_reconfigured;
+    if (options.sides[side].reads.mode == ReadsMode::kAuto) options.sides[side].reads = input.reads;
     if (!args.input.IsReadOnce())
       options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
+  }
   std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
@@ -150,14 +148,13 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   LogDiffer diff(std::move(options));
   SessionDiff outcome{.path = sessions.path(),
                       .session = sessions.session(),
-                      .clone = clone,
+                      .clone = input.clone,
                       .result = {},
                       .ops = {}};
   uint64_t gaps = 0;
-  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
-  AddedBuffers records(sessions, std::move(unrecorded));
+  const auto records = input.Records(static_cast<OpSource&>(sessions));
   while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records->Next());
     if (!op) break;
     if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
     RS_RETURN_IF_ERROR(InFile(outcome.path, diff.Apply(*op, sessions.record_number())));

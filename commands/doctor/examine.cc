@@ -112,9 +112,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(run.totals());
-    std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
-    if (path != "-")
-      RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
+    RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
     const TraceFacts facts = scan.Finish();

@@ -82,7 +82,6 @@ void AddGapFilter(CLI::App& app, GapFilter& filter) {
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
-  AddSplitOption(app, args.choices.splits);
   AddGapFilter(app, args.filter);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--summary", args.summary, "Print only the totals of buffers and sequences");
@@ -180,10 +179,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   }
   // Text groups them first.
   const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
-  std::vector<Remedy> remedies = FindRemedies({report, outcome, notes});
-  // Standard input cannot be read again.
-  if (!args.input.IsReadOnce())
-    RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kSizesAndPeriods, {}, remedies));
+  RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
   const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));

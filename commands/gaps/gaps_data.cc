@@ -302,7 +302,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
     write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
     write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
     write("stalls", "stall", stalls);
-    if (!lines) out.Data("remedies", FieldsToJson(selection.remedies));
+    if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
   }
   write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
   write("stale", "stale", FieldsToJson(selection.stale));

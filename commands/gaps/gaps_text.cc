@@ -262,7 +262,7 @@ class GapsText {
         SignText(gap.sign, gap.next ? gap.next->loss_bits : gap.lost_bits,
                  gap.next ? std::optional(gap.next->place.chunk) : std::nullopt, gap.forgotten));
     PrintFact("unusable", UnusableText(gap));
-    PrintFact("remedy", RemediesText(gap, shown_));
+    PrintFact("remedy", RemediesText(gap));
     const std::string path = ShellWord(shown_.outcome.path);
     PrintFact("look at", fmt::format("ringscope graph --around {}#{} {}", ToString(gap.sequence),
                                      static_cast<uint32_t>(gap.first.chunk), path));
@@ -413,8 +413,6 @@ class GapsText {
                                    Count(sequence->unusable_spans, "place"),
                                    SpanText(notes_, unusable.from_ns, unusable.to_ns));
               });
-    if (!worst.empty())
-      PrintItem("Remedy: clear incremental state periodically (clear_period_ms).");
   }
 
   /// Flags without a loss, rule by rule.
@@ -453,7 +451,6 @@ class GapsText {
                         : fmt::format("; {} of these flags hidden by the buffer's",
                                       WithCommas(sequence->hidden_flags)));
               });
-    if (!flagged.empty()) PrintItem("Remedy: more shared memory for these producers.");
   }
 
   void PrintFtrace() {
@@ -479,8 +476,6 @@ class GapsText {
                                    ShareText(stale.stale, stale.packets),
                                    HumanDuration(stale.longest_ns), stale.longest_chunk);
               });
-    if (!shown_.stale.empty())
-      PrintItem(fmt::format("Remedy: flush_period_ms: {}", stale_ns / 1'000'000));
   }
 
   /// Packets that are neither read nor missing.

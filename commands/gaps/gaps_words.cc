@@ -225,29 +225,17 @@ std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk,
   return text;
 }
 
-std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
+std::string RemediesText(const Gap& gap) {
   const GapRemedies& remedies = gap.remedies;
-  std::vector<std::string> parts;
   if (remedies.no_size_helps)
     return "no buffer size or read period helps: the sequence would still wait at the chunk that "
            "lacks its patch; find out why its writer never sent the patch";
-  if (remedies.buffer_size) parts.push_back("a buffer of " + SizeWithKb(*remedies.buffer_size));
-  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs) {
-    const BufferGaps* buffer = selection.report.Find(gap.buffer);
-    const bool has_limits = buffer != nullptr && buffer->limited_reads > 0;
-    parts.push_back(fmt::format("reading it {}every {}", has_limits ? "to its end " : "",
-                                PeriodInWords(*remedies.read_period_ns)));
-  }
-  if (remedies.separate)
-    parts.push_back("a separate buffer for " + selection.notes.NameOf(*remedies.separate));
-  if (remedies.flush) parts.emplace_back("a flush before the read");
   if (remedies.larger_smb)
-    parts.emplace_back(
-        kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason)));
-  if (parts.empty() && Has(gap, Cause::kAlreadyConsumed))
+    return kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason));
+  if (!remedies.buffer_size && !remedies.flush && Has(gap, Cause::kAlreadyConsumed))
     return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
            "writer in the order of their ids";
-  return Joined(parts, ", or ");
+  return "";
 }
 
 std::string StallText(const OpenStall& stall, const SessionNotes& notes) {

@@ -25,7 +25,7 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes);
 /// @param chunk of the next packet, if it was read
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten);
 /// Names the changes that would have saved the packets; may be empty.
-std::string RemediesText(const Gap& gap, const ShownGaps& selection);
+std::string RemediesText(const Gap& gap);
 /// On what a sequence waits, and what would help.
 std::string StallText(const OpenStall& stall, const SessionNotes& notes);
 /// The rule by which a packet is flagged.

@@ -14,7 +14,7 @@ namespace ringscope {
 /// The gaps of a session that the user wants to see, and all that showing them takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, uint64_t at_most, const std::vector<Remedy>& tried,
+            const GapFilter& filter, uint64_t at_most, const RemedyList& tried,
             const PacketKinds& packet_kinds)
       : GapSelection(all, session.start_ns(), filter, at_most),
         outcome(replayed),
@@ -24,7 +24,7 @@ struct ShownGaps : GapSelection {
 
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
-  const std::vector<Remedy>& remedies;
+  const RemedyList& remedies;
   const PacketKinds& kinds;
 
   /// Returns the buffer, or nullptr if it was never set up.

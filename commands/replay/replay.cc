@@ -33,7 +33,6 @@ struct ReplayArgs {
 void SetUp(CLI::App& app, ReplayArgs& args) {
   AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
-  AddSplitOption(app, args.choices.splits);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Write the trace that the service would have written (.pftrace); - for standard output. "

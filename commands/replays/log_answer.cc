@@ -247,7 +247,7 @@ std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
 }  // namespace
 
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
-                const std::vector<Remedy>& remedies) {
+                const RemedyList& remedies) {
   const SessionSums sums(report);
   const uint64_t lost = sums.totals.lost().packets;
   const uint64_t read = sums.totals[Fate::kRead].packets;
@@ -306,7 +306,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
 }
 
 ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
-                          const SessionNotes& notes, const std::vector<Remedy>& remedies) {
+                          const SessionNotes& notes, const RemedyList& remedies) {
   const SessionSums sums(report);
   ReplayFacts facts;
   if (outcome.first_time_ns && outcome.last_time_ns)
@@ -317,7 +317,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
     replayed.id = buffer.id;
     replayed.policy = buffer.policy;
-    const Remedy* const size = FindSizeRemedy(remedies, buffer.id);
+    const Remedy* const size = FindSizeRemedy(remedies.remedies, buffer.id);
     if (size == nullptr) continue;
     replayed.size = size->changes.front();
     replayed.size->value = std::to_string(size->size / 1024);

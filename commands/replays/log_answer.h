@@ -15,11 +15,11 @@ namespace ringscope {
 /// session, whatever a filter selects.
 /// @param remedies as far as they were tried
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
-                const std::vector<Remedy>& remedies);
+                const RemedyList& remedies);
 
 /// All that the replay of a session tells doctor, with that answer.
 ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
-                          const SessionNotes& notes, const std::vector<Remedy>& remedies);
+                          const SessionNotes& notes, const RemedyList& remedies);
 
 }  // namespace ringscope
 

@@ -14,7 +14,8 @@ class MutedContext {
 
   /// @param progress kShown: that of what is done in it, on the thread of `context`
   explicit MutedContext(Context& context, Progress progress = Progress::kHidden)
-      : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
+      : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true,
+                 context.console.streams().input_again},
         console_(streams_),
         context_{console_, context.threads, context.imported, context.files} {
     if (progress == Progress::kShown) console_.ShowProgressOn(context.console);

@@ -80,63 +80,60 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
-  if (names.config) AddConfig(app, choices.config, choices.descriptor, kConfigOfUnrecorded);
+  if (names.config) AddConfig(app, choices.config, choices.descriptor, kConfigToReplay);
 }
 
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices) {
-  UnrecordedBuffers buffers;
-  for (const auto& [id, choice] : choices.session.buffers)
-    if (choice.size) buffers.sizes[id] = *choice.size;
-  if (choices.config.empty()) return buffers;
-  RS_ASSIGN_OR_RETURN(const ConfigFile config,
-                      ReadConfigFile(context, choices.config, choices.descriptor));
-  buffers.config = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
-  buffers.trace_config = config.bytes;
-  if (buffers.config.empty())
-    return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},
-                "name the config that the session was started with");
-  return buffers;
-}
-
-void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits) {
-  AddParsedList(app, "--split", splits, ParseSplit, "SEQ=BUFFER",
-                "Move what a sequence (PRODUCER:WRITER) or a whole PRODUCER writes into another "
-                "buffer; if there is none with this id, it is made with the same size");
-}
-
-void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<RetargetRule>& unused) {
-  for (const RetargetRule& rule : unused) {
-    const std::string who =
-        rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
-                    : fmt::format("producer {}", Raw(rule.producer));
-    console.Warn(
-        fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
-                    "that buffer",
-                    path, who, Raw(rule.buffer)));
+Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {
+  RecordedConfig found;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
+    if (!op || std::holds_alternative<Commit>(op->body)) return found;
+    found.has_buffers |= std::holds_alternative<BufferSetUp>(op->body);
+    if (const auto* record = std::get_if<TraceConfigRecord>(&op->body);
+        record != nullptr && found.config.empty())
+      found.config = record->config;
   }
 }
 
-std::optional<CloneFacts> CloneOf(const SessionReader& sessions,
-                                  const std::vector<RetargetRule>& splits) {
-  if (sessions.clone() == nullptr) return std::nullopt;
-  CloneFacts view = *sessions.clone();
-  for (const RetargetRule& rule : splits) view.buffers.insert(rule.buffer);
-  return view;
-}
-
-Status ReplayInput::Find(Context& context, const SessionSelection& session) {
+Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
+  const SessionSelection session = sessions.SessionAlone();
+  if (sessions.clone() != nullptr) clone = *sessions.clone();
   if (!choices.reads.like.empty()) {
     RS_ASSIGN_OR_RETURN(found, FindSessionReads(context, session, choices.reads.like));
   }
-  RS_ASSIGN_OR_RETURN(unrecorded, UnrecordedOf(context, choices));
-  return {};
+  for (const auto& [id, choice] : choices.session.buffers)
+    if (choice.size) config.sizes[id] = *choice.size;
+  if (choices.config.empty()) return {};
+  RS_ASSIGN_OR_RETURN(ConfigFile file, ReadConfigFile(context, choices.config, choices.descriptor));
+  config.config = std::move(file.bytes);
+  config_text = std::move(file.text);
+  const TraceConfigFacts wanted = ReadTraceConfigFacts(wire::AsBytes(config.config));
+  if (wanted.buffers.empty())
+    return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},
+                "name the config that the session was started with");
+  config.expects_same_reads = session.IsReadOnce(context) && choices.reads.mode == ReadsMode::kAuto;
+  if (session.IsReadOnce(context)) return {};
+  RS_ASSIGN_OR_RETURN(const auto begin, OpenSession(context, session, ""));
+  RS_ASSIGN_OR_RETURN(const RecordedConfig recorded, FindRecordedConfig(*begin));
+  is_reconfigured = recorded.has_buffers;
+  if (reads.mode == ReadsMode::kAuto && !recorded.config.empty() &&
+      ReadsDiffer(ReadTraceConfigFacts(wire::AsBytes(recorded.config)), wanted))
+    reads.mode = wanted.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd;
+  if (!clone) return {};
+  RS_ASSIGN_OR_RETURN(auto all, OpenSession(context, session, ""));
+  const auto records = Records(std::move(all));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records->Next());
+    if (!op) return {};
+    const auto* cloned = std::get_if<BufferCloned>(&op->body);
+    if (cloned != nullptr && cloned->clone == clone->clone) clone->buffers.insert(cloned->buffer);
+  }
 }
 
 SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
                         const char* activity) {
   SweepInput input;
-  input.clone = CloneOf(session, changes.choices.splits);
+  input.clone = changes.clone;
   SessionSelection again = session.SessionAlone();
   if (session.clone() != nullptr) again.view = *session.clone();
   input.open = [&context, &changes, again, activity]() -> Result<std::unique_ptr<OpSource>> {
@@ -146,6 +143,7 @@ SweepInput SweepInputOf(Context& context, const SessionReader& session, const Re
   input.find_engine = changes.choices.session.find_engine;
   input.run_tasks = TasksOnCores(context);
   input.ahead = LookAheadIn(context, session.SessionAlone());
+  input.is_reconfigured = changes.is_reconfigured;
   return input;
 }
 
@@ -159,12 +157,13 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
   listeners.insert(listeners.end(), listeners_.begin(), listeners_.end());
 
   ReplayOptions options = choices_;
-  options.session.clone = CloneOf(sessions_, choices_.splits);
   // Without a look ahead nothing is known.
-  if (const SessionSelection alone = sessions_.SessionAlone(); !alone.IsReadOnce())
+  if (const SessionSelection alone = sessions_.SessionAlone(); !alone.IsReadOnce(context_))
     options.ahead = LookAheadIn(context_, alone);
-  options.moves_sequences = !choices_.splits.empty();
-  RS_RETURN_IF_ERROR(InFile(path, input_.Find(context_, sessions_.SessionAlone())));
+  RS_RETURN_IF_ERROR(InFile(path, input_.Find(context_, sessions_)));
+  options.session.clone = input_.clone;
+  options.is_reconfigured = input_.is_reconfigured;
+  options.reads = input_.reads;
   CountedReplay replay(std::move(options), std::move(listeners));
   const auto records = input_.Records(static_cast<OpSource&>(sessions_));
   while (true) {
@@ -180,7 +179,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
     outcome.reads.like_packets = found->packets;
     outcome.reads.like_explained = found->explained;
   }
-  Warn(outcome, records->UnusedRules());
+  Warn(outcome);
   if (keeps_accounts_) {
     totals_ = ledger.totals();
     if (const std::string problems = ledger.Check(); !problems.empty())
@@ -189,7 +188,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
   return outcome;
 }
 
-void ReplayRun::Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits) {
+void ReplayRun::Warn(const ReplayOutcome& outcome) {
   const auto warn = [&](const std::string& text) {
     context_.console.Warn(fmt::format("{}: {}", outcome.path, text));
   };
@@ -204,7 +203,6 @@ void ReplayRun::Warn(const ReplayOutcome& outcome, const std::vector<RetargetRul
       warn(fmt::format(
           "there is no buffer {}, so the options for it change nothing{}", Raw(id),
           outcome.buffers.empty() ? "" : fmt::format(" (buffers: {})", IdsText(outcome.buffers))));
-  WarnOfUnusedSplits(context_.console, outcome.path, unused_splits);
 }
 
 }  // namespace ringscope

@@ -15,8 +15,7 @@
 #include "commands/shell/values.h"
 #include "core/base/text.h"
 #include "core/ledger/ledger.h"
-#include "core/log/added_buffers.h"
-#include "core/log/retarget.h"
+#include "core/log/configured_ops.h"
 #include "core/reads/found_reads.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
@@ -26,8 +25,7 @@ namespace ringscope {
 
 /// The choices about a replay, of all commands that replay.
 struct ReplayChoices : ReplayOptions {
-  std::vector<RetargetRule> splits;  // sequences in other buffers than in the log
-  std::string config;  // with the buffers of a log that lacks them, as text; empty: none
+  std::string config;  // that the session is to have had, as text; empty: its own
   /// Names of fields in it, and in packets where a command writes these; empty: the built-in ones.
   std::string descriptor = {};
 };
@@ -41,15 +39,12 @@ struct ReplayOptionNames {
 };
 
 /// The description of --config in all commands that replay.
-inline constexpr const char* kConfigOfUnrecorded =
-    "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
+inline constexpr const char* kConfigToReplay =
+    "Replay as if the session had had this trace config (.pbtxt): its buffers, what targets them, "
+    "and its periods of writing into a file; also for a log without its buffers, as it was "
     "recorded without the consumer";
 /// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
-/// Adds --split.
-void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
-/// The buffers that the log may lack, as chosen.
-Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices);
 /// The ids of buffers, as text: "0, 1".
 template <typename Buffer>
 std::string IdsText(const std::vector<Buffer>& buffers) {
@@ -57,35 +52,33 @@ std::string IdsText(const std::vector<Buffer>& buffers) {
   for (const Buffer& buffer : buffers) ids.push_back(std::to_string(Raw(buffer.id)));
   return Joined(ids);
 }
-/// Warns of rules that moved nothing.
-void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<RetargetRule>& unused);
+/// What a session's records have before its first commit.
+struct RecordedConfig {
+  std::string config;  // the TraceConfig message; empty: none
+  bool has_buffers = false;
+};
+/// Reads up to the first commit.
+Result<RecordedConfig> FindRecordedConfig(OpSource& ops);
 
-/// The clone that the reader of a session selects, if any, with the buffers that `splits` makes.
-std::optional<CloneFacts> CloneOf(const SessionReader& sessions,
-                                  const std::vector<RetargetRule>& splits);
-
-/// Changes of a session's records for its replay: reads that were found, buffers that the log
-/// lacks, and sequences moved to other buffers.
+/// What the choices make of a session's records.
 struct ReplayInput {
   const ReplayChoices& choices;
-  std::optional<FoundReads> found = {};  // if --reads like= asks for them
-  UnrecordedBuffers unrecorded = {};
+  ReadsChoice reads = choices.reads;       // of the choices, or as the config has them
+  SessionConfig config = {};               // that the session is to have had
+  std::string config_text = {};            // the same as the user wrote it
+  bool is_reconfigured = false;            // that differs from what the log has
+  std::optional<FoundReads> found = {};    // if --reads like= asks for them
+  std::optional<CloneFacts> clone = {};    // that is replayed, with the buffers of the config
 
-  /// @param session that is replayed
-  Status Find(Context& context, const SessionSelection& session);
+  /// Finds them for the session that `sessions` is at.
+  Status Find(Context& context, const SessionReader& sessions);
   /// The records of that session with the changes.
   /// @param session an OpSource that outlives this, or one to own
   template <typename Session>
-  std::unique_ptr<RetargetSource> Records(Session&& session) const {
-    std::unique_ptr<OpSource> with_buffers;
-    if (found)
-      with_buffers = std::make_unique<AddedBuffers>(
-          std::make_unique<InsertedReads>(std::forward<Session>(session), found->reads),
-          unrecorded);
-    else
-      with_buffers = std::make_unique<AddedBuffers>(std::forward<Session>(session), unrecorded);
-    return std::make_unique<RetargetSource>(std::move(with_buffers), choices.splits);
+  std::unique_ptr<OpSource> Records(Session&& session) const {
+    if (!found) return std::make_unique<ConfiguredOps>(std::forward<Session>(session), config);
+    return std::make_unique<ConfiguredOps>(
+        std::make_unique<InsertedReads>(std::forward<Session>(session), found->reads), config);
   }
 };
 
@@ -143,7 +136,7 @@ class ReplayRun {
   const ReplayInput& input() const { return input_; }
 
  private:
-  void Warn(const ReplayOutcome& outcome, const std::vector<RetargetRule>& unused_splits);
+  void Warn(const ReplayOutcome& outcome);
 
   Context& context_;
   SessionReader& sessions_;

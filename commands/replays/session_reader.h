@@ -32,6 +32,10 @@ struct SessionSelection {
 
   /// Returns true if standard input is among them, which can be read only once.
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
+  /// The same, unless standard input was spooled.
+  bool IsReadOnce(const Context& context) const {
+    return IsReadOnce() && !context.console.streams().input_again;
+  }
 };
 
 enum class Logs : uint8_t { kOne, kSeveral };

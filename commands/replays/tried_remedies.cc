@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/muted_context.h"
-#include "commands/replays/session_reads.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/text.h"
+#include "formats/descriptors/changed_config.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
@@ -16,8 +19,8 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
 }
 
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
-  io("kind", remedy.kind, "buffer", remedy.buffer, "sequence", remedy.sequence, "producer",
-     remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
+  io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
+     remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
      remedy.concerned, "more_memory", remedy.memory, "lost_now", remedy.lost_now, "replayed",
      remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
 }
@@ -26,38 +29,91 @@ namespace {
 
 /// Texts by RemedyKind, with what the remedy has in braces.
 constexpr std::array kRemedyTexts = {
-    "With {size_kb}, buffer {buffer} {tried} (--size {buffer}={kb}k).",
-    "With sequence {sequence} in a buffer of its own of {size}, buffer {buffer} and it {tried}.",
-    "With fill_policy: RING_BUFFER, buffer {buffer} {tried} (--policy {buffer}=ring_buffer): it "
-    "keeps the end of the session, not its start.",
-    "Written into a file every {period}, the session {tried} (--reads streamed={ms}ms, "
-    "file_write_period_ms: {ms}).",
+    "{buffer}.size_kb: {kb} ({size}) {tried}.",
+    "A buffer of its own of {size} for {sources}, which fill{s} {buffer}: the session {tried}.",
+    "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start.",
+    "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
     "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula}) for {concerned} that "
     "lack incremental state.",
-    "{size_kb} of shared memory for producer {producer} (an estimate: {formula}): {concerned} were "
+    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}): {concerned} were "
     "aborted.",
 };
 static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
 constexpr const char* kPolicyEstimate =
-    "fill_policy: RING_BUFFER for buffer {buffer}, which discards and is written into a file: "
-    "{formula}.";
+    "{buffer}.fill_policy: RING_BUFFER, as it discards and is written into a file: {formula}.";
+
+const char* PolicyField(FillPolicy policy) {
+  return policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER";
+}
+
+/// The session's trace config as it was replayed, as text.
+Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome) {
+  const ReplayInput& input = run.input();
+  std::string text = input.config_text;
+  if (text.empty()) {
+    MutedContext muted(run.context());
+    RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(muted.context(), run.session().SessionAlone(),
+                                                    ""));
+    RS_ASSIGN_OR_RETURN(const RecordedConfig recorded, FindRecordedConfig(*ops));
+    if (!recorded.config.empty()) text = ReusableConfig(wire::AsBytes(recorded.config));
+  }
+  std::vector<BufferOutcome> buffers = outcome.buffers;
+  std::ranges::stable_sort(buffers, {}, &BufferOutcome::index);
+  if (text.empty()) {
+    for (const BufferOutcome& buffer : buffers)
+      text += fmt::format("buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n",
+                          buffer.size / 1024, PolicyField(buffer.policy),
+                          buffer.engine.starts_with("v2")
+                              ? "  experimental_mode: TRACE_BUFFER_V2\n"
+                              : "");
+    return text;
+  }
+  const Session::Options& choices = input.choices.session;
+  std::vector<ConfigChange> changes;
+  for (const BufferOutcome& buffer : buffers) {
+    const auto own = choices.buffers.find(buffer.id);
+    const BufferChoice& choice = own == choices.buffers.end() ? choices.all : own->second;
+    const std::string path = fmt::format("buffers[{}].", buffer.index);
+    if (choice.size || choices.all.size)
+      changes.push_back({path + "size_kb", std::to_string(buffer.size / 1024), "", false});
+    if (choice.policy || choices.all.policy)
+      changes.push_back({path + "fill_policy", PolicyField(buffer.policy), "", false});
+  }
+  return ChangedConfig(text, changes);
+}
 
 }  // namespace
 
-Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesTried which,
-                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
-  if (remedies.empty()) return {};
+Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& outcome,
+                                   const GapReport& gaps, const SessionNotes& notes,
+                                   std::optional<uint64_t> keep_ns) {
+  SessionRemedies remedies;
+  if (run.session().SessionAlone().IsReadOnce(run.context())) return remedies;
   MutedContext muted(run.context(), MutedContext::Progress::kShown);
+  RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(muted.context(), run.input().choices.descriptor));
+  RemedyConfig config;
+  config.with = [&](const std::vector<ConfigChange>& changes) {
+    return descriptors.get().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
+  };
+  RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
+  config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
+  static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts});
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
     input.facts.buffers[buffer.id].size = buffer.size;
     input.facts.has_programs |= !buffer.vms.empty();
   }
-  OwnReplay own{.options = run.input().choices, .totals = run.totals()};
-  own.options.moves_sequences = !run.input().choices.splits.empty();
-  return TryRemedies(input, own, which, keep_ns, remedies);
+  uint64_t written = 0;
+  for (const auto& [id, totals] : run.totals()) written += totals.written.packets;
+  ReplayOptions own = run.input().choices;
+  own.reads = run.input().reads;
+  RS_RETURN_IF_ERROR(TryRemedies(input, own, config, written, keep_ns, remedies));
+  remedies.config = ChangedConfig(text, remedies.changes);
+  return remedies;
 }
 
 std::string TriedText(const Remedy& remedy) {
@@ -71,21 +127,24 @@ std::string TriedText(const Remedy& remedy) {
   return "keeps everything, as a replay shows";
 }
 
-std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
-                                     const SessionNotes& notes) {
+std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {
   std::vector<std::string> texts;
-  for (const Remedy& remedy : remedies) {
+  for (const Remedy& remedy : list.remedies) {
     const bool is_policy_estimate = remedy.kind == RemedyKind::kPolicy && remedy.is_estimate();
+    const std::string producer =
+        remedy.producer ? notes.ProducerOf({*remedy.producer, WriterId{1}}) : "";
     texts.push_back(fmt::format(
         fmt::runtime(is_policy_estimate ? kPolicyEstimate
                                         : kRemedyTexts[static_cast<size_t>(remedy.kind)]),
-        fmt::arg("size_kb", SizeWithKb(remedy.size)), fmt::arg("size", HumanSize(remedy.size)),
-        fmt::arg("kb", remedy.size / 1024),
-        fmt::arg("buffer", remedy.buffer ? Raw(*remedy.buffer) : 0),
-        fmt::arg("sequence", remedy.sequence ? notes.NameOf(*remedy.sequence) : ""),
-        fmt::arg("producer", remedy.producer ? Raw(*remedy.producer) : 0),
-        fmt::arg("tried", TriedText(remedy)), fmt::arg("period", PeriodInWords(remedy.period_ns)),
-        fmt::arg("ms", remedy.period_ns / 1'000'000), fmt::arg("formula", remedy.formula),
+        fmt::arg("size", HumanSize(remedy.size)), fmt::arg("kb", remedy.size / 1024),
+        fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
+        fmt::arg("sources", Joined(remedy.sources)),
+        fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
+        fmt::arg("producer", producer.empty() && remedy.producer
+                                 ? std::to_string(Raw(*remedy.producer))
+                                 : Printable(producer)),
+        fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
+        fmt::arg("formula", remedy.formula),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }
   return texts;

@@ -10,17 +10,23 @@
 
 namespace ringscope {
 
-/// Replays the session of a finished run again, with each remedy; see TryRemedies in core/remedies.
-/// @param run of inputs that can be read again
-Status TryRemedies(const ReplayRun& run, const ReplayOutcome& outcome, RemediesTried which,
-                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
+/// The remedies for what a session lost, and its trace config with them.
+struct SessionRemedies : RemedyList {
+  std::string config;  // as text, with the changes that go together
+};
 
-/// What was found, a sentence for each remedy: "With 6.39 MiB (size_kb: 6548), buffer 1 keeps
-/// everything, as a replay shows (--size 1=6548k)."
-std::vector<std::string> RemedyTexts(const std::vector<Remedy>& remedies,
-                                     const SessionNotes& notes);
+/// Finds what would have kept what the session of a finished run lost, and tries it by replays. Of
+/// standard input, which can be read only once, nothing.
+/// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
+Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& outcome,
+                                   const GapReport& gaps, const SessionNotes& notes,
+                                   std::optional<uint64_t> keep_ns = {});
+
+/// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
+std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy);
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
 void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope

@@ -21,9 +21,13 @@ SpooledInput::SpooledInput(Context& context, std::shared_ptr<const TemporaryFile
       [file = std::move(file)]() -> Result<std::unique_ptr<ByteSource>> {
     return OpenTemporary(file, "-");
   };
+  context_.console.streams().input_again = true;
 }
 
-SpooledInput::~SpooledInput() { context_.console.streams().open_input = before_; }
+SpooledInput::~SpooledInput() {
+  context_.console.streams().open_input = before_;
+  context_.console.streams().input_again = false;
+}
 
 Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
   RS_ASSIGN_OR_RETURN(

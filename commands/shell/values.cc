@@ -203,25 +203,6 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
       text);
 }
 
-Result<RetargetRule> ParseSplit(std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos)
-    return UsageError(
-        "'{}' does not name a buffer; write it like 2:17=9, or 2=9 for a whole producer", text);
-  const std::string_view who = text.substr(0, equals);
-  RetargetRule rule;
-  if (who.find(':') != std::string_view::npos) {
-    RS_ASSIGN_OR_RETURN(const SequenceKey sequence, ParseSequence(who));
-    rule.producer = sequence.producer;
-    rule.writer = sequence.writer;
-  } else {
-    RS_ASSIGN_OR_RETURN(const uint64_t producer, ParseNumber(who, UINT16_MAX));
-    rule.producer = ProducerId{static_cast<uint16_t>(producer)};
-  }
-  RS_ASSIGN_OR_RETURN(rule.buffer, ParseBuffer(text.substr(equals + 1)));
-  return rule;
-}
-
 Result<BufferValue> SplitBufferValue(std::string_view text) {
   const size_t equals = text.find('=');
   // A plug-in's path may contain '=': only digits in front of it are a buffer.

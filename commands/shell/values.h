@@ -12,7 +12,6 @@
 #include "core/base/result.h"
 #include "core/log/log_range.h"
 #include "core/log/op.h"
-#include "core/log/retarget.h"
 #include "core/session/replay.h"
 
 namespace ringscope {
@@ -67,9 +66,6 @@ Result<RecordRange> ParseRecordRange(std::string_view text);
 inline constexpr const char* kReadsType =
     "recorded|end|none|every=TIME|streamed|streamed=TIME|like=TRACE";
 Result<ReadsChoice> ParseReads(std::string_view text);
-
-/// "2:17=9" (a writer's sequence), "2=9" (a producer): goes to buffer 9.
-Result<RetargetRule> ParseSplit(std::string_view text);
 
 /// `[BUFFER=]VALUE`, split.
 struct BufferValue {

@@ -98,12 +98,6 @@ TEST(SplitBufferValue, OnlyDigitsInFrontAreABuffer) {
   EXPECT_FALSE(SplitBufferValue("65536=64k"));
 }
 
-TEST(SplitValue, IsASequenceOrAProducer) {
-  EXPECT_EQ(ParseSplit("2:17=9").value(), (RetargetRule{ProducerId{2}, WriterId{17}, BufferId{9}}));
-  EXPECT_EQ(ParseSplit("2=9").value(), (RetargetRule{ProducerId{2}, std::nullopt, BufferId{9}}));
-  EXPECT_THAT(ErrorOf(ParseSplit("2:17")), HasSubstr("does not name a buffer"));
-}
-
 TEST(Values, SizesThatAreTooSmall) {
   EXPECT_EQ(ParseBufferSize("1k"), 1024u);
   EXPECT_THAT(ParseBufferSize("64").error().ToString(),

@@ -80,34 +80,9 @@ SizesByIndex SizesOf(const std::vector<Buffer>& buffers) {
   return sizes;
 }
 
-/// Keeps the session's trace config.
-class ConfigOfSession : public ReplayListener {
- public:
-  void OnRecord(const Op& op, const LogMoment&) override {
-    if (const auto* record = std::get_if<TraceConfigRecord>(&op.body)) config_ = record->config;
-  }
-  const std::string& config() const { return config_; }
-
- private:
-  std::string config_;
-};
-
-/// The buffers as a trace config has them, for a log without one.
-std::string ConfigOfBuffers(const ReplayOutcome& outcome) {
-  std::vector<BufferOutcome> buffers = outcome.buffers;
-  std::ranges::stable_sort(buffers, {}, &BufferOutcome::index);
-  std::string text;
-  for (const BufferOutcome& buffer : buffers)
-    text += fmt::format(
-        "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", buffer.size / 1024,
-        buffer.policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER",
-        buffer.engine.starts_with("v2") ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
-  return text;
-}
-
 Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals,
                   const std::vector<Remedy>& remedies) {
-  Table table({{"buffer", Align::kRight, "buffer"},
+  Table table({{"buffer", Align::kLeft, "buffer"},
                {"policy", Align::kLeft, "policy"},
                {"size now", Align::kRight, "size_now"},
                {"then", Align::kRight, "size_then"},
@@ -119,7 +94,8 @@ Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerT
     const LedgerTotals total = of == totals.end() ? LedgerTotals{} : of->second;
     const Remedy* const remedy = FindSizeRemedy(remedies, buffer.id);
     const uint64_t lost = total.lost().packets;
-    table.AddRow({NumberCell(Raw(buffer.id)), NameCell(Name(buffer.policy)), BytesCell(buffer.size),
+    table.AddRow({NameCell(fmt::format("buffers[{}]", buffer.index)), NameCell(Name(buffer.policy)),
+                  BytesCell(buffer.size),
                   BytesCell(remedy != nullptr ? remedy->size : buffer.size),
                   CountCell(total.written.packets), CountCell(lost),
                   CountCell(remedy != nullptr && remedy->outcome ? remedy->outcome->lost : lost)});
@@ -128,15 +104,14 @@ Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerT
 }
 
 /// Advice on the session that `sessions` is at.
-Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& config,
-                                 SessionReader& sessions, Report& out, Context& context) {
+Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
+                                 Context& context) {
   ReplayChoices choices;
   choices.config = args.config;
   choices.descriptor = args.descriptor;
   ReplayRun run(context, sessions, choices);
   SessionNotes& notes = run.Add<SessionNotes>();
-  const ConfigOfSession& of_session = run.Add<ConfigOfSession>();
-  GapAnalysis& analysis = run.Add<GapAnalysis>(/*stale_ns=*/UINT64_MAX);
+  GapAnalysis& analysis = run.Add<GapAnalysis>(kUsualStaleNs);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
     return Fail(
@@ -146,54 +121,46 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, const ConfigFile& confi
                     Printable(before->detail)),
         {args.log(), {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   const GapReport report = analysis.Finish(run.totals());
-  std::string before = of_session.config().empty()
-                           ? ConfigOfBuffers(outcome)
-                           : ReusableConfig(wire::AsBytes(of_session.config()));
-  if (!args.config.empty()) {
-    RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(outcome.buffers)));
-    before = config.text;
-  }
-  std::vector<Remedy> remedies =
-      FindRemedies({report, outcome, notes,
-                    ReadTraceConfigFacts(
-                        wire::AsBytes(args.config.empty() ? of_session.config() : config.bytes))});
-  RS_RETURN_IF_ERROR(TryRemedies(run, outcome, RemediesTried::kAll, args.keep_ns, remedies));
-  const std::vector<ConfigChange> changes = ChangesOf(remedies);
+  RS_ASSIGN_OR_RETURN(const SessionRemedies remedies,
+                      RemediesOf(run, outcome, report, notes, args.keep_ns));
   ReportReplayTitle(out, outcome);
   out.Data({{"input", outcome.path},
             {"session", outcome.session},
             {"duration_ns", outcome.duration_ns()},
             {"keep_ns", args.keep_ns},
-            {"to_do", !changes.empty()},
-            {"remedies", FieldsToJson(remedies)}});
-  out.Add("buffers", BufferTable(outcome, run.totals(), remedies));
-  if (!remedies.empty()) out.Heading("What would help, the most effective first");
-  const std::vector<std::string> texts = RemedyTexts(remedies, notes);
-  for (size_t i = 0; i < remedies.size(); ++i) {
-    out.Print(Wrap(texts[i], "  - ") + "\n");
-    if (remedies[i].kind == RemedyKind::kSize)
-      out.Paragraph(fmt::format("A fifth more is a reserve for sessions that write more: {}.",
-                                SizeWithKb(WithReserve(remedies[i].size))),
-                    4);
-  }
-  if (changes.empty())
+            {"to_do", !remedies.changes.empty()},
+            {"lost_now", remedies.lost_now},
+            {"together", FieldsToJson(remedies.together)},
+            {"remedies", FieldsToJson(remedies.remedies)}});
+  out.Add("buffers", BufferTable(outcome, run.totals(), remedies.remedies));
+  if (remedies.changes.empty()) {
     out.Print("\nNothing to do.\n");
-  else {
-    const std::string changed = ChangedConfig(before, changes);
-    out.Data("config", changed);
-    out.Heading("Trace config");
-    PrintConfig(out, changed);
+    return ExitCode::kClean;
   }
-  return changes.empty() ? ExitCode::kClean : ExitCode::kNotice;
+  out.Heading("What would help, the most effective first");
+  for (const std::string& text : RemedyTexts(remedies, notes))
+    out.Print(Wrap(text, "  - ") + "\n");
+  out.Data("config", remedies.config);
+  out.Heading("Trace config");
+  if (remedies.together)
+    out.Paragraph(fmt::format("A replay with this config loses {}, not {}. A fifth more of each "
+                              "size is a reserve for sessions that write more.",
+                              Count(remedies.together->lost, "packet"),
+                              WithCommas(remedies.lost_now)));
+  PrintConfig(out, remedies.config);
+  return ExitCode::kNotice;
 }
 
 /// Estimates from the statistics of a trace, session by session.
-Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, const ConfigFile& config,
-                                   std::unique_ptr<ByteSource> trace, Report& out,
-                                   Context& context) {
+Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, std::unique_ptr<ByteSource> trace,
+                                   Report& out, Context& context) {
   if (args.input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no clones", {args.log(), {}, {}},
                 "leave --clone out");
+  ConfigFile config;
+  if (!args.config.empty()) {
+    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, args.descriptor));
+  }
   RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(trace)));
   if (args.input.only && *args.input.only > scanned.sessions.size())
     return tl::unexpected(NoSession(*args.input.only, scanned.sessions.size(), args.log()));
@@ -216,10 +183,6 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  ConfigFile config;
-  if (!args.config.empty()) {
-    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, args.descriptor));
-  }
   std::unique_ptr<SpooledInput> spooled;
   if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
@@ -229,12 +192,11 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   ExitCode code = ExitCode::kClean;
   if (known.kind == InputKind::kTrace) {
     out.Data("sessions", Json::array());
-    RS_ASSIGN_OR_RETURN(code,
-                        AdviseOnTraceFile(args, config, std::move(known.source), out, context));
+    RS_ASSIGN_OR_RETURN(code, AdviseOnTraceFile(args, std::move(known.source), out, context));
   } else {
     SessionReader sessions(context, args.input, "replaying");
     RS_ASSIGN_OR_RETURN(code, ReportSessions(sessions, out, [&] {
-                          return AdviseOnSession(args, config, sessions, out, context);
+                          return AdviseOnSession(args, sessions, out, context);
                         }));
   }
   RS_RETURN_IF_ERROR(out.Finish());

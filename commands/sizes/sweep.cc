@@ -19,7 +19,7 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
-#include "core/log/added_buffers.h"
+#include "core/log/configured_ops.h"
 
 namespace ringscope {
 namespace {
@@ -53,9 +53,8 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
-  AddConfig(app, args.config, args.descriptor, kConfigOfUnrecorded);
+  AddConfig(app, args.config, args.descriptor, kConfigToReplay);
   Require(app, "--descriptor", "--config");
-  AddSplitOption(app, choices.splits);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
@@ -65,7 +64,6 @@ void SetUp(CLI::App& app, SweepArgs& args) {
 
 void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepChoices& choices,
                          const SessionFacts& facts) {
-  WarnOfUnusedSplits(console, path, facts.unused_splits);
   for (const SizeList& list : choices.sizes)
     if (list.buffer && !facts.buffers.contains(*list.buffer))
       console.Warn(fmt::format("{}: there is no buffer {}, so its sizes change nothing", path,
@@ -82,20 +80,21 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
   }
   ReplayChoices choices;
   choices.session.find_engine = EnginesAndPlugins();
-  choices.splits = args.choices.splits;
   choices.config = args.config;
   choices.descriptor = args.descriptor;
   for (const SizeList& list : args.choices.sizes)
     if (list.buffer && !list.sizes.empty())
       choices.session.buffers[*list.buffer].size = list.sizes.front();
-  ReplayInput changes{choices};
-  RS_ASSIGN_OR_RETURN(changes.unrecorded, UnrecordedOf(context, choices));
   SessionReader sessions(context, args.input, "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
+    ReplayInput changes{choices};
+    RS_RETURN_IF_ERROR(InFile(path, changes.Find(context, sessions)));
     SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
-    AddedBuffers records(sessions, changes.unrecorded);
-    RS_ASSIGN_OR_RETURN(input.facts, ScanSession(records, choices.splits));
+    const auto records = changes.Records(static_cast<OpSource&>(sessions));
+    RS_ASSIGN_OR_RETURN(input.facts, InFile(path, ScanSession(*records)));
+    // Recorded reads are not those of a config that reads at other times.
+    input.facts.has_reads &= changes.reads.mode == ReadsMode::kAuto;
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)

@@ -23,7 +23,7 @@ class ChangedSource : public OpSource {
     while (pending_.empty()) {
       RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
       if (!op || !HasChanges()) return op;
-      Change(*std::move(op));  // its request is valid until the source's next record
+      RS_RETURN_IF_ERROR(Change(*std::move(op)));  // its request is valid until the source's next record
     }
     std::optional<Op> op = std::move(pending_.front());
     pending_.pop_front();
@@ -33,8 +33,8 @@ class ChangedSource : public OpSource {
  protected:
   /// Returns false if records pass as they are from here on.
   virtual bool HasChanges() const = 0;
-  /// Calls Add for each record that takes the place of this one.
-  virtual void Change(Op op) = 0;
+  /// Calls Add for each record that takes the place of this one. An error ends the stream.
+  virtual Status Change(Op op) = 0;
   void Add(Op op) { pending_.push_back(std::move(op)); }
 
  private:

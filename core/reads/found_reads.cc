@@ -2,13 +2,14 @@
 
 namespace ringscope {
 
-void InsertedReads::Change(Op op) {
+Status InsertedReads::Change(Op op) {
   AddReads();  // before the first record
   ++records_;
   if (!std::holds_alternative<Commit>(op.body)) service_.Take(op, op.time_ns);
   const auto* read = std::get_if<ReadPass>(&op.body);
   if (read == nullptr || service_.AnswersNothing(*read)) Add(std::move(op));
   AddReads();
+  return {};
 }
 
 void InsertedReads::AddReads() {

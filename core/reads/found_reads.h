@@ -65,7 +65,7 @@ class InsertedReads : public ChangedSource {
 
  private:
   bool HasChanges() const override { return true; }
-  void Change(Op op) override;
+  Status Change(Op op) override;
   /// Adds the reads that follow the records so far.
   void AddReads();
 

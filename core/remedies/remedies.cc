@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <set>
 
 #include "core/base/text.h"
 #include "core/log/verdict.h"
@@ -31,7 +33,8 @@ class RemedyFinder {
  public:
   explicit RemedyFinder(const RemedyFacts& facts) : facts_(facts) {}
 
-  std::vector<Remedy> Find() {
+  RemedyList Find() {
+    RemedyList list;
     for (const BufferGaps& buffer : facts_.gaps.buffers) {
       const BufferOutcome* const outcome = FindBuffer(facts_.outcome, buffer.id);
       if (outcome == nullptr) continue;
@@ -43,17 +46,21 @@ class RemedyFinder {
     AddReadPeriod();
     AddFlush();
     AddSharedMemory();
-    return std::move(remedies_);
+    list.remedies = std::move(remedies_);
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
+      list.lost_now += buffer.totals.lost().packets;
+    return list;
   }
 
  private:
-  Remedy& Add(RemedyKind kind, std::optional<BufferId> buffer, uint64_t concerned) {
+  /// @param buffer nullptr: the remedy concerns the session
+  Remedy& Add(RemedyKind kind, const BufferOutcome* buffer, uint64_t concerned) {
     Remedy& remedy = remedies_.emplace_back();
     remedy.kind = kind;
-    remedy.buffer = buffer;
+    if (buffer != nullptr) remedy.buffer = buffer->id, remedy.index = buffer->index;
     remedy.concerned = concerned;
     for (const BufferGaps& of : facts_.gaps.buffers)
-      if (!buffer || of.id == *buffer) remedy.lost_now += of.totals.lost().packets;
+      if (buffer == nullptr || of.id == buffer->id) remedy.lost_now += of.totals.lost().packets;
     return remedy;
   }
 
@@ -68,14 +75,15 @@ class RemedyFinder {
       packets += gap.lost.packets;
     });
     if (size == 0) return;
-    Remedy& remedy = Add(RemedyKind::kSize, buffer.id, packets);
+    Remedy& remedy = Add(RemedyKind::kSize, &outcome, packets);
     remedy.size = std::min(PagesUp(size), kMaxTriedSize);
     remedy.least_size = least;
     remedy.holds_all = least >= outcome.stats.bytes_written;
-    remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index), "", "", true}};
+    remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index),
+                       std::to_string(remedy.size / 1024), "", true}};
   }
 
-  /// The sequence that took the greater part of the space that others lacked.
+  /// The data sources of the producer that took the greater part of the space that others lacked.
   void AddSplit(const BufferGaps& buffer, const BufferOutcome& outcome) {
     std::map<SequenceKey, uint64_t> pushed;
     VisitGaps(buffer, [&](const Gap& gap) {
@@ -83,42 +91,68 @@ class RemedyFinder {
     });
     const auto most =
         std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
-    if (most == pushed.end()) return;
-    Remedy& remedy = Add(RemedyKind::kSplit, buffer.id, most->second);
-    remedy.sequence = most->first;
-    remedy.size = PagesUp(outcome.size);
-    remedy.memory = static_cast<int64_t>(remedy.size);
-    const std::string path = fmt::format("buffers[{}].", NextIndex());
-    const std::string why = fmt::format("a buffer for what sequence {} writes: target_buffer: {}",
-                                        ToString(*remedy.sequence), NextIndex());
-    remedy.changes = {{path + "size_kb", std::to_string(remedy.size / 1024), why, false},
+    if (most == pushed.end() || outcome.index >= facts_.config.buffers.size()) return;
+    if (facts_.outcome.clone) return;  // it would not have the new buffer
+    const std::set<std::string> names =
+        facts_.notes.SourcesOf(most->first.producer, outcome.id);
+    const std::string target = std::to_string(facts_.config.buffers.size());
+    const std::string path = "buffers[" + target + "].";
+    Remedy remedy{.size = PagesUp(outcome.size)};
+    remedy.changes = {{path + "size_kb", std::to_string(remedy.size / 1024), "", false},
                       {path + "fill_policy", "RING_BUFFER", "", false}};
+    if (facts_.config.buffers[outcome.index].is_v2)
+      remedy.changes.push_back({path + "experimental_mode", "TRACE_BUFFER_V2", "", false});
+    bool leaves_others = false;
+    for (size_t i = 0; i < facts_.config.sources.size(); ++i) {
+      const ConfiguredSource& source = facts_.config.sources[i];
+      if (source.target_buffer != outcome.index) continue;
+      if (!names.contains(source.name)) {
+        leaves_others = true;
+        continue;
+      }
+      remedy.sources.push_back(source.name);
+      remedy.changes.push_back(
+          {fmt::format("data_sources[{}].config.target_buffer", i), target, "", false});
+    }
+    if (remedy.sources.empty() || !leaves_others) return;
+    Remedy& added = Add(RemedyKind::kSplit, &outcome, most->second);
+    added.size = remedy.size;
+    added.memory = static_cast<int64_t>(remedy.size);
+    added.sources = std::move(remedy.sources);
+    added.changes = std::move(remedy.changes);
   }
 
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
     if (outcome.policy != FillPolicy::kDiscard || (lost == 0 && !outcome.into_file)) return;
-    Remedy& remedy = Add(RemedyKind::kPolicy, buffer.id, lost);
+    Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
     if (outcome.into_file)
       remedy.formula = "once it is full it accepts nothing more, however much was read";
-    remedy.changes = {{fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER",
-                       "a buffer that discards accepts nothing more once it was full", false}};
+    remedy.changes = {
+        {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
+  }
+
+  /// How far back from the session's end what is left of it reaches; nullopt: nothing was lost.
+  std::optional<uint64_t> ReachOf(const BufferGaps& buffer) const {
+    std::optional<uint64_t> newest_lost_ns;
+    VisitGaps(buffer, [&](const Gap& gap) {
+      if (gap.written.last.time_ns)
+        newest_lost_ns = std::max(newest_lost_ns.value_or(0), *gap.written.last.time_ns);
+    });
+    const uint64_t end_ns = facts_.outcome.last_time_ns.value_or(0);
+    if (!newest_lost_ns) return std::nullopt;
+    return end_ns - std::min(end_ns, *newest_lost_ns);
   }
 
   void AddClearState(const BufferGaps& buffer, const BufferOutcome& outcome) {
     uint64_t unusable = 0;
-    std::optional<uint64_t> oldest_ns;
-    for (const SequenceGaps& sequence : buffer.sequences) {
+    for (const SequenceGaps& sequence : buffer.sequences)
       unusable += sequence.unusable.count.packets;
-      for (const Gap& gap : sequence.gaps)
-        if (gap.written.last.time_ns)
-          oldest_ns = std::max(oldest_ns.value_or(0), *gap.written.last.time_ns);
-    }
-    const std::optional<uint64_t> end_ns = facts_.outcome.last_time_ns;
-    if (unusable == 0 || !oldest_ns || !end_ns || outcome.policy != FillPolicy::kRingBuffer) return;
-    const uint64_t period_ns = ClearPeriodFor(*end_ns - std::min(*end_ns, *oldest_ns));
+    const std::optional<uint64_t> reach_ns = ReachOf(buffer);
+    if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
+    const uint64_t period_ns = ClearPeriodFor(*reach_ns);
     if (period_ns == 0) return;
-    Remedy& remedy = Add(RemedyKind::kClearState, buffer.id, unusable);
+    Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
     remedy.period_ns = period_ns;
     remedy.formula = "a tenth of the time that the buffer holds";
     remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period_ns / kMs),
@@ -141,12 +175,11 @@ class RemedyFinder {
     // A read at the end of the period is too late for what is evicted right then.
     if (longest) *longest = (*longest - std::min<uint64_t>(*longest, 1)) / kMs * kMs;
     if (!helps || longest < kShortestReadPeriodNs) return;
-    Remedy& remedy = Add(RemedyKind::kReadPeriod, std::nullopt, packets);
+    Remedy& remedy = Add(RemedyKind::kReadPeriod, nullptr, packets);
     remedy.period_ns = *longest;
-    const char* const why = "a replay that reads so loses less";
     if (!facts_.config.write_into_file)
-      remedy.changes.push_back({"write_into_file", "true", why, false});
-    remedy.changes.push_back({"file_write_period_ms", "", why, false});
+      remedy.changes.push_back({"write_into_file", "true", "", false});
+    remedy.changes.push_back({"file_write_period_ms", std::to_string(*longest / kMs), "", false});
   }
 
   void AddFlush() {
@@ -157,12 +190,18 @@ class RemedyFinder {
       });
     for (const StaleSequence& stale : facts_.gaps.stale) packets += stale.stale;
     if (packets == 0) return;
-    constexpr uint64_t kUsualPeriodNs = 5000 * kMs;
-    Remedy& remedy = Add(RemedyKind::kFlush, std::nullopt, packets);
-    remedy.period_ns = kUsualPeriodNs;
+    // What is flushed is in its ring before that has gone round.
+    constexpr uint64_t kShortestNs = 1000 * kMs, kLongestNs = 30'000 * kMs;
+    uint64_t period_ns = kLongestNs;
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
+      if (const auto reach_ns = ReachOf(buffer); reach_ns && *reach_ns > 0)
+        period_ns = std::min(period_ns, *reach_ns / 2);
+    period_ns = std::max(period_ns / kMs * kMs, kShortestNs);
     if (facts_.config.flush_period_ms)
-      remedy.period_ns = std::min(kUsualPeriodNs, *facts_.config.flush_period_ms * kMs / 2);
-    remedy.formula = "half of the config's period, at most 5 s";
+      period_ns = std::min(period_ns, *facts_.config.flush_period_ms * kMs / 2);
+    Remedy& remedy = Add(RemedyKind::kFlush, nullptr, packets);
+    remedy.period_ns = period_ns;
+    remedy.formula = "half of what the buffer reaches back, 1 s to 30 s";
     remedy.changes = {
         {"flush_period_ms", std::to_string(remedy.period_ns / kMs),
          fmt::format("{} not committed in time",
@@ -186,7 +225,7 @@ class RemedyFinder {
     size_t index = 0;
     for (const auto& [producer, want] : wanted) {
       constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
-      Remedy& remedy = Add(RemedyKind::kSharedMemory, std::nullopt, want.second);
+      Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, want.second);
       remedy.producer = producer;
       remedy.size = std::min(std::bit_ceil(want.first), kLargest);
       remedy.memory = static_cast<int64_t>(remedy.size);
@@ -211,24 +250,13 @@ class RemedyFinder {
     return quoted + "\"";
   }
 
-  size_t NextIndex() const {
-    size_t next = 0;
-    for (const BufferOutcome& buffer : facts_.outcome.buffers)
-      next = std::max<size_t>(next, buffer.index + 1);
-    return next;
-  }
-
   const RemedyFacts& facts_;
   std::vector<Remedy> remedies_;
 };
 
 }  // namespace
 
-TriedOutcome OutcomeOf(const SweepRow& row) {
-  return {.lost = row.lost, .full = row.full_packets(), .waiting = row.waiting_packets()};
-}
-
-std::vector<Remedy> FindRemedies(const RemedyFacts& facts) {
+RemedyList FindRemedies(const RemedyFacts& facts) {
   if (LossesBefore(facts.outcome.verdicts) != nullptr) return {};
   return RemedyFinder(facts).Find();
 }
@@ -240,18 +268,17 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
   return found == remedies.end() ? nullptr : &*found;
 }
 
-std::vector<ConfigChange> ChangesOf(const std::vector<Remedy>& remedies) {
-  const bool has_size = std::ranges::any_of(remedies, [](const Remedy& one) {
+void ChooseChanges(RemedyList& list) {
+  const bool has_size = std::ranges::any_of(list.remedies, [](const Remedy& one) {
     return one.kind == RemedyKind::kSize && (one.kept() > 0 || one.is_estimate());
   });
-  std::vector<ConfigChange> changes;
-  for (const Remedy& remedy : remedies) {
+  list.changes.clear();
+  for (const Remedy& remedy : list.remedies) {
     if (!remedy.is_estimate() && remedy.kept() == 0) continue;
     if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
       continue;
-    changes.insert(changes.end(), remedy.changes.begin(), remedy.changes.end());
+    list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }
-  return changes;
 }
 
 }  // namespace ringscope

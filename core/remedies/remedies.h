@@ -2,7 +2,7 @@
 #define RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
 
 #include <cstdint>
-#include <map>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +13,6 @@
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
-#include "core/sweep/sweep_result.h"
 
 namespace ringscope {
 
@@ -22,7 +21,7 @@ namespace ringscope {
 
 enum class RemedyKind : uint8_t {
   kSize,          // another size_kb of a buffer
-  kSplit,         // a buffer of its own for a sequence that fills another one's
+  kSplit,         // a buffer of its own for the data sources that fill another one's
   kPolicy,        // a ring in place of a buffer that discards
   kReadPeriod,    // a shorter file_write_period_ms
   kFlush,         // flush_period_ms
@@ -33,7 +32,7 @@ template <>
 inline constexpr std::array kEnumNames<RemedyKind> = {
     "size", "split", "policy", "read_period", "flush", "clear_state", "shared_memory"};
 
-/// What a replay with a remedy showed of the buffers that it concerns.
+/// What a replay showed of the buffers that a remedy concerns.
 struct TriedOutcome {
   uint64_t lost = 0;     // packets, to whatever
   uint64_t full = 0;     // of these, overwritten or discarded
@@ -45,13 +44,13 @@ struct TriedOutcome {
   }
   friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
 };
-TriedOutcome OutcomeOf(const SweepRow& row);
 
 /// A change of the trace config, its effect and its price.
 struct Remedy {
   RemedyKind kind = RemedyKind::kSize;
   std::optional<BufferId> buffer;       // absent: of the session, or of a producer
-  std::optional<SequenceKey> sequence;  // kSplit: that gets the buffer
+  uint32_t index = 0;                   // of that buffer in the config
+  std::vector<std::string> sources;     // kSplit: data sources that get the buffer
   std::optional<ProducerId> producer;   // kSharedMemory
   uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
   uint64_t least_size = 0;              // kSize: no smaller ring does
@@ -59,7 +58,7 @@ struct Remedy {
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes
-  uint64_t lost_now = 0;                // of the buffers that it concerns
+  uint64_t lost_now = 0;                // packets, of the buffers that it concerns
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate, or not tried
   std::string formula;                  // of an estimate, in words
   std::vector<ConfigChange> changes;
@@ -83,17 +82,25 @@ struct RemedyFacts {
   const GapReport& gaps;
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
-  TraceConfigFacts config = {};
+  TraceConfigFacts config;  // of the session as it was replayed
 };
 
-/// The remedies that the causes of a session's losses call for; none is tried yet. None for a log
-/// that lacks what was lost.
-std::vector<Remedy> FindRemedies(const RemedyFacts& facts);
+/// The remedies that the causes of a session's losses call for, by their effect once they are
+/// tried.
+struct RemedyList {
+  std::vector<Remedy> remedies;
+  /// The changes that go together: a size excludes a period and a buffer of its own for the same.
+  std::vector<ConfigChange> changes;
+  uint64_t lost_now = 0;                 // packets, of the session
+  std::optional<TriedOutcome> together;  // by a replay with all changes; absent: not tried
+};
+
+/// Returns the remedies, none of which is tried. None for a log that lacks what was lost.
+RemedyList FindRemedies(const RemedyFacts& facts);
 /// The remedy for the size of a buffer, or nullptr.
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
-/// The changes of the config that follow from the remedies, without those that exclude a better
-/// one: a size, and else a period, and else a buffer of its own.
-std::vector<ConfigChange> ChangesOf(const std::vector<Remedy>& remedies);
+/// Sets the changes that go together.
+void ChooseChanges(RemedyList& list);
 
 }  // namespace ringscope
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
 
@@ -14,140 +13,55 @@ namespace {
 
 constexpr uint64_t kNsPerMillisecond = 1'000'000;
 
-/// A buffer in a configuration that was replayed.
-struct TriedBuffer {
-  TriedOutcome outcome;
-  bool is_exact = true;  // else only whether `full` is 0
-};
-using TriedBuffers = std::map<BufferId, TriedBuffer>;
-
-/// The outcome of a buffer that lost no chunk: what is missing is lost whatever the size, or waits.
-/// nullopt: it may have lost some.
-/// @param own what became of its packets in the replay as it was
-std::optional<TriedBuffer> TriedWithoutLoss(const BufferOutcome& buffer, const LedgerTotals& own) {
-  if (buffer.lost_chunks + buffer.stats.abi_violations > 0) return std::nullopt;
-  TriedBuffer tried;
-  tried.outcome.lost = own.lost().packets - own[Fate::kOverwritten].packets -
-                       own[Fate::kDiscarded].packets + own.refused.packets -
-                       own[Fate::kInvalid].packets + buffer.invalid;
-  const uint64_t known =
-      tried.outcome.lost + buffer.read.packets - buffer.invalid + buffer.unread.packets;
-  tried.outcome.waiting = own.written.packets - std::min(own.written.packets, known);
-  // Else something is lost here otherwise than there, where it was overwritten first.
-  const uint64_t waited = own[Fate::kStalled].packets + own[Fate::kIncomplete].packets;
-  tried.is_exact = known <= own.written.packets && tried.outcome.waiting == waited &&
-                   own.own_fault.packets + own[Fate::kUnexplained].packets == 0;
-  return tried;
+TriedOutcome OutcomeOf(const SweepRow& row) {
+  return {.lost = row.lost, .full = row.full_packets(), .waiting = row.waiting_packets()};
 }
 
-/// Replays configurations of one session.
-class RemedyReplays {
+/// Tries the remedies of one session.
+class RemedyTrials {
  public:
-  RemedyReplays(const SweepInput& input, const OwnReplay& own)
-      : sweep_(input),
-        own_(own),
-        only_ledgers_(input.clone || input.facts.has_programs || own.totals.empty()) {}
+  RemedyTrials(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
+               uint64_t written)
+      : sweep_(input), own_(own), config_(config), written_(written) {}
 
-  SweepConfig NewConfig() { return {.setting = ++settings_, .options = own_.options}; }
-  const SweepInput& input() const { return sweep_.input(); }
-  uint64_t BytesOf(const ReplayOptions& options) const { return sweep_.BytesOf(options); }
-
-  Result<std::vector<std::vector<SweepRow>>> Rows(const std::vector<SweepConfig>& configs) {
-    return sweep_.Run(configs);
-  }
-  /// Replays without ledgers. What these cannot show is replayed again, with one.
-  Result<std::vector<TriedBuffers>> Try(const std::vector<SweepConfig>& configs) {
-    std::vector<TriedBuffers> tried(configs.size());
-    std::vector<ReplayOutcome> outcomes(configs.size());
-    if (!only_ledgers_) {
-      RS_ASSIGN_OR_RETURN(outcomes, sweep_.Replay(configs));
-    }
-    std::vector<size_t> open;
-    for (size_t i = 0; i < configs.size(); ++i)
-      if (only_ledgers_ || !Judge(outcomes[i], tried[i])) open.push_back(i);
-    // A buffer that kept less than one that was not full has lost something.
-    std::erase_if(open, [&](size_t i) { return !only_ledgers_ && Compare(outcomes[i], tried[i]); });
-    std::vector<SweepConfig> left;
-    for (const size_t i : open) left.push_back(configs[i]);
-    RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(left));
-    for (size_t i = 0; i < open.size(); ++i)
-      for (const SweepRow& row : rows[i]) tried[open[i]][row.id] = {OutcomeOf(row), true};
-    return tried;
-  }
+  Status FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
+  Status FindPeriod(Remedy& remedy);
+  /// Replays the session with the printed config of each remedy, and with all that go together.
+  Status Verify(RemedyList& list);
 
  private:
-  static uint64_t Kept(const BufferOutcome& buffer) {
-    return buffer.read.packets - buffer.invalid + buffer.unread.packets;
-  }
-  const LedgerTotals* FindOwn(BufferId id) const {
-    const auto found = own_.totals.find(id);
-    return found == own_.totals.end() ? nullptr : &found->second;
-  }
-  /// @return whether each buffer lost no chunk
-  bool Judge(const ReplayOutcome& outcome, TriedBuffers& tried) {
-    bool is_known = true;
-    for (const BufferOutcome& buffer : outcome.buffers) {
-      const LedgerTotals* const own = FindOwn(buffer.id);
-      const auto clean = own == nullptr ? std::nullopt : TriedWithoutLoss(buffer, *own);
-      if (clean) {
-        tried[buffer.id] = *clean;
-        most_kept_[buffer.id] = std::max(most_kept_[buffer.id], Kept(buffer));
-      }
-      is_known &= clean.has_value();
-    }
-    return is_known;
-  }
-  /// Counts losses by comparison with the most that the buffer ever kept.
-  /// @return whether each buffer's are known
-  bool Compare(const ReplayOutcome& outcome, TriedBuffers& tried) const {
-    for (const BufferOutcome& buffer : outcome.buffers) {
-      if (tried.contains(buffer.id)) continue;
-      const auto most = most_kept_.find(buffer.id);
-      if (most == most_kept_.end() || Kept(buffer) >= most->second) return false;
-      const uint64_t full = most->second - Kept(buffer);
-      tried[buffer.id] = {{.lost = full, .full = full, .waiting = 0}, false};
-    }
-    return true;
-  }
+  SweepConfig NewConfig() { return {.setting = ++settings_, .options = own_}; }
+  Result<SweepConfig> ConfigWith(const std::vector<ConfigChange>& changes);
+  void SetSize(Remedy& remedy, uint64_t size);
 
   Sweep sweep_;
-  const OwnReplay& own_;
-  const bool only_ledgers_;
+  const ReplayOptions& own_;
+  const RemedyConfig& config_;
+  const uint64_t written_;
   size_t settings_ = 0;
-  std::map<BufferId, uint64_t> most_kept_;  // packets, of clean buffers
 };
 
-TriedOutcome SumOf(const std::vector<SweepRow>& rows) {
-  TriedOutcome sum;
-  for (const SweepRow& row : rows) sum += OutcomeOf(row);
-  return sum;
-}
-
-void SetSize(Remedy& remedy, const SweepInput& input, uint64_t size) {
+void RemedyTrials::SetSize(Remedy& remedy, uint64_t size) {
   remedy.size = size;
-  const auto before = input.facts.buffers.find(*remedy.buffer);
-  if (before != input.facts.buffers.end())
+  const auto& buffers = sweep_.input().facts.buffers;
+  if (const auto before = buffers.find(*remedy.buffer); before != buffers.end())
     remedy.memory = static_cast<int64_t>(size) - static_cast<int64_t>(before->second.size);
   remedy.changes.front().value = std::to_string(size / 1024);
 }
 
 /// Finds the smallest sizes of all buffers that have a remedy of that kind.
-Status TrySizes(RemedyReplays& replays, const OwnReplay& own, std::optional<uint64_t> keep_ns,
-                std::vector<Remedy>& remedies) {
-  const SweepInput& input = replays.input();
-  const SweepConfig as_it_was = replays.NewConfig();
+Status RemedyTrials::FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
+  const SweepInput& input = sweep_.input();
   // No more memory than the replay as it was took, twice, or that is the sweep's anyway.
-  const uint64_t limit = std::max(input.memory_limit, 2 * replays.BytesOf(own.options));
+  const uint64_t limit = std::max(input.memory_limit, 2 * sweep_.BytesOf(own_));
   SizeSearch search{.first = {}, .commit_bytes = input.facts.commit_bytes, .replay = {}};
   for (Remedy& remedy : remedies) {
     if (remedy.kind != RemedyKind::kSize) continue;
     const uint64_t size = remedy.size;
     if (size > limit) {
-      SetSize(remedy, input, size);
+      SetSize(remedy, size);
       remedy.formula =
           "the bytes written from the oldest lost packet to its read; too large to try";
-      remedy.changes.front().reason =
-          fmt::format("{} lost; the size is an estimate", Count(remedy.lost_now, "packet"));
       continue;
     }
     std::vector<uint64_t>& first = search.first[*remedy.buffer];
@@ -158,150 +72,125 @@ Status TrySizes(RemedyReplays& replays, const OwnReplay& own, std::optional<uint
     if (first[0] == first[1]) first.erase(first.begin());
   }
   if (search.first.empty()) return {};
-  std::map<std::pair<BufferId, uint64_t>, TriedBuffer> tried;
+  const SweepConfig as_it_was = NewConfig();
   search.replay = [&](const std::vector<BufferSizes>& sizes)
       -> Result<std::vector<std::map<BufferId, TriedSize>>> {
     std::vector<SweepConfig> configs(sizes.size(), as_it_was);
     for (size_t i = 0; i < sizes.size(); ++i)
       for (const auto& [id, size] : sizes[i]) configs[i].options.session.buffers[id].size = size;
+    RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
     std::vector<std::map<BufferId, TriedSize>> results(sizes.size());
-    if (keep_ns) {
-      RS_ASSIGN_OR_RETURN(const auto rows, replays.Rows(configs));
-      for (size_t i = 0; i < sizes.size(); ++i)
-        for (const SweepRow& row : rows[i]) {
-          const TriedOutcome outcome = OutcomeOf(row);
-          results[i][row.id] = {outcome.full == 0 || row.shortest_history_ns >= *keep_ns,
-                                outcome.lost};
-          tried[{row.id, row.size}] = {outcome, true};
-        }
-      return results;
-    }
-    RS_ASSIGN_OR_RETURN(const auto buffers, replays.Try(configs));
     for (size_t i = 0; i < sizes.size(); ++i)
-      for (const auto& [id, size] : sizes[i]) {
-        const auto buffer = buffers[i].find(id);
-        if (buffer == buffers[i].end()) continue;
-        const TriedOutcome& outcome = buffer->second.outcome;
-        results[i][id] = {outcome.full == 0, outcome.lost};
-        tried[{id, size}] = buffer->second;
-      }
+      for (const SweepRow& row : rows[i])
+        results[i][row.id] = {
+            row.full_packets() == 0 || (keep_ns && row.shortest_history_ns >= *keep_ns), row.lost};
     return results;
   };
   RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(search));
-  for (Remedy& remedy : remedies) {
-    if (remedy.kind != RemedyKind::kSize || remedy.is_estimate()) continue;
-    SetSize(remedy, input, found.at(*remedy.buffer).best);
-    TriedBuffer& result = tried[{*remedy.buffer, remedy.size}];
-    if (!result.is_exact) {
-      SweepConfig config = replays.NewConfig();
-      config.options.session.buffers[*remedy.buffer].size = remedy.size;
-      RS_ASSIGN_OR_RETURN(const auto rows, replays.Rows({config}));
-      if (const SweepRow* row = FindRow(rows.front(), *remedy.buffer))
-        result.outcome = OutcomeOf(*row);
-    }
-    remedy.outcome = result.outcome;
-    ConfigChange& change = remedy.changes.front();
-    change.is_estimate = false;
-    const auto totals = own.totals.find(*remedy.buffer);
-    const uint64_t written = totals == own.totals.end() ? 0 : totals->second.written.packets;
-    change.reason =
-        fmt::format("{} of {} were lost; so {}, by a replay", WithCommas(remedy.lost_now),
-                    Count(written, "packet"),
-                    result.outcome.lost == 0 ? "none" : WithCommas(result.outcome.lost));
-  }
+  for (Remedy& remedy : remedies)
+    if (remedy.kind == RemedyKind::kSize && !remedy.is_estimate())
+      SetSize(remedy, found.at(*remedy.buffer).best);
   return {};
 }
 
 /// Tries some periods, from the longest that may do down to the shortest possible: the longest that
 /// loses nothing to full buffers is taken, or the one that loses least.
-Status TryPeriods(RemedyReplays& replays, Remedy& remedy) {
+Status RemedyTrials::FindPeriod(Remedy& remedy) {
   // A period that loses is too long: what was read shortly before its end is evicted then, too.
   constexpr size_t kTries = 8, kAtOnce = 2;
-  std::vector<SweepConfig> configs;
+  std::vector<uint64_t> periods;
   for (uint64_t period_ns = remedy.period_ns;
-       configs.size() < kTries && period_ns >= kShortestReadPeriodNs;
+       periods.size() < kTries && period_ns >= kShortestReadPeriodNs;
        period_ns = period_ns / 16 * 15 / kNsPerMillisecond * kNsPerMillisecond)
-    configs.emplace_back(replays.NewConfig()).options.reads = {ReadsMode::kStreamed, period_ns, {}};
-  if (configs.empty()) return {};
-  std::optional<size_t> best;
-  TriedOutcome outcome;
-  bool is_exact = false;
-  for (size_t begin = 0; begin < configs.size() && !(best && outcome.full == 0); begin += kAtOnce) {
-    const size_t end = std::min(begin + kAtOnce, configs.size());
-    RS_ASSIGN_OR_RETURN(const auto tried,
-                        replays.Try({configs.begin() + static_cast<ptrdiff_t>(begin),
-                                     configs.begin() + static_cast<ptrdiff_t>(end)}));
-    for (size_t i = begin; i < end; ++i) {
-      TriedOutcome sum;
-      bool all_exact = true;
-      for (const auto& [id, buffer] : tried[i - begin]) {
-        sum += buffer.outcome;
-        all_exact &= buffer.is_exact;
-      }
-      if (best && sum.full >= outcome.full) continue;
-      best = i, outcome = sum, is_exact = all_exact;
+    periods.push_back(period_ns);
+  std::optional<uint64_t> least_full;
+  for (size_t begin = 0; begin < periods.size() && least_full != 0; begin += kAtOnce) {
+    std::vector<SweepConfig> configs;
+    for (size_t i = begin; i < std::min(begin + kAtOnce, periods.size()); ++i)
+      configs.emplace_back(NewConfig()).options.reads = {ReadsMode::kStreamed, periods[i], {}};
+    RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      uint64_t full = 0;
+      for (const SweepRow& row : rows[i]) full += row.full_packets();
+      if (least_full && full >= *least_full) continue;
+      least_full = full;
+      remedy.period_ns = periods[begin + i];
     }
   }
-  if (!is_exact) {
-    RS_ASSIGN_OR_RETURN(const auto rows, replays.Rows({configs[*best]}));
-    outcome = SumOf(rows.front());
-  }
-  remedy.period_ns = configs[*best].options.reads.every_ns;
-  remedy.outcome = outcome;
   remedy.changes.back().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
   return {};
 }
 
-Status TryPolicy(RemedyReplays& replays, Remedy& remedy) {
-  SweepConfig config = replays.NewConfig();
-  config.options.session.buffers[*remedy.buffer].policy = FillPolicy::kRingBuffer;
-  RS_ASSIGN_OR_RETURN(const auto rows, replays.Rows({config}));
-  if (const SweepRow* row = FindRow(rows.front(), *remedy.buffer)) remedy.outcome = OutcomeOf(*row);
-  return {};
+Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& changes) {
+  SweepConfig config = NewConfig();
+  RS_ASSIGN_OR_RETURN(config.session.config, config_.with(changes));
+  config.options.session.all.size.reset();
+  config.options.session.all.policy.reset();
+  for (auto& [id, choice] : config.options.session.buffers)
+    choice.size.reset(), choice.policy.reset();
+  const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config.session.config));
+  if (ReadsDiffer(config_.facts, facts))
+    config.options.reads = {facts.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd, 0, {}};
+  return config;
 }
 
-/// Replays the session as if the sequence had had a buffer of its own, like the one that it has.
-Status TrySplit(SweepInput input, const ReplayOptions& own, Remedy& remedy) {
-  auto& buffers = input.facts.buffers;
-  const BufferId added{
-      static_cast<uint16_t>(buffers.empty() ? 1 : Raw(buffers.rbegin()->first) + 1)};
-  const RetargetRule rule{remedy.sequence->producer, remedy.sequence->writer, added};
-  input.open = [rule, open = input.open]() -> Result<std::unique_ptr<OpSource>> {
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-    return std::make_unique<RetargetSource>(std::move(ops), std::vector{rule});
+Status RemedyTrials::Verify(RemedyList& list) {
+  std::vector<SweepConfig> configs;
+  std::vector<Remedy*> tried;
+  for (Remedy& remedy : list.remedies) {
+    if (remedy.is_estimate()) continue;
+    RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(remedy.changes));
+    tried.push_back(&remedy);
+  }
+  const auto sum = [](const std::vector<SweepRow>& rows, std::optional<BufferId> buffer) {
+    TriedOutcome outcome;
+    for (const SweepRow& row : rows)
+      if (!buffer || row.id == *buffer) outcome += OutcomeOf(row);
+    return outcome;
   };
-  buffers[added].size = remedy.size;
-  Sweep sweep(std::move(input));
-  SweepConfig config{.setting = 0, .options = own};
-  config.options.moves_sequences = true;
-  RS_ASSIGN_OR_RETURN(const auto rows, sweep.Run({config}));
-  TriedOutcome outcome;
-  for (const SweepRow& row : rows.front())
-    if (row.id == *remedy.buffer || row.id == added) outcome += OutcomeOf(row);
-  remedy.outcome = outcome;
+  RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
+  for (size_t i = 0; i < tried.size(); ++i) {
+    Remedy& remedy = *tried[i];
+    // A split concerns its new buffer, too.
+    if (remedy.kind == RemedyKind::kSplit) remedy.lost_now = list.lost_now;
+    remedy.outcome = sum(rows[i], remedy.kind == RemedyKind::kSplit ? std::nullopt : remedy.buffer);
+  }
+  std::erase_if(list.remedies,
+                [](const Remedy& one) { return !one.is_estimate() && one.kept() == 0; });
+  std::ranges::stable_sort(list.remedies, [](const Remedy& a, const Remedy& b) {
+    return std::pair(b.kept(), a.memory) < std::pair(a.kept(), b.memory);
+  });
+  for (Remedy& remedy : list.remedies) {
+    const std::string reason =
+        !remedy.outcome
+            ? fmt::format("{} lost; an estimate: {}", Count(remedy.concerned, "packet"),
+                          remedy.formula)
+            : fmt::format("a replay loses {} of {} with this, not {}",
+                          WithCommas(remedy.outcome->lost), Count(written_, "packet"),
+                          WithCommas(remedy.lost_now));
+    for (ConfigChange& change : remedy.changes) {
+      if (change.reason.empty() && &change == &remedy.changes.front()) change.reason = reason;
+      change.is_estimate = remedy.is_estimate();
+    }
+  }
+  ChooseChanges(list);
+  if (list.changes.empty() || tried.empty()) return {};
+  RS_ASSIGN_OR_RETURN(const SweepConfig all, ConfigWith(list.changes));
+  RS_ASSIGN_OR_RETURN(const auto together, sweep_.Run({all}));
+  list.together = sum(together.front(), std::nullopt);
   return {};
 }
 
 }  // namespace
 
-Status TryRemedies(const SweepInput& input, const OwnReplay& own, RemediesTried which,
-                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
-  if (remedies.empty()) return {};
-  RemedyReplays replays(input, own);
-  RS_RETURN_IF_ERROR(TrySizes(replays, own, keep_ns, remedies));
-  for (Remedy& remedy : remedies) {
-    if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(TryPeriods(replays, remedy));
-    if (which != RemediesTried::kAll) continue;
-    if (remedy.kind == RemedyKind::kPolicy) RS_RETURN_IF_ERROR(TryPolicy(replays, remedy));
-    if (remedy.kind == RemedyKind::kSplit && !input.clone)
-      RS_RETURN_IF_ERROR(TrySplit(input, own.options, remedy));
-  }
-  std::erase_if(remedies, [&](const Remedy& remedy) {
-    const bool is_useless = !remedy.is_estimate() && remedy.kept() == 0;
-    return is_useless && (remedy.kind == RemedyKind::kSplit || remedy.kind == RemedyKind::kPolicy);
-  });
-  std::ranges::stable_sort(remedies, std::ranges::greater(), &Remedy::kept);
-  return {};
+Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
+                   uint64_t written, std::optional<uint64_t> keep_ns, RemedyList& list) {
+  if (list.remedies.empty()) return {};
+  RemedyTrials trials(input, own, config, written);
+  RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
+  for (Remedy& remedy : list.remedies)
+    if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
+  return trials.Verify(list);
 }
 
 }  // namespace ringscope

@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_REMEDIES_TRY_REMEDIES_H_
 #define RINGSCOPE_CORE_REMEDIES_TRY_REMEDIES_H_
 
-#include <map>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/remedies/remedies.h"
@@ -9,25 +11,22 @@
 
 namespace ringscope {
 
-/// Which remedies are worth passes over the session.
-enum class RemediesTried : uint8_t {
-  kSizesAndPeriods,  // a size for each buffer, a period for the session
-  kAll,
+/// The session's trace config, and how its changes are made.
+struct RemedyConfig {
+  TraceConfigFacts facts;
+  /// Writes the config with the changes as text and reads that. @return a TraceConfig message
+  std::function<Result<std::string>(const std::vector<ConfigChange>&)> with;
 };
 
-/// The session as it was.
-struct OwnReplay {
-  ReplayOptions options;
-  std::map<BufferId, LedgerTotals> totals;
-};
-
-/// Replays the session with each remedy that a replay can try, and notes what that shows. Sizes
-/// become the smallest that overwrite nothing; those that would take too much memory stay
-/// estimates. Remedies that a replay shows to be of no use are removed, and the others are ordered
-/// by their effect.
+/// Replays the session with each remedy that a replay can try, as its config is printed, and with
+/// all that go together, and notes what that shows. Sizes become the smallest that overwrite
+/// nothing; those that would take too much memory stay estimates. Remedies that a replay shows to
+/// be of no use are removed, and the others are ordered by their effect, then by their price.
+/// @param own choices of the replay as it was; sizes and policies are those of `config`
+/// @param written packets of the session
 /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
-Status TryRemedies(const SweepInput& input, const OwnReplay& own, RemediesTried which,
-                   std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
+Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
+                   uint64_t written, std::optional<uint64_t> keep_ns, RemedyList& list);
 
 }  // namespace ringscope
 

@@ -11,14 +11,14 @@ constexpr uint64_t kClonePassBytes = 32 * 1024;
 }  // namespace
 
 ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice,
-                       std::optional<uint64_t> pass_bytes, LookAhead log, bool moves_sequences)
+                       std::optional<uint64_t> pass_bytes, LookAhead log, bool is_reconfigured)
     : session_(session),
       mode_(choice.mode),
       every_ns_(choice.every_ns),
       // A pass of no bytes would never end.
       pass_bytes_(pass_bytes == 0 ? 1 : pass_bytes),
       log_(std::move(log)),
-      moves_sequences_(moves_sequences),
+      is_reconfigured_(is_reconfigured),
       service_(choice.mode == ReadsMode::kStreamed, choice.every_ns) {}
 
 void ReadPolicy::BeginAt(uint64_t time_ns) {
@@ -163,7 +163,7 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
   const size_t pass = used_.finished.size();
   used_.finished.push_back(!at_limit);
   std::erase_if(limited_, [&](const ReadPass& other) { return other.session == read.session; });
-  if (!at_limit || !(moves_sequences_ || session_.differs_from_log())) return {};
+  if (!at_limit || !(is_reconfigured_ || session_.differs_from_log())) return {};
   bool was_finished = false;
   if (log_ != nullptr) {
     RS_ASSIGN_OR_RETURN(was_finished, log_->IsFinished(pass));

@@ -87,9 +87,9 @@ using LookAhead = std::shared_ptr<LogReads>;
 class ReadPolicy {
  public:
   /// @param pass_bytes of each pass; absent: as recorded, else unlimited
-  /// @param moves_sequences whether sequences were moved between buffers, so that these differ
+  /// @param is_reconfigured whether the records are as if the session had had other buffers
   ReadPolicy(Session& session, const ReadsChoice& choice, std::optional<uint64_t> pass_bytes,
-             LookAhead log, bool moves_sequences);
+             LookAhead log, bool is_reconfigured);
 
   ServiceReads& service() { return service_; }
   const ServiceReads& service() const { return service_; }
@@ -126,7 +126,7 @@ class ReadPolicy {
   const uint64_t every_ns_;
   const std::optional<uint64_t> pass_bytes_;
   const LookAhead log_;
-  const bool moves_sequences_;
+  const bool is_reconfigured_;
   ServiceReads service_;
   uint64_t passes_ = 0;
   uint64_t first_ns_ = 0;      // kEvery

@@ -18,7 +18,7 @@ struct ReplayOptions {
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;
   LookAhead ahead = {};
-  bool moves_sequences = false;  // the records are as if some sequences had had other buffers
+  bool is_reconfigured = false;  // the records are as if the session had had another config
   bool reads_facts = true;       // of packets: for the losses that they show, and ftrace's counters
 };
 

@@ -29,9 +29,11 @@ Bytes ThreadIn(Bytes packet) {
 void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
   clock_.AddRecord(op);
   if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
-    producers_[connected->producer] = {connected->name, connected->smb_size};
+    producers_[connected->producer] = {connected->name, connected->smb_size, {}};
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
     producers_[memory->producer].smb_size = memory->size;
+  if (const auto* source = std::get_if<DataSourceSetUp>(&op.body))
+    producers_[source->producer].sources[source->target_buffer].insert(source->name);
 }
 
 void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
@@ -53,6 +55,13 @@ Status SessionNotes::OnPacket(const SessionPacket& packet) {
 std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
   const auto producer = producers_.find(sequence.producer);
   return producer == producers_.end() ? "" : producer->second.name;
+}
+
+std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buffer) const {
+  const auto of = producers_.find(producer);
+  if (of == producers_.end()) return {};
+  const auto sources = of->second.sources.find(buffer);
+  return sources == of->second.sources.end() ? std::set<std::string>() : sources->second;
 }
 
 std::string SessionNotes::ThreadOf(SequenceKey sequence) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/base/sequence_map.h"
@@ -36,6 +37,8 @@ class SessionNotes : public ReplayListener {
   std::string NameOf(SequenceKey sequence) const;
   /// The sequence's trusted_packet_sequence_id in the trace; 0: none of its packets was read.
   uint32_t TraceIdOf(SequenceKey sequence) const;
+  /// Names of the producer's data sources that were set up to write to the buffer.
+  std::set<std::string> SourcesOf(ProducerId producer, BufferId buffer) const;
   /// Bytes of the shared memory of the sequence's producer.
   std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const;
   const SessionClock& clock() const { return clock_; }
@@ -45,6 +48,7 @@ class SessionNotes : public ReplayListener {
   struct Producer {
     std::string name;
     std::optional<uint64_t> smb_size;
+    std::map<BufferId, std::set<std::string>> sources;
   };
   struct Sequence {
     std::string thread;

@@ -78,7 +78,9 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
       options.session.find_engine = input_.find_engine;
       options.session.clone = input_.clone;
       options.ahead = input_.ahead;
-      replays.push_back(std::make_unique<SweepReplay>(std::move(options), accounts(config)));
+      options.is_reconfigured |= input_.is_reconfigured || !config.session.empty();
+      replays.push_back(
+          std::make_unique<SweepReplay>(std::move(options), accounts(config), config.session));
     }
     RS_RETURN_IF_ERROR(RunPass(replays));
     for (size_t i = begin; i < end; ++i) visit(which[i], *replays[i - begin]);
@@ -114,16 +116,6 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
       configs, inexact, [](const SweepConfig&) { return SweepAccounts::kLedger; },
       [&](size_t i, SweepReplay& replay) { rows[i] = replay.Rows(*replay.accounts()); }));
   return rows;
-}
-
-Result<std::vector<ReplayOutcome>> Sweep::Replay(const std::vector<SweepConfig>& configs) {
-  std::vector<ReplayOutcome> outcomes(configs.size());
-  std::vector<size_t> all(configs.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  RS_RETURN_IF_ERROR(RunPasses(
-      configs, all, [](const SweepConfig&) { return SweepAccounts::kNone; },
-      [&](size_t i, SweepReplay& replay) { outcomes[i] = replay.outcome(); }));
-  return outcomes;
 }
 
 }  // namespace ringscope

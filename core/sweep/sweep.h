@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/log/retarget.h"
+#include "core/log/configured_ops.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/sweep/sweep_replay.h"
 #include "core/sweep/sweep_result.h"
@@ -36,7 +36,6 @@ struct SessionFacts {
   bool has_programs = false;           // ProtoVM
   /// Bytes of all commit requests: no buffer holds more.
   uint64_t commit_bytes = UINT64_MAX;
-  std::vector<RetargetRule> unused_splits;
 };
 
 /// One session of a log, and what its sweeps need.
@@ -49,6 +48,7 @@ struct SweepInput {
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;
   LookAhead ahead = {};
+  bool is_reconfigured = false;  // see ReplayOptions
   SessionFacts facts;
   /// Bytes that the buffers of one pass may hold.
   uint64_t memory_limit = uint64_t{128} << 20;
@@ -61,6 +61,8 @@ struct SweepConfig {
   /// Configurations of the same setting differ in the sizes of buffers alone.
   size_t setting = 0;
   ReplayOptions options;
+  /// The session is replayed as if it had had this config; empty: its own.
+  SessionConfig session = {};
 };
 
 /// Replays one session in many configurations. A pass over the records is decoded once, in
@@ -73,8 +75,6 @@ class Sweep {
   /// which the losses of the others are found; where that is not exact, they have their own.
   /// @return rows by buffer id, of each configuration
   Result<std::vector<std::vector<SweepRow>>> Run(const std::vector<SweepConfig>& configs);
-  /// Replays configurations without accounts and without what packets contain: much faster.
-  Result<std::vector<ReplayOutcome>> Replay(const std::vector<SweepConfig>& configs);
   /// After a Run: what all configurations have in common, of one of them.
   const ReplayOutcome& outcome() const { return outcome_; }
   const SweepInput& input() const { return input_; }

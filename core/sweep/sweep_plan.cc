@@ -56,14 +56,13 @@ void Scale(SweepPoint& point, double scale, const SessionFacts& facts) {
 
 }  // namespace
 
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
+Result<SessionFacts> ScanSession(OpSource& ops) {
   SessionFacts facts;
   facts.has_limited_reads = false;
   facts.commit_bytes = 0;
-  RetargetSource source(ops, splits);
   ServiceReads service(/*all=*/false, /*period_ns=*/0);
   while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
     if (!op) break;
     if (const auto* commit = std::get_if<Commit>(&op->body)) {
       facts.commit_bytes += commit->request.size();
@@ -81,7 +80,6 @@ Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>&
     service.Take(*op, op->time_ns);
     facts.streams |= service.streams();
   }
-  facts.unused_splits = source.UnusedRules();
   return facts;
 }
 
@@ -105,7 +103,6 @@ SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoi
   config.options.session.all.policy = setting.policy;
   config.options.reads = setting.reads.choice;
   config.options.pass_bytes = choices.pass_bytes;
-  config.options.moves_sequences = !choices.splits.empty();
   return config;
 }
 

@@ -11,16 +11,9 @@ PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
 
-std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts,
-                                         SweepAccounts which) {
-  if (which == SweepAccounts::kNone) return {};
+std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts) {
   if (accounts == nullptr) return {&gatherer};
   return {&gatherer, accounts, &accounts->ledger()};
-}
-
-ReplayOptions With(ReplayOptions options, SweepAccounts accounts) {
-  options.reads_facts = accounts != SweepAccounts::kNone;
-  return options;
 }
 
 }  // namespace
@@ -191,16 +184,28 @@ class SweepReplay::Gatherer : public ReplayListener {
   std::vector<std::string> warnings_;
 };
 
-SweepReplay::SweepReplay(ReplayOptions options, SweepAccounts accounts)
+SweepReplay::SweepReplay(ReplayOptions options, SweepAccounts accounts,
+                         const SessionConfig& session)
     : accounts_(accounts == SweepAccounts::kLedger ? std::make_shared<SessionAccounts>() : nullptr),
       gatherer_(std::make_unique<Gatherer>()),
-      replay_(With(std::move(options), accounts),
-              ListenersOf(*gatherer_, accounts_.get(), accounts)) {}
+      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {
+  if (!session.empty()) configured_.emplace(record_, session);
+}
 
 SweepReplay::~SweepReplay() = default;
 
 void SweepReplay::Apply(const Op& op) {
-  if (status_) status_ = replay_.Apply(op);
+  if (!configured_) {
+    if (status_) status_ = replay_.Apply(op);
+    return;
+  }
+  record_.Set(op);
+  while (status_) {
+    Result<std::optional<Op>> next = configured_->Next();
+    if (!next) status_ = tl::unexpected(std::move(next).error());
+    if (!next || !*next) break;
+    status_ = replay_.Apply(**next);
+  }
 }
 
 void SweepReplay::Finish() {

@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/chunk_map.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
+#include "core/log/configured_ops.h"
 #include "core/session/replay_outcome.h"
 #include "core/sweep/sweep_result.h"
 
@@ -55,7 +57,6 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
 
 /// Accounts that a replay keeps beside its outcome.
 enum class SweepAccounts : uint8_t {
-  kNone,    // nothing, and its outcome lacks what packets contain
   kCounts,  // what its buffers return: rows follow from another replay's ledger
   kLedger,
 };
@@ -64,7 +65,8 @@ enum class SweepAccounts : uint8_t {
 /// Memory: the buffers, and O(sequences + chunks that are unread at the end).
 class SweepReplay {
  public:
-  SweepReplay(ReplayOptions options, SweepAccounts accounts);
+  /// @param session the config that the session is to have had; empty: its own
+  SweepReplay(ReplayOptions options, SweepAccounts accounts, const SessionConfig& session);
   ~SweepReplay();
 
   /// Applies the record, unless the replay has failed.
@@ -87,10 +89,21 @@ class SweepReplay {
 
  private:
   class Gatherer;
+  /// Hands on one record at a time.
+  class OneRecord : public OpSource {
+   public:
+    void Set(const Op& op) { op_ = op; }
+    Result<std::optional<Op>> Next() override { return std::exchange(op_, std::nullopt); }
+
+   private:
+    std::optional<Op> op_;
+  };
 
   std::shared_ptr<SessionAccounts> accounts_;
   std::unique_ptr<Gatherer> gatherer_;
   CountedReplay replay_;
+  OneRecord record_;
+  std::optional<ConfiguredOps> configured_;  // of record_, if the session has another config
   ReplayOutcome outcome_;
   Status status_;
   bool is_exact_ = true;

@@ -30,11 +30,10 @@ struct SweepChoices {
   std::vector<NamedReads> reads;
   std::vector<std::string> engines;
   std::optional<uint64_t> pass_bytes;
-  std::vector<RetargetRule> splits;
 };
 
 /// Reads the records of a session to their end.
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
+Result<SessionFacts> ScanSession(OpSource& ops);
 
 /// All but the sizes of a configuration.
 struct SweepSetting {

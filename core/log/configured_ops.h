@@ -1,0 +1,78 @@
+#ifndef RINGSCOPE_CORE_LOG_CONFIGURED_OPS_H_
+#define RINGSCOPE_CORE_LOG_CONFIGURED_OPS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/log/changed_source.h"
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/trace_config_facts.h"
+
+namespace ringscope {
+
+/// A trace config that a session's records are to be as if it had had.
+struct SessionConfig {
+  std::string config;                  // a TraceConfig message; empty: the session's own
+  std::map<BufferId, uint64_t> sizes;  // bytes, of buffers that neither the log nor `config` has
+  bool expects_same_reads = false;     // other reads than the session's are an error
+
+  bool empty() const { return config.empty() && sizes.empty(); }
+};
+
+/// Returns true if the service reads the buffers for a file at other times with the other config.
+bool ReadsDiffer(const TraceConfigFacts& config, const TraceConfigFacts& other);
+
+/// The records of a session as if it had been started with another trace config: its buffers have
+/// the sizes, fill policies and versions of that, and what a data source writes goes into the
+/// buffer that the config targets. Buffers that the log lacks are set up before the first commit;
+/// their ids begin with the lowest that writers name. Buffers that the config adds are read,
+/// cloned and freed with the session's first one. Ends with an error where the log does not show
+/// which chunks the config would have moved. Reads are left as they are, see ReadsDiffer.
+class ConfiguredOps : public ChangedSource {
+ public:
+  template <typename Source>
+  ConfiguredOps(Source&& source, SessionConfig config)
+      : ChangedSource(std::forward<Source>(source)),
+        config_(std::move(config)),
+        facts_(ReadTraceConfigFacts(wire::AsBytes(config_.config))) {}
+
+ private:
+  bool HasChanges() const override { return !config_.empty(); }
+  Status Change(Op op) override;
+  /// Adds the config before the first buffer, if the log has none.
+  void AddConfig(const Op& before, std::optional<uint64_t> session);
+  void SetUp(const Op& op, BufferSetUp setup);
+  Status EndSetUp(const Op& next);
+  void SetUpUnrecorded(const Op& commit);
+  Status SetUpSource(const Op& op, DataSourceSetUp setup);
+  /// Returns the buffer that the chunks for this one go into.
+  BufferId TargetOf(ProducerId producer, BufferId meant) const;
+  /// Adds a record about a buffer; one about the session's first buffer also for those that the
+  /// config adds, and none for those that it lacks.
+  template <typename Record, typename Id>
+  void AddForBuffers(std::optional<uint64_t> time_ns, Record record, Id Record::*member);
+  void MoveChunks(Commit& commit);
+
+  const SessionConfig config_;
+  const TraceConfigFacts facts_;
+  std::optional<TraceConfigFacts> before_;  // the session's own config, if the log has it
+  std::optional<uint64_t> session_;         // of the config or the first buffer
+  bool has_config_ = false;                 // the record is there
+  bool has_sources_ = false;                // a data source was set up
+  bool is_set_up_ = false;                  // no buffer follows
+  std::optional<BufferId> lowest_;          // that writers name
+  std::vector<BufferSetUp> setups_;         // as the log has them
+  std::map<uint32_t, BufferId> ids_;        // of the config's buffers, by index
+  std::vector<BufferId> added_;             // buffers that the log lacks
+  std::map<std::pair<ProducerId, BufferId>, BufferId> moves_;
+  CommitRequestParser parser_;
+  std::string request_;  // the commit returned last, rewritten
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_CONFIGURED_OPS_H_
