@@ -27,6 +27,8 @@ struct SessionSums {
   uint64_t missing_chunks = 0;
   uint64_t losses_by_flag = 0;  // that nothing but a producer's own flag shows
 
+  const BufferGaps* worst = nullptr;  // the buffer that lost most; nullptr: none lost any
+
   /// Whether writers dropped packets that nobody counts: all after an aborted one, until they find
   /// a chunk again.
   bool has_uncounted() const {
@@ -36,6 +38,8 @@ struct SessionSums {
   explicit SessionSums(const GapReport& report) {
     for (const BufferGaps& buffer : report.buffers) {
       totals += buffer.totals;
+      const uint64_t lost = buffer.totals.lost().packets;
+      if (lost > (worst == nullptr ? 0 : worst->totals.lost().packets)) worst = &buffer;
       for (const SequenceGaps& sequence : buffer.sequences) {
         sequences.push_back(&sequence);
         unusable += sequence.unusable.count;
@@ -80,7 +84,7 @@ std::vector<std::string> TextsOf(const Items& items, const char* further, Text t
 std::string SessionText(const ReplayOutcome& outcome) {
   std::vector<std::string> parts =
       TextsOf(outcome.buffers, "further buffer", [](const BufferOutcome& buffer) {
-        return fmt::format("buffer {}: {} {}, {}", Raw(buffer.id), HumanSize(buffer.size),
+        return fmt::format("buffers[{}]: {} {}, {}", buffer.index, HumanSize(buffer.size),
                            Name(buffer.policy), buffer.engine);
       });
   parts.insert(parts.begin(), HumanDuration(outcome.duration_ns()));
@@ -94,7 +98,25 @@ std::string PacketShare(uint64_t part, uint64_t whole) {
                      ShareText(part, whole));
 }
 
-std::string LostHeadline(const SessionSums& sums) {
+/// " of buffers[1]"; empty: the session has one buffer.
+std::string OfBuffer(const ReplayOutcome& outcome, BufferId id) {
+  const auto buffer = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
+  if (outcome.buffers.size() < 2 || buffer == outcome.buffers.end()) return "";
+  return fmt::format(" of buffers[{}]", buffer->index);
+}
+
+/// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
+std::string LeftText(const SessionSums& sums, const ReplayOutcome& outcome) {
+  if (sums.worst == nullptr || !outcome.last_time_ns) return "";
+  const std::optional<uint64_t> since_ns = LeftSince(*sums.worst);
+  if (!since_ns) return "";
+  return fmt::format("Only the last {} of {} are left{}",
+                     HumanDuration(*outcome.last_time_ns - std::min(*outcome.last_time_ns, *since_ns)),
+                     HumanDuration(outcome.duration_ns()), OfBuffer(outcome, sums.worst->id));
+}
+
+std::string LostHeadline(const SessionSums& sums, const ReplayOutcome& outcome) {
+  if (const std::string left = LeftText(sums, outcome); !left.empty()) return left + ".";
   const uint64_t lost = sums.totals.lost().packets;
   return fmt::format("{}{} {} lost.", sums.has_uncounted() ? "At least " : "",
                      PacketShare(lost, sums.totals.written.packets), Was(lost));
@@ -125,11 +147,11 @@ std::string LostBeforeText(const RecordingVerdict& verdict) {
   return fmt::format("Data was lost that is not in the trace: {}.", Printable(verdict.detail));
 }
 
-std::string LostText(const SessionSums& sums, bool with_packets) {
+std::string LostText(const SessionSums& sums) {
   const FateCount lost = sums.totals.lost(), written = sums.totals.written;
-  return fmt::format("{}{}{} of {}", sums.has_uncounted() ? "at least " : "",
-                     with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
-                     HumanSize(lost.bytes), HumanSize(written.bytes));
+  return fmt::format("{}{}, {} of {}", sums.has_uncounted() ? "at least " : "",
+                     PacketShare(lost.packets, written.packets), HumanSize(lost.bytes),
+                     HumanSize(written.bytes));
 }
 
 std::string WhyText(const SessionSums& sums) {
@@ -259,12 +281,14 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   const Harm of_unusable = HarmOfUnusable(unusable, read);
   if (of_unusable == Harm::kError) {
     answer.severity = of_unusable;
+    const std::string left = LeftText(sums, outcome);
     answer.headline = fmt::format(
-        "{} of the {} that were read cannot be used: they need incremental state that was lost.",
-        WithCommas(unusable), Count(read, "packet"));
+        "{}{} of the {} that were read lack the names of their events, which were lost: the UI "
+        "cannot show them.",
+        left.empty() ? "" : left + ", and ", WithCommas(unusable), Count(read, "packet"));
   } else if (lost > 0) {
     answer.severity = Harm::kDataLoss;
-    answer.headline = LostHeadline(sums);
+    answer.headline = LostHeadline(sums, outcome);
     if (waiting > 0) {
       answer.headline.pop_back();  // the full stop
       answer.headline += fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
@@ -286,7 +310,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Before", LostBeforeText(*before));
   answer.Add("Session", SessionText(outcome));
   if (lost > 0) {
-    answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
+    answer.Add("Lost", LostText(sums));
     answer.Add("Why", WhyText(sums));
     answer.Add("Over time", OverTimeText(report.over_time, outcome));
     answer.Add("Lost by", LosersText(sums, notes));
@@ -300,7 +324,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
                                        "was lost",
                                        WithCommas(unusable), Count(read, "packet")));
   answer.Add("More hints", signs);
-  for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Remedy", text);
+  for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Change", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
   return answer;
 }
@@ -321,7 +345,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     if (size == nullptr) continue;
     replayed.size = size->changes.front();
     replayed.size->value = std::to_string(size->size / 1024);
-    replayed.size->reason = fmt::format("buffer {} {}", Raw(buffer.id), TriedText(*size));
+    replayed.size->reason = TriedText(*size);
     changes.push_back(*replayed.size);
   }
   const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
@@ -338,7 +362,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
   const std::string signs = SignsText(report, sums);
   if (lost > 0) {
-    Finding& finding = add("log.lost", LostHeadline(sums), lost);
+    Finding& finding = add("log.lost", LostHeadline(sums, outcome), lost);
     finding.where = "by sequence: " + LosersText(sums, notes);
     finding.cause = fmt::format("What became of them: {}.", WhyText(sums));
     const std::vector<std::string> texts = RemedyTexts(remedies, notes);

@@ -21,7 +21,7 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
      remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
-     remedy.concerned, "more_memory", remedy.memory, "lost_now", remedy.lost_now, "replayed",
+     remedy.concerned, "more_memory", remedy.memory, "keep_ns", remedy.keep_ns, "reach_ns", remedy.reach_ns, "lost_now", remedy.lost_now, "replayed",
      remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
 }
 
@@ -100,7 +100,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   };
   RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
   config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
-  static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts});
+  static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
@@ -111,14 +111,16 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   for (const auto& [id, totals] : run.totals()) written += totals.written.packets;
   ReplayOptions own = run.input().choices;
   own.reads = run.input().reads;
-  RS_RETURN_IF_ERROR(TryRemedies(input, own, config, written, keep_ns, remedies));
+  RS_RETURN_IF_ERROR(TryRemedies(input, own, config, written, remedies));
   remedies.config = ChangedConfig(text, remedies.changes);
   return remedies;
 }
 
 std::string TriedText(const Remedy& remedy) {
   const std::optional<TriedOutcome>& outcome = remedy.outcome;
-  if (!outcome) return "should keep everything; not verified";
+  if (!outcome) return fmt::format("should keep everything (an estimate: {})", remedy.formula);
+  if (remedy.keep_ns && remedy.reach_ns && outcome->lost > 0)
+    return fmt::format("keeps the last {}, as a replay shows", HumanDuration(*remedy.reach_ns));
   if (outcome->lost > 0)
     return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
   if (outcome->waiting > 0)

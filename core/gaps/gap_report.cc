@@ -43,6 +43,23 @@ uint64_t Gap::evicted() const {
   return packets;
 }
 
+std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
+  std::optional<uint64_t> since_ns;
+  for (const SequenceGaps& sequence : buffer.sequences) {
+    if (sequence.by_fate[Fate::kOverwritten].packets == 0) continue;
+    const Gap* gap = nullptr;
+    for (const Gap& one : sequence.gaps)
+      if (!one.causes.empty() && one.causes.front().fate == Fate::kOverwritten) {
+        if (gap != nullptr) return std::nullopt;
+        gap = &one;
+      }
+    if (gap == nullptr || gap->first.chunk > sequence.first_chunk || !gap->written.last.time_ns)
+      return std::nullopt;
+    since_ns = std::max(since_ns.value_or(0), *gap->written.last.time_ns);
+  }
+  return since_ns;
+}
+
 const BufferGaps* GapReport::Find(BufferId id) const {
   const auto found = std::ranges::find(buffers, id, &BufferGaps::id);
   return found == buffers.end() ? nullptr : &*found;

@@ -280,6 +280,10 @@ struct BufferGaps {
   uint64_t limited_reads = 0;     // read passes that stopped at their limit
 };
 
+/// Returns the commit time, ns, after which the buffer lost nothing, if it overwrote all that its
+/// sequences wrote up to then and was not read before; else nullopt.
+std::optional<uint64_t> LeftSince(const BufferGaps& buffer);
+
 /// What the kernel's ftrace lost of one CPU before anything reached a trace buffer, as the packets
 /// that were read report.
 struct FtraceCpuLosses {

@@ -31,7 +31,8 @@ const BufferOutcome* FindBuffer(const ReplayOutcome& outcome, BufferId id) {
 /// Finds the candidates of one session.
 class RemedyFinder {
  public:
-  explicit RemedyFinder(const RemedyFacts& facts) : facts_(facts) {}
+  RemedyFinder(const RemedyFacts& facts, std::optional<uint64_t> keep_ns)
+      : facts_(facts), keep_ns_(keep_ns) {}
 
   RemedyList Find() {
     RemedyList list;
@@ -81,6 +82,14 @@ class RemedyFinder {
     remedy.holds_all = least >= outcome.stats.bytes_written;
     remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index),
                        std::to_string(remedy.size / 1024), "", true}};
+    remedy.keep_ns = keep_ns_;
+    const std::optional<uint64_t> reach_ns = ReachOf(buffer);
+    if (keep_ns_ || !reach_ns || *reach_ns >= kUsualKeepNs ||
+        facts_.outcome.duration_ns() <= kUsualKeepNs)
+      return;
+    Remedy shorter = remedy;
+    shorter.keep_ns = kUsualKeepNs;
+    remedies_.push_back(std::move(shorter));
   }
 
   /// The data sources of the producer that took the greater part of the space that others lacked.
@@ -132,16 +141,12 @@ class RemedyFinder {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
 
-  /// How far back from the session's end what is left of it reaches; nullopt: nothing was lost.
+  /// How far back from the session's end what is left of it reaches.
   std::optional<uint64_t> ReachOf(const BufferGaps& buffer) const {
-    std::optional<uint64_t> newest_lost_ns;
-    VisitGaps(buffer, [&](const Gap& gap) {
-      if (gap.written.last.time_ns)
-        newest_lost_ns = std::max(newest_lost_ns.value_or(0), *gap.written.last.time_ns);
-    });
+    const std::optional<uint64_t> since_ns = LeftSince(buffer);
+    if (!since_ns) return std::nullopt;
     const uint64_t end_ns = facts_.outcome.last_time_ns.value_or(0);
-    if (!newest_lost_ns) return std::nullopt;
-    return end_ns - std::min(end_ns, *newest_lost_ns);
+    return end_ns - std::min(end_ns, *since_ns);
   }
 
   void AddClearState(const BufferGaps& buffer, const BufferOutcome& outcome) {
@@ -251,14 +256,15 @@ class RemedyFinder {
   }
 
   const RemedyFacts& facts_;
+  const std::optional<uint64_t> keep_ns_;
   std::vector<Remedy> remedies_;
 };
 
 }  // namespace
 
-RemedyList FindRemedies(const RemedyFacts& facts) {
+RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns) {
   if (LossesBefore(facts.outcome.verdicts) != nullptr) return {};
-  return RemedyFinder(facts).Find();
+  return RemedyFinder(facts, keep_ns).Find();
 }
 
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer) {
@@ -276,6 +282,11 @@ void ChooseChanges(RemedyList& list) {
   for (const Remedy& remedy : list.remedies) {
     if (!remedy.is_estimate() && remedy.kept() == 0) continue;
     if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
+      continue;
+    // The first one of a buffer's sizes counts.
+    if (std::ranges::any_of(list.changes, [&](const ConfigChange& change) {
+          return change.path == remedy.changes.front().path;
+        }))
       continue;
     list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }

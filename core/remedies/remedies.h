@@ -55,6 +55,8 @@ struct Remedy {
   uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
   uint64_t least_size = 0;              // kSize: no smaller ring does
   bool holds_all = false;               // kSize: a ring of least_size never wraps
+  std::optional<uint64_t> keep_ns;      // kSize: how far back it is to reach; absent: to the start
+  std::optional<uint64_t> reach_ns;     // kSize: how far back it does, by the replay
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes
@@ -95,8 +97,13 @@ struct RemedyList {
   std::optional<TriedOutcome> together;  // by a replay with all changes; absent: not tried
 };
 
+/// How far back people want a ring to reach, unless they say so.
+inline constexpr uint64_t kUsualKeepNs = 10'000'000'000;
+
 /// Returns the remedies, none of which is tried. None for a log that lacks what was lost.
-RemedyList FindRemedies(const RemedyFacts& facts);
+/// @param keep_ns how far back each sequence is to reach; absent: to the session's start, and
+///   kUsualKeepNs
+RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns);
 /// The remedy for the size of a buffer, or nullptr.
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
 /// Sets the changes that go together.

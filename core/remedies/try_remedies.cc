@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/text.h"
 #include "core/perfetto/page.h"
@@ -49,14 +50,14 @@ void RemedyTrials::SetSize(Remedy& remedy, uint64_t size) {
   remedy.changes.front().value = std::to_string(size / 1024);
 }
 
-/// Finds the smallest sizes of all buffers that have a remedy of that kind.
+/// Finds the smallest sizes of all buffers that have a remedy of that kind and goal.
 Status RemedyTrials::FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
   const SweepInput& input = sweep_.input();
   // No more memory than the replay as it was took, twice, or that is the sweep's anyway.
   const uint64_t limit = std::max(input.memory_limit, 2 * sweep_.BytesOf(own_));
   SizeSearch search{.first = {}, .commit_bytes = input.facts.commit_bytes, .replay = {}};
   for (Remedy& remedy : remedies) {
-    if (remedy.kind != RemedyKind::kSize) continue;
+    if (remedy.kind != RemedyKind::kSize || remedy.keep_ns != keep_ns) continue;
     const uint64_t size = remedy.size;
     if (size > limit) {
       SetSize(remedy, size);
@@ -88,7 +89,7 @@ Status RemedyTrials::FindSizes(std::optional<uint64_t> keep_ns, std::vector<Reme
   };
   RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(search));
   for (Remedy& remedy : remedies)
-    if (remedy.kind == RemedyKind::kSize && !remedy.is_estimate())
+    if (remedy.kind == RemedyKind::kSize && remedy.keep_ns == keep_ns && !remedy.is_estimate())
       SetSize(remedy, found.at(*remedy.buffer).best);
   return {};
 }
@@ -154,6 +155,9 @@ Status RemedyTrials::Verify(RemedyList& list) {
     // A split concerns its new buffer, too.
     if (remedy.kind == RemedyKind::kSplit) remedy.lost_now = list.lost_now;
     remedy.outcome = sum(rows[i], remedy.kind == RemedyKind::kSplit ? std::nullopt : remedy.buffer);
+    if (remedy.kind == RemedyKind::kSize)
+      if (const SweepRow* row = FindRow(rows[i], *remedy.buffer))
+        remedy.reach_ns = row->shortest_history_ns;
   }
   std::erase_if(list.remedies,
                 [](const Remedy& one) { return !one.is_estimate() && one.kept() == 0; });
@@ -184,10 +188,14 @@ Status RemedyTrials::Verify(RemedyList& list) {
 }  // namespace
 
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
-                   uint64_t written, std::optional<uint64_t> keep_ns, RemedyList& list) {
+                   uint64_t written, RemedyList& list) {
   if (list.remedies.empty()) return {};
   RemedyTrials trials(input, own, config, written);
-  RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
+  std::set<std::optional<uint64_t>> goals;
+  for (const Remedy& remedy : list.remedies)
+    if (remedy.kind == RemedyKind::kSize) goals.insert(remedy.keep_ns);
+  for (const std::optional<uint64_t>& keep_ns : goals)
+    RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
   for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
   return trials.Verify(list);

@@ -19,7 +19,6 @@ struct ReplayOptions {
   bool plain_streams_as_recorded = false;
   LookAhead ahead = {};
   bool is_reconfigured = false;  // the records are as if the session had had another config
-  bool reads_facts = true;       // of packets: for the losses that they show, and ftrace's counters
 };
 
 /// Replays the records of one session. Feed it all of them (but the header that starts the next

@@ -20,8 +20,7 @@ std::vector<ReplayListener*> After(ReplayListener& first, std::vector<ReplayList
 }  // namespace
 
 CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)
-    : counter_(options.reads_facts),
-      replay_(std::move(options), After(counter_, std::move(listeners))) {}
+    : replay_(std::move(options), After(counter_, std::move(listeners))) {}
 
 Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
   Counts& of_buffer = counts[packet.buffer];
@@ -30,7 +29,6 @@ Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
     ++of_buffer.invalid;
     return {};
   }
-  if (!reads_facts) return {};
   const Bytes bytes = Joined(packet.packet->slices, scratch);
   const PacketFacts facts = ReadPacketFacts(bytes);
   losses.AddPacket(packet, facts);

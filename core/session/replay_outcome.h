@@ -109,7 +109,6 @@ class CountedReplay {
   };
   class Counter : public ReplayListener {
    public:
-    explicit Counter(bool facts) : reads_facts(facts) {}
     Status OnPacket(const SessionPacket& packet) override;
     void OnDrainPacket(BufferId buffer, const Packet& packet) override {
       counts[buffer].unread += {1, packet.size};
@@ -120,7 +119,6 @@ class CountedReplay {
       counts[buffer.id].lost_chunks += stats.chunks_overwritten + stats.chunks_discarded;
     }
 
-    const bool reads_facts;
     std::map<BufferId, Counts> counts;
     LossAnalysis losses;
     FtraceCounters ftrace;

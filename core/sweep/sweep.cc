@@ -63,7 +63,7 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
 /// Replays some of the configurations, the largest first, in as many passes as memory calls for.
 /// @param visit gets the index of each, and its replay, after its pass
 Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
-                        const AccountsOf& accounts, const Visit& visit) {
+                        const HasLedger& has_ledger, const Visit& visit) {
   if (which.empty()) return {};
   if (input_.ahead && input_.facts.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
   std::ranges::stable_sort(which, std::ranges::greater(),
@@ -80,7 +80,7 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
       options.ahead = input_.ahead;
       options.is_reconfigured |= input_.is_reconfigured || !config.session.empty();
       replays.push_back(
-          std::make_unique<SweepReplay>(std::move(options), accounts(config), config.session));
+          std::make_unique<SweepReplay>(std::move(options), has_ledger(config), config.session));
     }
     RS_RETURN_IF_ERROR(RunPass(replays));
     for (size_t i = begin; i < end; ++i) visit(which[i], *replays[i - begin]);
@@ -94,14 +94,14 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   std::iota(all.begin(), all.end(), size_t{0});
   // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
   const bool only_ledgers = input_.clone.has_value() || input_.facts.has_programs;
-  const auto accounts = [&](const SweepConfig& config) {
+  const auto has_ledger = [&](const SweepConfig& config) {
     const auto [largest, is_new] = largest_.try_emplace(config.setting);
     const uint64_t bytes = BytesOf(config.options);
     const bool is_largest = is_new || bytes > largest->second.bytes;
     if (is_largest) largest->second = {bytes, nullptr};
-    return is_largest || only_ledgers ? SweepAccounts::kLedger : SweepAccounts::kCounts;
+    return is_largest || only_ledgers;
   };
-  RS_RETURN_IF_ERROR(RunPasses(configs, all, accounts, [&](size_t i, SweepReplay& replay) {
+  RS_RETURN_IF_ERROR(RunPasses(configs, all, has_ledger, [&](size_t i, SweepReplay& replay) {
     auto& of_setting = largest_[configs[i].setting].accounts;
     if (of_setting == nullptr) of_setting = replay.accounts();
     for (const std::string& text : replay.warnings()) input_.warn(text);
@@ -113,7 +113,7 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
     outcome_ = replay.outcome();
   }));
   RS_RETURN_IF_ERROR(RunPasses(
-      configs, inexact, [](const SweepConfig&) { return SweepAccounts::kLedger; },
+      configs, inexact, [](const SweepConfig&) { return true; },
       [&](size_t i, SweepReplay& replay) { rows[i] = replay.Rows(*replay.accounts()); }));
   return rows;
 }

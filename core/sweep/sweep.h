@@ -82,11 +82,11 @@ class Sweep {
   uint64_t BytesOf(const ReplayOptions& config) const;
 
  private:
-  using AccountsOf = std::function<SweepAccounts(const SweepConfig&)>;
+  using HasLedger = std::function<bool(const SweepConfig&)>;
   using Visit = std::function<void(size_t, SweepReplay&)>;
 
   Status RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
-                   const AccountsOf& accounts, const Visit& visit);
+                   const HasLedger& has_ledger, const Visit& visit);
   Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
 
   const SweepInput input_;

@@ -184,9 +184,8 @@ class SweepReplay::Gatherer : public ReplayListener {
   std::vector<std::string> warnings_;
 };
 
-SweepReplay::SweepReplay(ReplayOptions options, SweepAccounts accounts,
-                         const SessionConfig& session)
-    : accounts_(accounts == SweepAccounts::kLedger ? std::make_shared<SessionAccounts>() : nullptr),
+SweepReplay::SweepReplay(ReplayOptions options, bool has_ledger, const SessionConfig& session)
+    : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
       gatherer_(std::make_unique<Gatherer>()),
       replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {
   if (!session.empty()) configured_.emplace(record_, session);

@@ -55,18 +55,13 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   std::map<BufferId, Buffer> buffers_;
 };
 
-/// Accounts that a replay keeps beside its outcome.
-enum class SweepAccounts : uint8_t {
-  kCounts,  // what its buffers return: rows follow from another replay's ledger
-  kLedger,
-};
-
 /// One configuration of a sweep on its way through a session.
 /// Memory: the buffers, and O(sequences + chunks that are unread at the end).
 class SweepReplay {
  public:
+  /// @param has_ledger else its rows follow from another replay's ledger
   /// @param session the config that the session is to have had; empty: its own
-  SweepReplay(ReplayOptions options, SweepAccounts accounts, const SessionConfig& session);
+  SweepReplay(ReplayOptions options, bool has_ledger, const SessionConfig& session);
   ~SweepReplay();
 
   /// Applies the record, unless the replay has failed.
