@@ -125,8 +125,8 @@ TEST(Replay, BuffersThatTheLogLacks_AreOfTheConfigOrOfASize) {
   EXPECT_EQ(buffer["size"], 8192);
   EXPECT_EQ(buffer["policy"], "discard");
   EXPECT_EQ(buffer["packets"]["read"], 4);
-  // A log that knows its buffers needs neither.
-  EXPECT_THAT(RunReplay({"-", "--config", config}).out, HasSubstr("4 KiB"));
+  // Also a log that knows its buffers is replayed as the config has them.
+  EXPECT_THAT(RunReplay({"-", "--config", config}).out, HasSubstr("8 KiB"));
 }
 
 TEST(Stats, Json_HasTheCounters) {

@@ -110,9 +110,10 @@ std::string LeftText(const SessionSums& sums, const ReplayOutcome& outcome) {
   if (sums.worst == nullptr || !outcome.last_time_ns) return "";
   const std::optional<uint64_t> since_ns = LeftSince(*sums.worst);
   if (!since_ns) return "";
-  return fmt::format("Only the last {} of {} are left{}",
-                     HumanDuration(*outcome.last_time_ns - std::min(*outcome.last_time_ns, *since_ns)),
-                     HumanDuration(outcome.duration_ns()), OfBuffer(outcome, sums.worst->id));
+  return fmt::format(
+      "Only the last {} of {} are left{}",
+      HumanDuration(*outcome.last_time_ns - std::min(*outcome.last_time_ns, *since_ns)),
+      HumanDuration(outcome.duration_ns()), OfBuffer(outcome, sums.worst->id));
 }
 
 std::string LostHeadline(const SessionSums& sums, const ReplayOutcome& outcome) {

@@ -63,12 +63,12 @@ Result<RecordedConfig> FindRecordedConfig(OpSource& ops);
 /// What the choices make of a session's records.
 struct ReplayInput {
   const ReplayChoices& choices;
-  ReadsChoice reads = choices.reads;       // of the choices, or as the config has them
-  SessionConfig config = {};               // that the session is to have had
-  std::string config_text = {};            // the same as the user wrote it
-  bool is_reconfigured = false;            // that differs from what the log has
-  std::optional<FoundReads> found = {};    // if --reads like= asks for them
-  std::optional<CloneFacts> clone = {};    // that is replayed, with the buffers of the config
+  ReadsChoice reads = choices.reads;     // of the choices, or as the config has them
+  SessionConfig config = {};             // that the session is to have had
+  std::string config_text = {};          // the same as the user wrote it
+  bool is_reconfigured = false;          // that differs from what the log has
+  std::optional<FoundReads> found = {};  // if --reads like= asks for them
+  std::optional<CloneFacts> clone = {};  // that is replayed, with the buffers of the config
 
   /// Finds them for the session that `sessions` is at.
   Status Find(Context& context, const SessionReader& sessions);

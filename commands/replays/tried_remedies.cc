@@ -18,11 +18,17 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
   io("lost", outcome.lost, "waiting", outcome.waiting);
 }
 
+void ListFields(JsonFieldWriter& io, const ClearedOutcome& outcome) {
+  io("packets", outcome.packets, "usable", outcome.usable, "more_bytes", outcome.more_bytes);
+}
+
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
-     remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns", remedy.period_ns, "concerned_packets",
-     remedy.concerned, "more_memory", remedy.memory, "keep_ns", remedy.keep_ns, "reach_ns", remedy.reach_ns, "lost_now", remedy.lost_now, "replayed",
-     remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
+     remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns",
+     remedy.period_ns, "concerned_packets", remedy.concerned, "more_memory", remedy.memory,
+     "keep_ns", remedy.keep_ns, "reach_ns", remedy.reach_ns, "lost_now", remedy.lost_now,
+     "replayed", remedy.outcome, "cleared", remedy.clear, "estimate", remedy.formula, "changes",
+     remedy.changes);
 }
 
 namespace {
@@ -34,8 +40,9 @@ constexpr std::array kRemedyTexts = {
     "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start.",
     "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
-    "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula}) for {concerned} that "
-    "lack incremental state.",
+    "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} can be used, for {more} "
+    "more "
+    "written ({formula}).",
     "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}): {concerned} were "
     "aborted.",
 };
@@ -53,8 +60,8 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
   std::string text = input.config_text;
   if (text.empty()) {
     MutedContext muted(run.context());
-    RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(muted.context(), run.session().SessionAlone(),
-                                                    ""));
+    RS_ASSIGN_OR_RETURN(const auto ops,
+                        OpenSession(muted.context(), run.session().SessionAlone(), ""));
     RS_ASSIGN_OR_RETURN(const RecordedConfig recorded, FindRecordedConfig(*ops));
     if (!recorded.config.empty()) text = ReusableConfig(wire::AsBytes(recorded.config));
   }
@@ -62,11 +69,10 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
   std::ranges::stable_sort(buffers, {}, &BufferOutcome::index);
   if (text.empty()) {
     for (const BufferOutcome& buffer : buffers)
-      text += fmt::format("buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n",
-                          buffer.size / 1024, PolicyField(buffer.policy),
-                          buffer.engine.starts_with("v2")
-                              ? "  experimental_mode: TRACE_BUFFER_V2\n"
-                              : "");
+      text += fmt::format(
+          "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", buffer.size / 1024,
+          PolicyField(buffer.policy),
+          buffer.engine.starts_with("v2") ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
     return text;
   }
   const Session::Options& choices = input.choices.session;
@@ -133,6 +139,7 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
   std::vector<std::string> texts;
   for (const Remedy& remedy : list.remedies) {
     const bool is_policy_estimate = remedy.kind == RemedyKind::kPolicy && remedy.is_estimate();
+    const ClearedOutcome clear = remedy.clear.value_or(ClearedOutcome());
     const std::string producer =
         remedy.producer ? notes.ProducerOf({*remedy.producer, WriterId{1}}) : "";
     texts.push_back(fmt::format(
@@ -146,7 +153,9 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
                                  ? std::to_string(Raw(*remedy.producer))
                                  : Printable(producer)),
         fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
-        fmt::arg("formula", remedy.formula),
+        fmt::arg("formula", remedy.formula), fmt::arg("usable", WithCommas(clear.usable)),
+        fmt::arg("left", Count(clear.packets, "packet")),
+        fmt::arg("more", HumanSize(clear.more_bytes)),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }
   return texts;

@@ -47,6 +47,7 @@ constexpr struct {
     {"--hex", "'dump --format ops' has the bytes of chunks as hex digits"},
     {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
     {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
+    {"--split", "change target_buffer in the trace config, and name that with --config"},
     {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},
     {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
 };

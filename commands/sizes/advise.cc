@@ -95,8 +95,7 @@ Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerT
     const Remedy* const remedy = FindSizeRemedy(remedies, buffer.id);
     const uint64_t lost = total.lost().packets;
     table.AddRow({NameCell(fmt::format("buffers[{}]", buffer.index)), NameCell(Name(buffer.policy)),
-                  BytesCell(buffer.size),
-                  BytesCell(remedy != nullptr ? remedy->size : buffer.size),
+                  BytesCell(buffer.size), BytesCell(remedy != nullptr ? remedy->size : buffer.size),
                   CountCell(total.written.packets), CountCell(lost),
                   CountCell(remedy != nullptr && remedy->outcome ? remedy->outcome->lost : lost)});
   }
@@ -138,15 +137,14 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
     return ExitCode::kClean;
   }
   out.Heading("What would help, the most effective first");
-  for (const std::string& text : RemedyTexts(remedies, notes))
-    out.Print(Wrap(text, "  - ") + "\n");
+  for (const std::string& text : RemedyTexts(remedies, notes)) out.Print(Wrap(text, "  - ") + "\n");
   out.Data("config", remedies.config);
   out.Heading("Trace config");
   if (remedies.together)
-    out.Paragraph(fmt::format("A replay with this config loses {}, not {}. A fifth more of each "
-                              "size is a reserve for sessions that write more.",
-                              Count(remedies.together->lost, "packet"),
-                              WithCommas(remedies.lost_now)));
+    out.Paragraph(
+        fmt::format("A replay with this config loses {}, not {}. A fifth more of each "
+                    "size is a reserve for sessions that write more.",
+                    Count(remedies.together->lost, "packet"), WithCommas(remedies.lost_now)));
   PrintConfig(out, remedies.config);
   return ExitCode::kNotice;
 }

@@ -151,8 +151,8 @@ Command SweepCommand() {
       "sweep",
       "Replay",
       "Compare what buffers of many sizes and kinds would have kept",
-      "Replays a log with many configurations at once: sizes, fill policies, buffer versions, "
-      "times of reading, and sequences moved to a separate buffer. For each it reports what the "
+      "Replays a log with many configurations at once: sizes, fill policies, buffer versions "
+      "and times of reading. For each it reports what the "
       "buffers keep and lose, how far back they reach, and which sequence has the shortest "
       "history. Each row equals the result of 'ringscope replay' with that configuration. With "
       "--target it finds the smallest buffers that meet a goal: a page of 4 KiB less does not.",
@@ -160,9 +160,7 @@ Command SweepCommand() {
        {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
         "Doubling sizes under both fill policies"},
        {"ringscope sweep session.tblog --target keep=30s",
-        "How large must the buffers be for 30 seconds?"},
-       {"ringscope sweep session.tblog --split 2:17=9 --sizes 9=64k,128k",
-        "Would a separate buffer for this sequence help?"}},
+        "How large must the buffers be for 30 seconds?"}},
       Bind(SetUp, RunSweepCommand),
       {.notice = "Done, and no size meets the target; or the input was damaged and what could be "
                  "read was used."}};

@@ -7,6 +7,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/values.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/files.h"
 #include "formats/testing/no_threads.h"
 #include "formats/testing/testdata.h"
 
@@ -121,22 +122,13 @@ TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
   EXPECT_THAT(sizes, ::testing::ElementsAre(4096, 4096, 4096, 8192, 16384, 32768, 65536));
 }
 
-TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
+TEST(Sweep, ConfigSetsTheBuffersThatAreSwept) {
+  const TempFolder folder;
+  const std::string config = folder.Write("a.pbtxt", "buffers { size_kb: 64 }");
   const json configurations =
-      SweptSession({"--split", "2:1=9", "--sizes", "8k", "--sizes", "9=64k"},
-                   OneChunkASecond(20))["configurations"];
-  ASSERT_EQ(configurations.size(), 1u);
-  const json& rows = configurations[0]["buffers"];
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0]["written"]["packets"], 0);
-  EXPECT_EQ(rows[1]["buffer"], 9);
-  EXPECT_EQ(rows[1]["size"], 65536);
-  EXPECT_EQ(rows[1]["read"]["packets"], 20);
-}
-
-TEST(Sweep, SplitThatMovesNothing_IsSaid) {
-  const Ran ran = RunSweep({"-", "--split", "7=9"}, OneChunkASecond(2));
-  EXPECT_THAT(ran.err, HasSubstr("nothing of producer 7 was moved to buffer 9"));
+      SweptSession({"--config", config}, OneChunkASecond(20))["configurations"];
+  ASSERT_EQ(configurations.size(), 7u);
+  EXPECT_EQ(configurations[3]["buffers"][0]["size"], 65536);
 }
 
 TEST(SweepTarget, Keep_FindsTheSmallestSize) {

@@ -109,9 +109,9 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
       if (wanted.name == setup.name && left-- == 0) targets.insert(wanted.target_buffer);
   }
   if (targets.empty())
-    return Fail(ErrorCode::kUsage, "the trace config has no data source '" + setup.name +
-                                       "' for what the session has of it in " +
-                                       BufferPath(*meant->index),
+    return Fail(ErrorCode::kUsage,
+                "the trace config has no data source '" + setup.name +
+                    "' for what the session has of it in " + BufferPath(*meant->index),
                 {}, "leave the session's data sources in the config");
   const auto id = ids_.find(static_cast<uint32_t>(*targets.begin()));
   if (id == ids_.end())
@@ -119,8 +119,7 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
                 "the data source '" + setup.name + "' targets " + BufferPath(*targets.begin()) +
                     ", which the trace config does not have",
                 {}, "give it a target_buffer below " + std::to_string(facts_.buffers.size()));
-  const auto [move, is_new] =
-      moves_.try_emplace({setup.producer, setup.target_buffer}, id->second);
+  const auto [move, is_new] = moves_.try_emplace({setup.producer, setup.target_buffer}, id->second);
   if (targets.size() > 1 || move->second != id->second)
     return Fail(ErrorCode::kUsage,
                 "the trace config moves only some of what producer " +

@@ -83,9 +83,9 @@ TEST_F(ConfiguredOpsTest, ASizeMakesABuffer) {
 }
 
 TEST_F(ConfiguredOpsTest, TheLogsBuffersAreAsTheConfigHasThem) {
-  EXPECT_THAT(Read({BufferOp(3), BufferOp(4), requests_[0].op()}, {.config = two_}),
-              ElementsAre("config", "buffer 3: 8192 ring_buffer", "buffer 4: 4096 discard",
-                          "to 4"));
+  EXPECT_THAT(
+      Read({BufferOp(3), BufferOp(4), requests_[0].op()}, {.config = two_}),
+      ElementsAre("config", "buffer 3: 8192 ring_buffer", "buffer 4: 4096 discard", "to 4"));
   EXPECT_THAT(Read({ConfigOp(Config({4, 4})), BufferOp(3), BufferOp(4)}, {.config = two_}),
               ElementsAre("config", "buffer 3: 8192 ring_buffer", "buffer 4: 4096 discard"));
 }
@@ -111,8 +111,11 @@ TEST_F(ConfiguredOpsTest, DataSourcesWriteToTheirNewBuffer) {
 TEST_F(ConfiguredOpsTest, PatchesFollowTheirChunks_AndABufferThatNothingTargetsIsGone) {
   Request request(1);
   request.Move(4, Chunk(1, 1, 0).Whole(4, 'a').NeedsPatching()).Patch(4, 1, 0, 1, "\x12\x02\x08");
-  EXPECT_THAT(Read({ConfigOp(Config({4, 4}, {{"a", 1}})), BufferOp(3), BufferOp(4),
-                    SourceOp(1, "a", 4), request.op(),
+  EXPECT_THAT(Read({ConfigOp(Config({4, 4}, {{"a", 1}})),
+                    BufferOp(3),
+                    BufferOp(4),
+                    SourceOp(1, "a", 4),
+                    request.op(),
                     {.time_ns = {}, .body = ReadPass{.buffer = BufferId{4}}}},
                    {.config = Config({4}, {{"a", 0}})}),
               ElementsAre("config", "buffer 3: 4096 ring_buffer", "a in 3", "to 3 patch 3"));

@@ -102,8 +102,7 @@ class RemedyFinder {
         std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
     if (most == pushed.end() || outcome.index >= facts_.config.buffers.size()) return;
     if (facts_.outcome.clone) return;  // it would not have the new buffer
-    const std::set<std::string> names =
-        facts_.notes.SourcesOf(most->first.producer, outcome.id);
+    const std::set<std::string> names = facts_.notes.SourcesOf(most->first.producer, outcome.id);
     const std::string target = std::to_string(facts_.config.buffers.size());
     const std::string path = "buffers[" + target + "].";
     Remedy remedy{.size = PagesUp(outcome.size)};
@@ -159,9 +158,10 @@ class RemedyFinder {
     if (period_ns == 0) return;
     Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
     remedy.period_ns = period_ns;
+    remedy.size = outcome.size;
     remedy.formula = "a tenth of the time that the buffer holds";
-    remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period_ns / kMs),
-                       fmt::format("{} lack incremental state", Count(unusable, "packet")), true}};
+    remedy.changes = {
+        {"incremental_state_config.clear_period_ms", std::to_string(period_ns / kMs), "", true}};
   }
 
   /// The longest period that may do: the shortest time that a lost packet was in its buffer.
@@ -284,9 +284,9 @@ void ChooseChanges(RemedyList& list) {
     if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
       continue;
     // The first one of a buffer's sizes counts.
-    if (std::ranges::any_of(list.changes, [&](const ConfigChange& change) {
-          return change.path == remedy.changes.front().path;
-        }))
+    if (!remedy.changes.empty() &&
+        std::ranges::find(list.changes, remedy.changes.front().path, &ConfigChange::path) !=
+            list.changes.end())
       continue;
     list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }

@@ -1,8 +1,8 @@
 #ifndef RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
 #define RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "core/base/enum_names.h"
 #include "core/gaps/gap_report.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/remedies/clear_simulation.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 
@@ -62,6 +63,7 @@ struct Remedy {
   int64_t memory = 0;                   // bytes more that the session takes
   uint64_t lost_now = 0;                // packets, of the buffers that it concerns
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate, or not tried
+  std::optional<ClearedOutcome> clear;  // kClearState: by a simulation
   std::string formula;                  // of an estimate, in words
   std::vector<ConfigChange> changes;
 

@@ -27,6 +27,7 @@ class RemedyTrials {
 
   Status FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
+  Status FindClearPeriod(Remedy& remedy);
   /// Replays the session with the printed config of each remedy, and with all that go together.
   Status Verify(RemedyList& list);
 
@@ -122,6 +123,35 @@ Status RemedyTrials::FindPeriod(Remedy& remedy) {
   return {};
 }
 
+/// Simulates some periods: the longest that leaves nearly as many packets usable as any is taken.
+Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
+
+  std::vector<uint64_t> periods = {remedy.period_ns};
+  for (const uint64_t ms : {50, 100, 200, 500, 1000, 2000, 5000, 10'000, 30'000})
+    periods.push_back(ms * kNsPerMillisecond);
+  periods.push_back(UINT64_MAX);  // never
+  ClearSimulation simulation(*remedy.buffer, remedy.size, std::move(periods));
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, sweep_.input().open());
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
+    if (!op) break;
+    simulation.Add(*op);
+  }
+  const std::vector<ClearedOutcome> outcomes = simulation.Outcomes();
+  uint64_t most = 0;
+  for (const ClearedOutcome& outcome : outcomes) most = std::max(most, outcome.usable);
+  for (const ClearedOutcome& outcome : outcomes)
+    if (outcome.usable >= most - most / 50 &&
+        (!remedy.clear || outcome.period_ns > remedy.clear->period_ns))
+      remedy.clear = outcome;
+  remedy.formula.clear();
+  if (outcomes.back().usable == most) return {};  // is of no use
+  remedy.period_ns = remedy.clear->period_ns;
+  remedy.changes.front().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
+  remedy.formula = "simulated: each sequence writes its state again after each clear";
+  return {};
+}
+
 Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& changes) {
   SweepConfig config = NewConfig();
   RS_ASSIGN_OR_RETURN(config.session.config, config_.with(changes));
@@ -166,12 +196,11 @@ Status RemedyTrials::Verify(RemedyList& list) {
   });
   for (Remedy& remedy : list.remedies) {
     const std::string reason =
-        !remedy.outcome
-            ? fmt::format("{} lost; an estimate: {}", Count(remedy.concerned, "packet"),
-                          remedy.formula)
-            : fmt::format("a replay loses {} of {} with this, not {}",
-                          WithCommas(remedy.outcome->lost), Count(written_, "packet"),
-                          WithCommas(remedy.lost_now));
+        !remedy.outcome ? fmt::format("{} lost; an estimate: {}", Count(remedy.concerned, "packet"),
+                                      remedy.formula)
+                        : fmt::format("a replay loses {} of {} with this, not {}",
+                                      WithCommas(remedy.outcome->lost), Count(written_, "packet"),
+                                      WithCommas(remedy.lost_now));
     for (ConfigChange& change : remedy.changes) {
       if (change.reason.empty() && &change == &remedy.changes.front()) change.reason = reason;
       change.is_estimate = remedy.is_estimate();
@@ -196,8 +225,10 @@ Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const Reme
     if (remedy.kind == RemedyKind::kSize) goals.insert(remedy.keep_ns);
   for (const std::optional<uint64_t>& keep_ns : goals)
     RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
-  for (Remedy& remedy : list.remedies)
+  for (Remedy& remedy : list.remedies) {
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
+    if (remedy.kind == RemedyKind::kClearState) RS_RETURN_IF_ERROR(trials.FindClearPeriod(remedy));
+  }
   return trials.Verify(list);
 }
 

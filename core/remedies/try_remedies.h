@@ -20,8 +20,9 @@ struct RemedyConfig {
 
 /// Replays the session with each remedy that a replay can try, as its config is printed, and with
 /// all that go together, and notes what that shows. Sizes become the smallest that overwrite
-/// nothing, or that reach back as far as they are to; those that would take too much memory stay estimates. Remedies that a replay shows to
-/// be of no use are removed, and the others are ordered by their effect, then by their price.
+/// nothing, or that reach back as far as they are to; those that would take too much memory stay
+/// estimates. Remedies that a replay shows to be of no use are removed, and the others are ordered
+/// by their effect, then by their price.
 /// @param own choices of the replay as it was; sizes and policies are those of `config`
 /// @param written packets of the session
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,

@@ -1,4 +1,4 @@
-// A remedy gives what a replay with its config gives.
+// A remedy gives what a replay with its config, as it is printed, gives.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,95 +8,130 @@
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/page.h"
 #include "core/remedies/try_remedies.h"
+#include "formats/descriptors/changed_config.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-std::string Text(const TriedOutcome& outcome) {
-  return fmt::format("{} lost, {} full, {} waiting", outcome.lost, outcome.full, outcome.waiting);
-}
+/// Losses of a replay, by buffer.
+struct TriedReplay {
+  std::map<BufferId, LedgerTotals> totals;
+  ReplayOutcome outcome;
+
+  uint64_t lost() const {
+    uint64_t sum = 0;
+    for (const auto& [id, of] : totals) sum += of.lost().packets;
+    return sum;
+  }
+  uint64_t full(BufferId id) const {
+    const LedgerTotals& of = totals.at(id);
+    return of[Fate::kOverwritten].packets + of[Fate::kDiscarded].packets;
+  }
+};
 
 /// A log of one session and the remedies for what it lost.
 class RemedyRun {
  public:
   /// @param size of all buffers, bytes
-  RemedyRun(const std::string& path, const std::string& engine, uint64_t size,
-            std::optional<uint64_t> keep_ns = {}) {
-    input.open = [path]() -> Result<std::unique_ptr<OpSource>> { return OpenLog(path); };
-    own.options.session.all.engine = engine;
-    own.options.session.all.size = size;
-    own.options.reads.mode = ReadsMode::kEnd;
+  RemedyRun(std::string log, std::string version, uint64_t size,
+            std::optional<uint64_t> keep_ns = {})
+      : path(std::move(log)), engine(std::move(version)) {
+    input.open = [log_path = path]() -> Result<std::unique_ptr<OpSource>> {
+      return OpenLog(log_path);
+    };
     GapAnalysis analysis(/*stale_ns=*/UINT64_MAX);
     SessionNotes notes;
-    Ledger ledger(analysis);
-    CountedReplay replay(own.options, {&ledger, &analysis, &notes});
-    const auto ops = OpenLog(path).value();
-    while (const auto op = ops->Next().value()) EXPECT_TRUE(replay.Apply(*op));
-    const ReplayOutcome outcome = replay.Finish().value();
-    own.totals = ledger.totals();
-    const GapReport report = analysis.Finish(ledger.totals());
-    for (const BufferOutcome& buffer : outcome.buffers)
+    ReplayOptions options = Options();
+    options.session.all.size = size;
+    const TriedReplay own = Run(options, {}, &analysis, &notes);
+    const GapReport report = analysis.Finish(own.totals);
+    for (const BufferOutcome& buffer : own.outcome.buffers) {
       input.facts.buffers[buffer.id].size = buffer.size;
-    remedies = FindRemedies({report, outcome, notes});
-    const Status tried = TryRemedies(input, own, RemediesTried::kAll, keep_ns, remedies);
+      text += fmt::format("buffers {{ size_kb: {} fill_policy: {} {}}}\n", size / 1024,
+                          buffer.policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER",
+                          engine.starts_with("v2") ? "experimental_mode: TRACE_BUFFER_V2 " : "");
+    }
+    list = FindRemedies(
+        {report, own.outcome, notes, ReadTraceConfigFacts(wire::AsBytes(Config({})))}, keep_ns);
+    Try();
+  }
+
+  void Try() {
+    const RemedyConfig config{
+        .facts = ReadTraceConfigFacts(wire::AsBytes(Config({}))),
+        .with = [this](const std::vector<ConfigChange>& changes) -> Result<std::string> {
+          return Config(changes);
+        }};
+    const Status tried = TryRemedies(input, Options(), config, 0, list);
     EXPECT_TRUE(tried) << tried.error().ToString();
   }
-
-  /// With a ledger of its own. @param buffer absent: the sum of all
-  SweepRow Exact(const ReplayOptions& options, std::optional<BufferId> buffer) const {
-    Sweep alone(input);
-    const auto rows = alone.Run({{0, options}});
-    EXPECT_TRUE(rows);
-    SweepRow sum;
-    for (const SweepRow& row : rows->front()) {
-      if (buffer && row.id == *buffer) return row;
-      sum.lost += row.lost;
-      sum.overwritten += row.overwritten;
-      sum.discarded += row.discarded;
-    }
-    return sum;
+  std::string Config(const std::vector<ConfigChange>& changes) const {
+    return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "").value();
+  }
+  ReplayOptions Options() const {
+    ReplayOptions options;
+    options.session.all.engine = engine;
+    options.reads.mode = ReadsMode::kEnd;
+    return options;
+  }
+  TriedReplay Run(ReplayOptions options, const std::string& config, GapAnalysis* analysis = nullptr,
+                  SessionNotes* notes = nullptr) const {
+    LedgerSink ignored;
+    Ledger ledger(analysis != nullptr ? static_cast<LedgerSink&>(*analysis) : ignored);
+    std::vector<ReplayListener*> listeners = {&ledger};
+    if (analysis != nullptr) listeners.insert(listeners.end(), {analysis, notes});
+    options.is_reconfigured = !config.empty();
+    CountedReplay replay(std::move(options), std::move(listeners));
+    ConfiguredOps ops(OpenLog(path).value(), SessionConfig{.config = config});
+    while (const auto op = ops.Next().value()) EXPECT_TRUE(replay.Apply(*op));
+    TriedReplay run{.totals = {}, .outcome = replay.Finish().value()};
+    run.totals = ledger.totals();
+    return run;
+  }
+  /// A replay with the changes alone, of another program than the one that tried them.
+  TriedReplay With(const Remedy& remedy, const std::vector<ConfigChange>& changes) const {
+    ReplayOptions options = Options();
+    if (remedy.kind == RemedyKind::kReadPeriod) options.reads = {ReadsMode::kStreamed, 0, {}};
+    return Run(std::move(options), Config(changes));
   }
 
+  const std::string path;
+  const std::string engine;
+  std::string text;
   SweepInput input;
-  OwnReplay own;
-  std::vector<Remedy> remedies;
+  RemedyList list;
+
 };
 
 class RemediesTest : public ::testing::TestWithParam<std::string> {
  protected:
   /// @return how many were checked
-  static size_t Check(const RemedyRun& run, std::optional<uint64_t> keep_ns = {}) {
+  static size_t Check(const RemedyRun& run) {
     size_t checked = 0;
-    for (const Remedy& remedy : run.remedies) {
-      if (!remedy.outcome || remedy.kind == RemedyKind::kSplit) continue;
+    for (const Remedy& remedy : run.list.remedies) {
+      if (!remedy.outcome) continue;
       SCOPED_TRACE(Name(remedy.kind));
-      ReplayOptions options = run.own.options;
-      if (remedy.kind == RemedyKind::kReadPeriod)
-        options.reads = {ReadsMode::kStreamed, remedy.period_ns, {}};
-      if (remedy.kind == RemedyKind::kPolicy)
-        options.session.buffers[*remedy.buffer].policy = FillPolicy::kRingBuffer;
-      if (remedy.kind == RemedyKind::kSize)
-        options.session.buffers[*remedy.buffer].size = remedy.size;
-      const SweepRow exact = run.Exact(options, remedy.buffer);
-      EXPECT_EQ(remedy.outcome->lost, exact.lost);
-      EXPECT_EQ(remedy.outcome->full, exact.full_packets());
+      const TriedReplay exact = run.With(remedy, remedy.changes);
       if (remedy.buffer) {
-        EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(exact)));
+        EXPECT_EQ(remedy.outcome->lost, exact.totals.at(*remedy.buffer).lost().packets);
+        EXPECT_EQ(remedy.outcome->full, exact.full(*remedy.buffer));
+      } else {
+        EXPECT_EQ(remedy.outcome->lost, exact.lost());
       }
+      EXPECT_LT(remedy.outcome->lost, remedy.lost_now);
       ++checked;
-      if (remedy.kind != RemedyKind::kSize) continue;
+      if (remedy.kind != RemedyKind::kSize || remedy.keep_ns || remedy.size == kPageBytes) continue;
+      EXPECT_EQ(remedy.outcome->full, 0u);
       // A page less is too little.
-      const auto meets = [&](const SweepRow& row) {
-        return row.full_packets() == 0 || (keep_ns && row.shortest_history_ns >= *keep_ns);
-      };
-      EXPECT_TRUE(meets(exact));
-      options.session.buffers[*remedy.buffer].size = remedy.size - kPageBytes;
-      if (remedy.size > kPageBytes) {
-        EXPECT_FALSE(meets(run.Exact(options, remedy.buffer)));
-      }
+      std::vector<ConfigChange> less = remedy.changes;
+      less.front().value = std::to_string((remedy.size - kPageBytes) / 1024);
+      EXPECT_GT(run.With(remedy, less).full(*remedy.buffer), 0u);
     }
+    if (!run.list.together) return checked;
+    EXPECT_EQ(run.list.together->lost, run.With({}, run.list.changes).lost());
     return checked;
   }
 };
@@ -104,7 +139,7 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Captures, RemediesTest, testing::AllCaptures(),
                          testing::NameOfParam<std::string>);
 
-TEST_P(RemediesTest, GiveWhatAReplayWithThemGives) {
+TEST_P(RemediesTest, GiveWhatAReplayOfTheirConfigGives) {
   for (const std::string engine : {"v1", "v2@58"}) {
     SCOPED_TRACE(engine);
     const RemedyRun run(testing::CapturePath(GetParam()), engine, 64 << 10);
@@ -115,22 +150,29 @@ TEST_P(RemediesTest, GiveWhatAReplayWithThemGives) {
 TEST_P(RemediesTest, KeepAHistory) {
   constexpr uint64_t kKeepNs = 200'000'000;
   const RemedyRun run(testing::CapturePath(GetParam()), "v2@58", 64 << 10, kKeepNs);
-  Check(run, kKeepNs);
+  Check(run);
+  for (const Remedy& remedy : run.list.remedies) {
+    if (remedy.kind == RemedyKind::kSize && remedy.outcome && remedy.outcome->full > 0) {
+      EXPECT_GE(remedy.reach_ns, kKeepNs);
+    }
+  }
 }
 
 // No replay of gaps, doctor or advise takes much more memory than the session itself.
 TEST(Remedies, OfLargeSizesAreEstimates) {
   RemedyRun run(testing::CapturePath("ring-v2"), "v2@58", 64 << 10);
-  const auto size = std::ranges::find(run.remedies, RemedyKind::kSize, &Remedy::kind);
-  ASSERT_NE(size, run.remedies.end());
+  const auto size = std::ranges::find(run.list.remedies, RemedyKind::kSize, &Remedy::kind);
+  ASSERT_NE(size, run.list.remedies.end());
   EXPECT_FALSE(size->is_estimate());
   run.input.memory_limit = 128 << 10;
-  std::vector<Remedy> again = {*size};
-  again.front().outcome.reset();
-  ASSERT_TRUE(TryRemedies(run.input, run.own, RemediesTried::kSizesAndPeriods, {}, again));
-  EXPECT_TRUE(again.front().is_estimate());
-  EXPECT_FALSE(again.front().outcome);
-  EXPECT_EQ(again.front().changes.front().value, std::to_string(size->size / 1024));
+  Remedy again = *size;
+  again.outcome.reset();
+  run.list.remedies = {again};
+  run.Try();
+  ASSERT_EQ(run.list.remedies.size(), 1u);
+  EXPECT_TRUE(run.list.remedies.front().is_estimate());
+  EXPECT_FALSE(run.list.remedies.front().outcome);
+  EXPECT_EQ(run.list.remedies.front().changes.front().value, std::to_string(again.size / 1024));
 }
 
 // Streams that make engines do whatever they can.
@@ -140,12 +182,11 @@ TEST(Remedies, OfConformanceCasesGiveWhatAReplayGives) {
   for (size_t i = 0; i < paths.size(); i += kStep) {
     SCOPED_TRACE(paths[i]);
     const RemedyRun run(testing::TestdataPath(paths[i]).string(), "v2@58", 4096);
-    for (const Remedy& remedy : run.remedies) {
-      if (remedy.kind != RemedyKind::kSize || !remedy.outcome) continue;
-      ReplayOptions options = run.own.options;
-      options.session.buffers[*remedy.buffer].size = remedy.size;
-      EXPECT_EQ(Text(*remedy.outcome), Text(OutcomeOf(run.Exact(options, remedy.buffer))));
-    }
+    for (const Remedy& remedy : run.list.remedies)
+      if (remedy.kind == RemedyKind::kSize && remedy.outcome) {
+        EXPECT_EQ(remedy.outcome->lost,
+                  run.With(remedy, remedy.changes).totals.at(*remedy.buffer).lost().packets);
+      }
   }
 }
 
