@@ -148,11 +148,11 @@ std::string LostBeforeText(const RecordingVerdict& verdict) {
   return fmt::format("Data was lost that is not in the trace: {}.", Printable(verdict.detail));
 }
 
-std::string LostText(const SessionSums& sums) {
+std::string LostText(const SessionSums& sums, bool with_packets) {
   const FateCount lost = sums.totals.lost(), written = sums.totals.written;
-  return fmt::format("{}{}, {} of {}", sums.has_uncounted() ? "at least " : "",
-                     PacketShare(lost.packets, written.packets), HumanSize(lost.bytes),
-                     HumanSize(written.bytes));
+  return fmt::format("{}{}{} of {}", sums.has_uncounted() ? "at least " : "",
+                     with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
+                     HumanSize(lost.bytes), HumanSize(written.bytes));
 }
 
 std::string WhyText(const SessionSums& sums) {
@@ -311,7 +311,9 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Before", LostBeforeText(*before));
   answer.Add("Session", SessionText(outcome));
   if (lost > 0) {
-    answer.Add("Lost", LostText(sums));
+    // The headline may have the packets already.
+    answer.Add("Lost",
+               LostText(sums, answer.severity == Harm::kError || !LeftText(sums, outcome).empty()));
     answer.Add("Why", WhyText(sums));
     answer.Add("Over time", OverTimeText(report.over_time, outcome));
     answer.Add("Lost by", LosersText(sums, notes));

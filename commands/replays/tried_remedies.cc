@@ -43,7 +43,8 @@ constexpr std::array kRemedyTexts = {
     "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} can be used, for {more} "
     "more "
     "written ({formula}).",
-    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}): {concerned} were "
+    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}): {concerned} "
+    "{was} "
     "aborted.",
 };
 static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
@@ -153,7 +154,9 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
                                  ? std::to_string(Raw(*remedy.producer))
                                  : Printable(producer)),
         fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
-        fmt::arg("formula", remedy.formula), fmt::arg("usable", WithCommas(clear.usable)),
+        fmt::arg("formula", remedy.formula),
+        fmt::arg("was", remedy.concerned == 1 ? "was" : "were"),
+        fmt::arg("usable", WithCommas(clear.usable)),
         fmt::arg("left", Count(clear.packets, "packet")),
         fmt::arg("more", HumanSize(clear.more_bytes)),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));

@@ -16,6 +16,7 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kShortestClearPeriodNs = 50 * kMs;
 
 template <typename Visit>
 void VisitGaps(const BufferGaps& buffer, Visit visit) {
@@ -154,8 +155,7 @@ class RemedyFinder {
       unusable += sequence.unusable.count.packets;
     const std::optional<uint64_t> reach_ns = ReachOf(buffer);
     if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
-    const uint64_t period_ns = ClearPeriodFor(*reach_ns);
-    if (period_ns == 0) return;
+    const uint64_t period_ns = std::max(ClearPeriodFor(*reach_ns), kShortestClearPeriodNs);
     Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
     remedy.period_ns = period_ns;
     remedy.size = outcome.size;
@@ -232,7 +232,7 @@ class RemedyFinder {
       constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
       Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, want.second);
       remedy.producer = producer;
-      remedy.size = std::min(std::bit_ceil(want.first), kLargest);
+      remedy.size = std::clamp(std::bit_ceil(want.first), kPageBytes, kLargest);
       remedy.memory = static_cast<int64_t>(remedy.size);
       remedy.formula =
           "more than it has, and four thirds of what was committed in a burst; a power of 2";
@@ -240,7 +240,8 @@ class RemedyFinder {
       if (name.empty()) continue;
       const std::string path = fmt::format("producers[{}].", index++);
       const std::string why =
-          fmt::format("its shared memory was full: {} were aborted", Count(want.second, "packet"));
+          fmt::format("its shared memory was full: {} {} aborted", Count(want.second, "packet"),
+                      want.second == 1 ? "was" : "were");
       remedy.changes = {{path + "producer_name", Quoted(name), why, true},
                         {path + "shm_size_kb", std::to_string(remedy.size / 1024), why, true}};
     }
@@ -284,9 +285,8 @@ void ChooseChanges(RemedyList& list) {
     if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
       continue;
     // The first one of a buffer's sizes counts.
-    if (!remedy.changes.empty() &&
-        std::ranges::find(list.changes, remedy.changes.front().path, &ConfigChange::path) !=
-            list.changes.end())
+    if (!remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
+                                                     &ConfigChange::path) != list.changes.end())
       continue;
     list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }
