@@ -256,7 +256,7 @@ TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
     want += (want.empty() ? "" : "|") + row[0] + "% " + row[1];
   std::string text = RunCommand(GapsCommand(), {log}).out;
   std::replace(text.begin(), text.end(), '\n', ' ');
-  text = text.substr(0, text.find("  Remedy"));
+  text = text.substr(0, text.find("  Change"));
   const size_t at = text.find("  Evicted by  ");
   std::string got;
   if (at != std::string::npos) {

@@ -51,12 +51,19 @@ json WithoutNames(json document) {
       "input",   "log",  "path",  "thread",      "name",
       "names",   "kind", "kinds", "writer_name", "answer",  // sentences with names of threads
       "content",                                            // of packets in several fragments
+      "config",                                             // with all remedies
       "xxh3"};                                              // of bytes
   if (document.is_object()) {
     for (const std::string& name : kNames) document.erase(name);
     for (auto& [key, value] : document.items()) value = WithoutNames(value);
   } else if (document.is_array()) {
-    for (json& value : document) value = WithoutNames(value);
+    json rest = json::array();
+    for (json& value : document) {
+      // What producers would intern again is not known.
+      if (value.is_object() && value.value("kind", "") == "clear_state") continue;
+      rest.push_back(WithoutNames(value));
+    }
+    document = rest;
   }
   return document;
 }

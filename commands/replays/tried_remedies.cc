@@ -83,7 +83,7 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
     const BufferChoice& choice = own == choices.buffers.end() ? choices.all : own->second;
     const std::string path = fmt::format("buffers[{}].", buffer.index);
     if (choice.size || choices.all.size)
-      changes.push_back({path + "size_kb", std::to_string(buffer.size / 1024), "", false});
+      changes.push_back({path + "size_kb", std::to_string((buffer.size + 1023) / 1024), "", false});
     if (choice.policy || choices.all.policy)
       changes.push_back({path + "fill_policy", PolicyField(buffer.policy), "", false});
   }
@@ -108,6 +108,9 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
   config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
   static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
+  if (run.session().without_payload())  // what was interned is not there
+    std::erase_if(remedies.remedies,
+                  [](const Remedy& one) { return one.kind == RemedyKind::kClearState; });
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
@@ -118,7 +121,11 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   for (const auto& [id, totals] : run.totals()) written += totals.written.packets;
   ReplayOptions own = run.input().choices;
   own.reads = run.input().reads;
-  RS_RETURN_IF_ERROR(TryRemedies(input, own, config, written, remedies));
+  if (const Status tried = TryRemedies(input, own, config, written, remedies); !tried) {
+    run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
+                                           outcome.path, tried.error().ToString()));
+    return SessionRemedies();
+  }
   remedies.config = ChangedConfig(text, remedies.changes);
   return remedies;
 }

@@ -50,7 +50,7 @@ std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
     const Gap* gap = nullptr;
     for (const Gap& one : sequence.gaps)
       if (!one.causes.empty() && one.causes.front().fate == Fate::kOverwritten) {
-        if (gap != nullptr) return std::nullopt;
+        if (gap != nullptr || one.causes.front().cause != Cause::kEvicted) return std::nullopt;
         gap = &one;
       }
     if (gap == nullptr || gap->first.chunk > sequence.first_chunk || !gap->written.last.time_ns)

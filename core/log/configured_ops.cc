@@ -32,7 +32,8 @@ void ConfiguredOps::SetUp(const Op& op, BufferSetUp setup) {
   // What the config leaves as it was is as the log has it.
   const ConfiguredBuffer* const had =
       before_ && index < before_->buffers.size() ? &before_->buffers[index] : nullptr;
-  if (had == nullptr || had->size_kb != wanted.size_kb) setup.size = wanted.size_kb * 1024;
+  const uint64_t had_kb = had != nullptr ? had->size_kb : (setup.size + 1023) / 1024;
+  if (had_kb != wanted.size_kb) setup.size = wanted.size_kb * 1024;
   if (had == nullptr || had->policy != wanted.policy) setup.policy = wanted.policy;
   if (had == nullptr ? !setup.engine.starts_with(wanted.engine()) : had->is_v2 != wanted.is_v2)
     setup.engine = wanted.engine();
@@ -107,6 +108,10 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
     if (had.target_buffer != *meant->index) continue;
     for (const ConfiguredSource& wanted : facts_.sources)
       if (wanted.name == setup.name && left-- == 0) targets.insert(wanted.target_buffer);
+  }
+  if (of_name == 0) {  // the session's own config does not have it either
+    Add({op.time_ns, std::move(setup)});
+    return {};
   }
   if (targets.empty())
     return Fail(ErrorCode::kUsage,
