@@ -59,22 +59,6 @@ std::string ReplayText(const ReplayOutcome& outcome) {
   return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
 }
 
-/// Counts re-commits that a buffer refused, if it lost no packet.
-void NoteHarmlessRecommits(const GapReport& report, const ReplayOutcome& outcome,
-                           ReplayFacts& replayed) {
-  for (const CounterRise& rise : report.counted) {
-    if (rise.counter != LossCounter::kAbiViolations || rise.reason != CountReason::kBadRecommit)
-      continue;
-    const auto gaps = std::ranges::find(report.buffers, rise.buffer, &BufferGaps::id);
-    if (gaps == report.buffers.end() || gaps->totals.lost().packets > 0 ||
-        gaps->totals[Fate::kStalled].packets > 0)
-      continue;
-    const auto buffer = std::ranges::find(outcome.buffers, *rise.buffer, &BufferOutcome::id);
-    if (buffer != outcome.buffers.end())
-      replayed.buffers[buffer->index].harmless_recommits += rise.amount;
-  }
-}
-
 /// Returns the error of an input that is neither a trace nor a log.
 Error NoTrace(std::string_view start, const std::string& path) {
   const bool may_be_config = ContentWords(start).starts_with("a text file") && path != "-";
@@ -113,8 +97,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(run.totals());
     RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
-    ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
-    NoteHarmlessRecommits(report, outcome, replayed);
+    const ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     const TraceFacts facts = scan.Finish();
     DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
     trace.session = outcome.session;

@@ -160,6 +160,36 @@ class LostPacketList : public LedgerSink {
   bool listed_ = false;
 };
 
+/// Finds the patches that the clone's open stalls waited for, in the records after it.
+Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, uint64_t end_record,
+                             GapReport& report) {
+  std::vector<OpenStall*> stalls;
+  for (BufferGaps& buffer : report.buffers)
+    for (SequenceGaps& sequence : buffer.sequences)
+      if (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch)
+        stalls.push_back(&*sequence.stall);
+  const SessionSelection session = sessions.SessionAlone();
+  if (stalls.empty() || session.IsReadOnce(context)) return {};
+  RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(context, session, ""));
+  CommitRequestParser parser;
+  LogMoment now{.record = 0, .time_ns = {}}, cloned;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
+    if (!op) return {};
+    ++*now.record;
+    if (op->time_ns) now.time_ns = op->time_ns;
+    if (now.record <= end_record) cloned = now;
+    const auto* commit = std::get_if<Commit>(&op->body);
+    if (commit == nullptr || now.record <= end_record || !parser.Parse(commit->request)) continue;
+    for (const ChunkToPatch& patch : parser.patches())
+      for (OpenStall* stall : stalls)
+        if (!stall->patched && !patch.more && patch.NameFor(commit->producer) == *stall->at) {
+          stall->patched = now;
+          stall->cloned = cloned;
+        }
+  }
+}
+
 /// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
@@ -171,7 +201,9 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
   if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  const GapReport report = analysis.Finish(run.totals());
+  GapReport report = analysis.Finish(run.totals());
+  if (outcome.clone)
+    RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, outcome.records, report));
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);

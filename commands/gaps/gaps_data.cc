@@ -70,7 +70,22 @@ void ListFields(JsonFieldWriter& io, const ReportedLoss& loss) {
 
 void ListFields(JsonFieldWriter& io, const OpenStall& stall) {
   ListFields(io, stall.count);
-  io("cause", stall.cause, "waits_for", stall.at, "since", stall.since);
+  io("cause", stall.cause, "waits_for", stall.at, "since", stall.since, "patched", stall.patched);
+}
+
+void ListFields(JsonFieldWriter& io, const Stall& stall) {
+  io("chunk", stall.chunk, "reason", stall.reason, "first_read", stall.first_read, "passes",
+     stall.passes, "packets", stall.packets, "end", stall.end, "ended", stall.ended, "patched",
+     stall.patched);
+}
+
+void ListFields(JsonFieldWriter& io, const SequenceStalls& stalls) {
+  io("times", stalls.count(), "passes", stalls.passes(), "packets", stalls.packets(), "longest_ns",
+     stalls.longest_ns(), "lossy", stalls.lossy());
+}
+
+void ListFields(JsonFieldWriter& io, const WrongPatchAt& patch) {
+  io("buffer", patch.buffer, "chunk", patch.chunk, "at", patch.at);
 }
 
 void ListFields(JsonFieldWriter& io, const SequenceGaps& gaps) {
@@ -79,7 +94,8 @@ void ListFields(JsonFieldWriter& io, const SequenceGaps& gaps) {
      "unusable", gaps.unusable, "unusable_times", gaps.unusable_spans, "producer_flags",
      gaps.producer_flags, "producer_flags_hidden", gaps.hidden_flags, "producer_bits",
      gaps.producer_bits, "producer_flags_after_abort", gaps.flags_after_abort, "missing_chunks",
-     gaps.missing_chunks, "first_chunk", gaps.first_chunk, "fates", gaps.by_fate);
+     gaps.missing_chunks, "first_chunk", gaps.first_chunk, "unfinished_when_scraped", gaps.scraped,
+     "stalled", gaps.stalls, "fates", gaps.by_fate);
 }
 
 void ListFields(JsonFieldWriter& io, const EvictorCount& evictor) {
@@ -97,7 +113,7 @@ void ListFields(JsonFieldWriter& io, const CauseCount& cause) {
 }
 
 void ListFields(JsonFieldWriter& io, const GapBlame& blame) {
-  io("cause", blame.cause, "chunk", blame.chunk, "at", blame.at);
+  io("cause", blame.cause, "chunk", blame.chunk, "at", blame.at, "stall", blame.stall);
   ListFields(io, blame.count);
 }
 
@@ -123,13 +139,14 @@ void ListFields(JsonFieldWriter& io, const GapRemedies& remedies) {
 
 void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
   io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
-     "overrun", cpu.overrun, "commit_overrun", cpu.commit_overrun, "dropped_events",
-     cpu.dropped_events);
+     "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun", cpu.overrun,
+     "commit_overrun", cpu.commit_overrun, "dropped_events", cpu.dropped_events);
 }
 
 void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
   io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
-     stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk);
+     stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk, "event_ns",
+     stale.event_ns, "cpu", stale.cpu);
 }
 
 void ListFields(JsonFieldWriter& io, const ContentCount& content) {
@@ -304,6 +321,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
     write("stalls", "stall", stalls);
     if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
   }
+  write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));
   write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
   write("stale", "stale", FieldsToJson(selection.stale));
 }

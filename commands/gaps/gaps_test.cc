@@ -106,8 +106,7 @@ TEST(GapsCommand, Limit_KeepsTheLargest) {
 
 TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
-  EXPECT_LT(text.find("Only the last 63.6 ms of 3.710 s are left"),
-            text.find("packets written"));
+  EXPECT_LT(text.find("Only the last 63.6 ms of 3.710 s are left"), text.find("packets written"));
   EXPECT_LT(text.find("buffers[0].size_kb: 6544 (6.39 MiB) loses nothing"),
             text.find("packets written"));
   const ParsedJson document = ParsedJson::parse(Gaps({"--format", "json"}).out);

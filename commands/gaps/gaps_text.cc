@@ -87,6 +87,8 @@ class GapsText {
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
     PrintWaiting();
     if (shown_.any_loss && !summary) PrintGapGroups();
+    PrintStalls();
+    PrintWrongPatches();
     PrintReported();
     PrintMissing();
     PrintCounted();
@@ -335,6 +337,37 @@ class GapsText {
               });
   }
 
+  /// The sequences whose reads waited longest for patches, completions or chunks.
+  void PrintStalls() {
+    auto slow = SequencesBy([](const SequenceGaps& sequence) { return sequence.stalls.passes(); });
+    std::erase_if(slow, [](const SequenceGaps* sequence) {
+      return sequence->stalls.lossy().empty() && sequence->stall == std::nullopt;
+    });
+    std::ranges::stable_sort(slow, std::ranges::greater(), [](const SequenceGaps* sequence) {
+      return sequence->stalls.longest_ns();
+    });
+    PrintList(
+        "Slow writers: reads stopped at their unfinished chunks", slow, "sequence",
+        [&](const SequenceGaps* sequence) {
+          const SequenceStalls& stalls = sequence->stalls;
+          return fmt::format(
+              "{}: {}, in {}; {} waited{}", PlaceText(*sequence), Count(stalls.count(), "time"),
+              Count(stalls.passes(), "read pass"), Count(stalls.packets(), "packet"),
+              stalls.longest_ns() == 0 ? "" : ", up to " + HumanDuration(stalls.longest_ns()));
+        });
+  }
+
+  void PrintWrongPatches() {
+    PrintList("Patches against the rules: they changed what their writer had completed",
+              shown_.report.wrong_patches, "patch", [&](const WrongPatchAt& patch) {
+                return fmt::format(
+                    "{}#{}, buffer {}, {}: applied, though it is not for the last "
+                    "fragment of the chunk, or does not fit into it",
+                    notes_.NameOf(patch.chunk.sequence), Raw(patch.chunk.chunk), Raw(patch.buffer),
+                    MomentText(notes_, patch.at));
+              });
+  }
+
   /// Where the log itself reports a loss: its recorder's gaps, or those of the trace it was made
   /// of.
   void PrintReported() {
@@ -395,11 +428,20 @@ class GapsText {
     std::vector<std::string> counters;
     for (size_t i = 0; i < kLossCounters; ++i)
       if (shown_.counts[i] > 0)
-        counters.push_back(
-            fmt::format("{}: {} (ringscope stats --explain {})", Name(static_cast<LossCounter>(i)),
-                        WithCommas(shown_.counts[i]), Name(static_cast<LossCounter>(i))));
+        counters.push_back(fmt::format(
+            "{}: {} (ringscope stats --explain {}){}", Name(static_cast<LossCounter>(i)),
+            WithCommas(shown_.counts[i]), Name(static_cast<LossCounter>(i)),
+            i == static_cast<size_t>(LossCounter::kFlushesFailed) ? MissedText() : ""));
     PrintList("Counters of lost data", counters, "counter",
               [](const std::string& text) { return text; });
+  }
+
+  /// "; not acknowledged by producer 2 'beta'"
+  std::string MissedText() const {
+    std::vector<std::string> names;
+    for (const auto& [producer, times] : shown_.report.missed_flushes)
+      names.push_back(ProducerText(producer, notes_.ProducerOf({producer, WriterId{1}})));
+    return names.empty() ? "" : "; not acknowledged by " + Joined(names);
   }
 
   void PrintState() {
@@ -460,9 +502,13 @@ class GapsText {
     PrintList("Lost by the kernel's ftrace, not by a buffer", shown_.report.ftrace, "CPU",
               [&](const FtraceCpuLosses& cpu) {
                 return fmt::format(
-                    "CPU {}: {} of {} report a loss; overrun {}, commit overrun {}, dropped events "
-                    "{}",
+                    "CPU {}: {} of {} report a loss{}; overrun {}, commit overrun {}, dropped "
+                    "events {}",
                     cpu.cpu, WithCommas(cpu.bundles_after_loss), Count(cpu.bundles, "bundle"),
+                    cpu.first_loss_ns ? fmt::format(" before the events at {}",
+                                                    SpanText(notes_, cpu.first_loss_ns,
+                                                             cpu.last_loss_ns, " and up to "))
+                                      : "",
                     number(cpu.overrun), number(cpu.commit_overrun), number(cpu.dropped_events));
               });
   }
@@ -470,11 +516,14 @@ class GapsText {
   void PrintStale(uint64_t stale_ns) {
     PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {
-                return fmt::format("{}, buffer {}: {} ({}), by up to {} in chunk #{}",
-                                   notes_.NameOf(stale.sequence), Raw(stale.buffer),
-                                   Count(stale.stale, "packet"),
-                                   ShareText(stale.stale, stale.packets),
-                                   HumanDuration(stale.longest_ns), stale.longest_chunk);
+                return fmt::format(
+                    "{}, buffer {}: {} ({}), by up to {} in chunk #{}: its event{} of "
+                    "{} was committed at {}",
+                    notes_.NameOf(stale.sequence), Raw(stale.buffer), Count(stale.stale, "packet"),
+                    ShareText(stale.stale, stale.packets), HumanDuration(stale.longest_ns),
+                    stale.longest_chunk, stale.cpu ? fmt::format(" on CPU {}", *stale.cpu) : "",
+                    TimeText(notes_, stale.event_ns),
+                    TimeText(notes_, stale.event_ns + stale.longest_ns));
               });
   }
 
@@ -482,7 +531,7 @@ class GapsText {
   void PrintPending() {
     constexpr std::pair<Fate, const char*> kReasons[] = {
         {Fate::kReadable, "still in the buffer; one more read would return them"},
-        {Fate::kIncomplete, "not completed by their writers; a flush would help"},
+        {Fate::kIncomplete, ""},
         {Fate::kFolded, "overwritten, but folded into a state (ProtoVM)"},
         {Fate::kMoved, "moved into a clone, which took their buffer over"},
         {Fate::kReadBefore, "read by the session itself, before the clone was made"}};
@@ -490,7 +539,22 @@ class GapsText {
     for (const auto& [fate, why] : kReasons) {
       FateCount count;
       for (const SequenceGaps* sequence : shown_.sequences) count += sequence->by_fate[fate];
-      if (count.packets > 0) text += fmt::format("  {}: {}\n", PacketsText(count), why);
+      const auto add = [&](const FateCount& some, const char* reason) {
+        if (some.packets > 0)
+          text += Wrap(fmt::format("{}: {}", PacketsText(some), reason), 2) + "\n";
+      };
+      if (fate != Fate::kIncomplete) {
+        add(count, why);
+        continue;
+      }
+      FateCount scraped;
+      for (const SequenceGaps* sequence : shown_.sequences) scraped += sequence->scraped;
+      count.packets -= scraped.packets;
+      count.bytes -= scraped.bytes;
+      add(scraped,
+          "their writers had not finished them when the service scraped their chunks; no flush "
+          "helps");
+      add(count, "their writers did not commit the rest; a flush helps if it was written");
     }
     if (text.empty()) return;
     out_.Heading("Not lost, but not read either");

@@ -95,12 +95,30 @@ std::string AbortText(const AbortFacts& abort) {
                      fmt::arg("full", abort.full ? FullText(*abort.full) : ""));
 }
 
+/// "1.0 ms after " in front of what happened earlier; empty: not known.
+std::string AfterText(const LogMoment& later, const LogMoment& earlier) {
+  if (!later.time_ns || !earlier.time_ns || *later.time_ns < *earlier.time_ns) return "after ";
+  return HumanDuration(*later.time_ns - *earlier.time_ns) + " after ";
+}
+
+/// How the wait at a chunk went: "2 read passes stopped at it, it was overwritten in record 12 (20
+/// ms), and its patch came in record 14 (21 ms), 1.0 ms after that".
+std::string WaitText(const Stall& stall, const SessionNotes& notes) {
+  return fmt::format(
+      "{} stopped at it, it was {} in {}, and its patch {}", Count(stall.passes, "read pass"),
+      stall.end == StallEnd::kCloned ? "taken for a clone" : "overwritten",
+      MomentText(notes, stall.ended),
+      stall.patched ? fmt::format("came in {}, {}that", MomentText(notes, *stall.patched),
+                                  AfterText(*stall.patched, stall.ended))
+                    : "is not in the log");
+}
+
 std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes& notes) {
   const char* text = "{packets} broken by the patch in {at}";
-  if (blame.cause == Cause::kNeverPatched) {
-    text = "chunk {chunk} of {sequence} waits for a patch since {at}";
+  if (blame.cause == Cause::kAwaitedPatch) {
+    text = "chunk {chunk} of {sequence} waited for a patch from {at} on: {wait}";
   } else if (blame.cause == Cause::kBehindStall) {
-    text = "{packets} after chunk {chunk}, which waits for a patch since {at}";
+    text = "{packets} after chunk {chunk}, which waited for a patch from {at} on: {wait}";
   } else if (blame.cause == Cause::kWrongPatch) {
     text = "{packets} by the patch in {at}";
   } else if (blame.cause == Cause::kAlreadyConsumed) {
@@ -113,6 +131,7 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       fmt::runtime(text),
       fmt::arg("chunk", blame.chunk ? fmt::format("#{}", Raw(blame.chunk->chunk)) : "?"),
       fmt::arg("packets", Count(blame.count.packets, "packet")),
+      fmt::arg("wait", blame.stall ? WaitText(*blame.stall, notes) : "it was overwritten"),
       fmt::arg("at", MomentText(notes, blame.at)),
       fmt::arg("sequence", notes.NameOf(gap.sequence)));
 }
@@ -228,8 +247,8 @@ std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk,
 std::string RemediesText(const Gap& gap) {
   const GapRemedies& remedies = gap.remedies;
   if (remedies.no_size_helps)
-    return "no buffer size or read period helps: the sequence would still wait at the chunk that "
-           "lacks its patch; find out why its writer never sent the patch";
+    return "no buffer size or read period helps, as the patch is not in the log: find out why its "
+           "writer did not send it";
   if (remedies.larger_smb)
     return kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason));
   if (!remedies.buffer_size && !remedies.flush && Has(gap, Cause::kAlreadyConsumed))
@@ -239,6 +258,11 @@ std::string RemediesText(const Gap& gap) {
 }
 
 std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
+  if (stall.patched)
+    return fmt::format(
+        "waited for a patch of chunk #{}, committed at {}: it came at {}, {}the clone",
+        Raw(stall.at->chunk), MomentText(notes, stall.since),
+        TimeText(notes, stall.patched->time_ns), AfterText(*stall.patched, stall.cloned));
   if (stall.cause == Cause::kUnknown)
     return "in the buffer; the engine does not report what they wait for";
   if (!stall.at) return "in the buffer, but a read would abandon them";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
@@ -21,34 +22,37 @@ constexpr size_t kNamed = 3;
 /// Sums over all buffers of a session.
 struct SessionSums {
   LedgerTotals totals;
+  /// Without what writers dropped: each mark of it stands for an unknown number of packets.
+  FateCount lost, written;
+  uint64_t places = 0;      // at which writers dropped packets
+  uint64_t dropped_ns = 0;  // the longest time that a writer of these found no chunk, up to
   FateCount unusable;
   std::vector<const SequenceGaps*> sequences;
   std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
   uint64_t missing_chunks = 0;
-  uint64_t losses_by_flag = 0;  // that nothing but a producer's own flag shows
 
   const BufferGaps* worst = nullptr;  // the buffer that lost most; nullptr: none lost any
-
-  /// Whether writers dropped packets that nobody counts: all after an aborted one, until they find
-  /// a chunk again.
-  bool has_uncounted() const {
-    return totals[Fate::kWriterDropped].packets > 0 || losses_by_flag > 0;
-  }
 
   explicit SessionSums(const GapReport& report) {
     for (const BufferGaps& buffer : report.buffers) {
       totals += buffer.totals;
-      const uint64_t lost = buffer.totals.lost().packets;
-      if (lost > (worst == nullptr ? 0 : worst->totals.lost().packets)) worst = &buffer;
+      if (buffer.totals.lost().packets > (worst == nullptr ? 0 : worst->totals.lost().packets))
+        worst = &buffer;
       for (const SequenceGaps& sequence : buffer.sequences) {
         sequences.push_back(&sequence);
         unusable += sequence.unusable.count;
         missing_chunks += sequence.missing_chunks;
-        losses_by_flag += sequence.losses_by_flag();
+        places += sequence.losses_by_flag();
+        dropped_ns = std::max(dropped_ns, sequence.dropped_ns);
         for (const Gap& gap : sequence.gaps)
           for (const CauseCount& cause : gap.causes) Add(cause);
       }
     }
+    const FateCount dropped = totals[Fate::kWriterDropped];
+    places += dropped.packets;
+    lost = totals.lost() - dropped;
+    written = totals.written - dropped;
+    std::erase_if(causes, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
     std::ranges::stable_sort(causes, std::ranges::greater(),
                              [](const CauseCount& cause) { return cause.count.packets; });
   }
@@ -116,32 +120,27 @@ std::string LeftText(const SessionSums& sums, const ReplayOutcome& outcome) {
       HumanDuration(outcome.duration_ns()), OfBuffer(outcome, sums.worst->id));
 }
 
+/// "at 12 places, because they found no free chunk in the shared memory, for up to 1.25 s; how many
+/// is not known"
+std::string DroppedText(const SessionSums& sums) {
+  if (sums.places == 0) return "";
+  return fmt::format(
+      "at {}, because they found no space in the shared memory{}; how many is not known",
+      Count(sums.places, "place"),
+      sums.dropped_ns == 0 ? "" : fmt::format(", for up to {}", HumanDuration(sums.dropped_ns)));
+}
+
 std::string LostHeadline(const SessionSums& sums, const ReplayOutcome& outcome) {
   if (const std::string left = LeftText(sums, outcome); !left.empty()) return left + ".";
-  const uint64_t lost = sums.totals.lost().packets;
-  return fmt::format("{}{} {} lost.", sums.has_uncounted() ? "At least " : "",
-                     PacketShare(lost, sums.totals.written.packets), Was(lost));
+  const uint64_t lost = sums.lost.packets;
+  if (lost == 0) return fmt::format("Writers dropped packets {}.", DroppedText(sums));
+  return fmt::format("{} {} lost.", PacketShare(lost, sums.written.packets), Was(lost));
 }
 std::string WaitingHeadline(uint64_t waiting) {
   return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
                      waiting == 1 ? "s" : "", Is(waiting));
 }
-std::string SignsHeadline(const SessionSums& sums) {
-  if (sums.losses_by_flag > 0)
-    return "No packet of the log was lost, but producers report losses of their own.";
-  return "No packet of the log was lost, but more may be missing.";
-}
-
-/// What the counts lack.
-std::string UncountedText(const SessionSums& sums) {
-  std::vector<std::string> parts;
-  if (sums.totals[Fate::kWriterDropped].packets > 0)
-    parts.emplace_back("what writers dropped after an aborted packet");
-  if (sums.losses_by_flag > 0)
-    parts.push_back(fmt::format("what was lost before {} that their producers flag themselves",
-                                Count(sums.losses_by_flag, "packet")));
-  return Joined(parts, "; ");
-}
+constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
 
 /// Of a trace: what is not in the log.
 std::string LostBeforeText(const RecordingVerdict& verdict) {
@@ -149,10 +148,26 @@ std::string LostBeforeText(const RecordingVerdict& verdict) {
 }
 
 std::string LostText(const SessionSums& sums, bool with_packets) {
-  const FateCount lost = sums.totals.lost(), written = sums.totals.written;
-  return fmt::format("{}{}{} of {}", sums.has_uncounted() ? "at least " : "",
-                     with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
-                     HumanSize(lost.bytes), HumanSize(written.bytes));
+  return fmt::format(
+      "{}{} of {}", with_packets ? PacketShare(sums.lost.packets, sums.written.packets) + ", " : "",
+      HumanSize(sums.lost.bytes), HumanSize(sums.written.bytes));
+}
+
+/// The reason that the looks at the shared memory show most often.
+std::string WhyDroppedText(const SessionSums& sums) {
+  constexpr std::array kReasons = {
+      "the shared memory was full; the log does not show why",
+      "a packet was larger than the shared memory",
+      "the producer wrote a burst that its shared memory does not hold",
+      "the shared memory was full while the service was blocked",
+      "the producer's writers held all chunks of the shared memory",
+      "the producer held complete chunks back",
+      "the service was late to free chunks of the shared memory"};
+  std::array<uint64_t, kReasons.size()> places{};
+  for (const SequenceGaps* sequence : sums.sequences)
+    for (const Gap& gap : sequence->gaps)
+      if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
+  return kReasons.at(static_cast<size_t>(std::ranges::max_element(places) - places.begin()));
 }
 
 std::string WhyText(const SessionSums& sums) {
@@ -164,17 +179,53 @@ std::string WhyText(const SessionSums& sums) {
   return Joined(parts, "; ");
 }
 
-/// The sequences that lost most.
+/// The sequences that lost most packets, or else at most places.
 std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
-  const uint64_t lost = sums.totals.lost().packets;
+  const bool by_places = sums.lost.packets == 0;
+  const auto lost_by = [&](const SequenceGaps* each) {
+    const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
+    return by_places ? dropped + each->losses_by_flag() : each->lost().packets - dropped;
+  };
   std::vector<const SequenceGaps*> losers = sums.sequences;
-  std::erase_if(losers, [](const SequenceGaps* each) { return each->lost().packets == 0; });
-  std::ranges::stable_sort(losers, std::ranges::greater(),
-                           [](const SequenceGaps* each) { return each->lost().packets; });
+  std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
+  std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
+  std::set<SequenceKey> named;
   return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
-    return fmt::format("{} {}", ShareText(each->lost().packets, lost),
-                       notes.NameOf(each->sequence));
+    // One that writes into several buffers is told apart by them.
+    const bool is_named = !named.insert(each->sequence).second ||
+                          std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
+    return fmt::format("{} {}{}",
+                       ShareText(lost_by(each), by_places ? sums.places : sums.lost.packets),
+                       notes.NameOf(each->sequence),
+                       is_named ? fmt::format(" in buffer {}", Raw(each->buffer)) : "");
   }));
+}
+
+/// The packets that were committed long after their time, and when.
+std::string StaleText(const GapReport& report, const SessionNotes& notes) {
+  if (report.stale.empty()) return "";
+  uint64_t packets = 0;
+  for (const StaleSequence& stale : report.stale) packets += stale.stale;
+  const StaleSequence& worst =
+      *std::ranges::max_element(report.stale, {}, &StaleSequence::longest_ns);
+  return fmt::format(
+      "{} committed up to {} late: an event{} of {}, in {}, came at {}. The UI shows a huge gap.",
+      packets == 1 ? "1 packet was" : Count(packets, "packet") + " were",
+      HumanDuration(worst.longest_ns), worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "",
+      TimeText(notes, worst.event_ns), notes.NameOf(worst.sequence),
+      TimeText(notes, worst.event_ns + worst.longest_ns));
+}
+
+/// "2 were made, and may have other packets: gaps --clone 1"
+std::string ClonesText(const ReplayOutcome& outcome) {
+  uint64_t made = 0, first = 0;
+  for (const CloneFacts& clone : outcome.clones) {
+    if (clone.failed) continue;
+    if (made++ == 0) first = clone.clone;
+  }
+  if (made == 0 || outcome.clone) return "";
+  return fmt::format("{} made, and may have other packets: ringscope gaps --clone {}",
+                     made == 1 ? "1 was" : WithCommas(made) + " were", first);
 }
 
 /// For whose commits packets were overwritten.
@@ -272,7 +323,7 @@ std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
                 const RemedyList& remedies) {
   const SessionSums sums(report);
-  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t lost = sums.lost.packets + sums.places;
   const uint64_t read = sums.totals[Fate::kRead].packets;
   const uint64_t unusable = sums.unusable.packets;
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
@@ -303,30 +354,37 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.headline = LostBeforeText(*before);
   } else if (!signs.empty()) {
     answer.severity = Harm::kWarning;
-    answer.headline = SignsHeadline(sums);
+    answer.headline = kSignsHeadline;
   } else {
     answer.headline = NothingLostText(sums, outcome.reads);
   }
   if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
     answer.Add("Before", LostBeforeText(*before));
   answer.Add("Session", SessionText(outcome));
-  if (lost > 0) {
+  if (sums.lost.packets > 0) {
     // The headline may have the packets already.
     answer.Add("Lost",
                LostText(sums, answer.severity == Harm::kError || !LeftText(sums, outcome).empty()));
     answer.Add("Why", WhyText(sums));
     answer.Add("Over time", OverTimeText(report.over_time, outcome));
+  } else if (sums.places > 0) {
+    answer.Add("Why", WhyDroppedText(sums));
+  }
+  if (lost > 0) {
     answer.Add("Lost by", LosersText(sums, notes));
     answer.Add("Evicted by", EvictorsText(report, notes));
   }
-  answer.Add("Not counted", UncountedText(sums));
+  if (sums.lost.packets > 0 && sums.places > 0)
+    answer.Add("Dropped", fmt::format("more, by their writers, {}", DroppedText(sums)));
   answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
   answer.Add("Stalled", WaitingText(sums, notes));
   if (of_unusable == Harm::kDataLoss)
     answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
                                        "was lost",
                                        WithCommas(unusable), Count(read, "packet")));
+  answer.Add("Late", StaleText(report, notes));
   answer.Add("More hints", signs);
+  answer.Add("Clones", ClonesText(outcome));
   for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Change", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
   return answer;
@@ -361,13 +419,25 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     finding.weight = weight;
     return finding;
   };
-  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t lost = sums.lost.packets + sums.places;
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
   const std::string signs = SignsText(report, sums);
+  for (const CounterRise& rise : report.counted) {
+    const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
+    if (rise.reason == CountReason::kRepeated && buffer != outcome.buffers.end())
+      facts.buffers[buffer->index].harmless_recommits += rise.amount;
+  }
+  for (const auto& [producer, times] : report.missed_flushes)
+    facts.missed_flushes.push_back(
+        fmt::format("{} ({})", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}})),
+                    Count(times, "time")));
+  if (const std::string late = StaleText(report, notes); !late.empty())
+    add("log.stale", late, report.stale.size());
   if (lost > 0) {
     Finding& finding = add("log.lost", LostHeadline(sums, outcome), lost);
     finding.where = "by sequence: " + LosersText(sums, notes);
-    finding.cause = fmt::format("What became of them: {}.", WhyText(sums));
+    finding.cause = sums.lost.packets > 0 ? fmt::format("What became of them: {}.", WhyText(sums))
+                                          : WhyDroppedText(sums);
     const std::vector<std::string> texts = RemedyTexts(remedies, notes);
     if (!texts.empty()) finding.remedy = Joined(texts, " ");
     finding.changes = std::move(changes);
@@ -376,8 +446,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
   const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
   if (lost == 0 && waiting == 0 && !signs.empty())
-    add("log.signs", before != nullptr ? LostBeforeText(*before) : SignsHeadline(sums), 0).proof =
-        signs;
+    add("log.signs", before != nullptr ? LostBeforeText(*before) : kSignsHeadline, 0).proof = signs;
   facts.answer = AnswerOf(report, outcome, notes, remedies);
   return facts;
 }

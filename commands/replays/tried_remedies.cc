@@ -43,9 +43,8 @@ constexpr std::array kRemedyTexts = {
     "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} can be used, for {more} "
     "more "
     "written ({formula}).",
-    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}): {concerned} "
-    "{was} "
-    "aborted.",
+    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}), as its writers "
+    "found no space at {places}.",
 };
 static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
 constexpr const char* kPolicyEstimate =
@@ -161,8 +160,7 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
                                  ? std::to_string(Raw(*remedy.producer))
                                  : Printable(producer)),
         fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
-        fmt::arg("formula", remedy.formula),
-        fmt::arg("was", remedy.concerned == 1 ? "was" : "were"),
+        fmt::arg("formula", remedy.formula), fmt::arg("places", Count(remedy.concerned, "place")),
         fmt::arg("usable", WithCommas(clear.usable)),
         fmt::arg("left", Count(clear.packets, "packet")),
         fmt::arg("more", HumanSize(clear.more_bytes)),

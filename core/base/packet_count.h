@@ -14,6 +14,9 @@ struct PacketCount {
     packets += other.packets, bytes += other.bytes;
     return *this;
   }
+  friend PacketCount operator-(const PacketCount& all, const PacketCount& part) {
+    return {all.packets - part.packets, all.bytes - part.bytes};
+  }
   friend bool operator==(const PacketCount&, const PacketCount&) = default;
 };
 

@@ -134,7 +134,8 @@ void ExamineFlushes(Examiner& examiner) {
         "flush.failed",
         fmt::format("{} of {} {} not acknowledged in time.", WithCommas(failed),
                     all == 1 ? std::string("1 flush") : WithCommas(all) + " flushes", Was(failed)),
-        {.cause = kCause,
+        {.where = examiner.replay == nullptr ? "" : Joined(examiner.replay->missed_flushes),
+         .cause = kCause,
          .proof = "flushes_failed of the service's statistics.",
          .remedy = fmt::format("A longer flush_timeout_ms (it is {} ms); look at the "
                                "producers that were late.",

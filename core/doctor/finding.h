@@ -96,7 +96,7 @@ struct ReplayedBuffer {
   BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::optional<ConfigChange> size;  // the size that it needs; absent: a larger one keeps no more
-  /// Re-commits that break the rules and that the buffer refused, where it lost no packet at all.
+  /// Re-commits that break the rules, refused by the buffer, which had all their packets.
   uint64_t harmless_recommits = 0;
 };
 /// Facts that the replay of a log has, and the trace that it makes has not.
@@ -104,6 +104,7 @@ struct ReplayFacts {
   std::optional<TimeSpan> session;             // absent: no record has a time
   std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
   std::vector<Finding> findings;               // what was lost, packet by packet
+  std::vector<std::string> missed_flushes;     // producers that did not acknowledge them
   Answer answer;                               // the losses in about ten lines
 };
 

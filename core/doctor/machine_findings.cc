@@ -1,5 +1,5 @@
-// Losses of each machine: by the kernel before the probes read its events, and by the clocks and the
-// sorter of trace processor.
+// Losses of each machine: by the kernel before the probes read its events, and by the clocks and
+// the sorter of trace processor.
 
 #include <fmt/format.h>
 

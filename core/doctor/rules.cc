@@ -40,6 +40,11 @@ constexpr std::array kRules = {
          "A replay of the log shows packets that were not read, as they or packets before them "
          "lack a patch or a chunk.",
          "Look at the writer that did not complete its packet: 'ringscope gaps' names it."},
+    Rule{"log.stale", Harm::kDataLoss, "Events were committed long after their time",
+         "Packets of the log were committed later than 5 s after their own time. In a ring they "
+         "stay "
+         "beside events that are much newer: the UI shows a huge gap between them.",
+         "flush_period_ms makes writers commit what they hold."},
     Rule{"log.signs", Harm::kWarning, "More may be missing than is known",
          "No packet of the log was lost in its buffers, but counters, flags or missing chunks show "
          "a loss.",

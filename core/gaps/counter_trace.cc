@@ -114,7 +114,7 @@ void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
 
 void CounterTrace::Add(CounterRise rise) {
   const auto counter = static_cast<size_t>(rise.counter);
-  counts_[counter] += rise.amount;
+  if (rise.reason != CountReason::kRepeated) counts_[counter] += rise.amount;
   if (listed_[counter] == limit_) return;
   ++listed_[counter];
   if (!rise.at.record) rise.at = now_;

@@ -42,6 +42,7 @@ enum class CountReason : uint8_t {
   kBrokenSize,      // a fragment's size is no number, or reaches beyond its chunk
   kTooLarge,        // a chunk is larger than the buffer allows
   kBadRecommit,     // a chunk was re-committed in a way that breaks the rules
+  kRepeated,        // likewise, but with nothing that is not known: harmless
   kChunkGone,       // a patch is for a chunk that is not in the buffer (any more)
   kOutOfBounds,     // a patch is for bytes outside its chunk
   kAborted,         // a writer aborted a packet
@@ -51,9 +52,9 @@ enum class CountReason : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<CountReason> = {
-    "unknown",      "fewer_fragments", "broken_size",    "too_large",
-    "bad_recommit", "chunk_gone",      "out_of_bounds",  "aborted",
-    "flagged",      "state_missing",   "flush_timed_out"};
+    "unknown",      "fewer_fragments", "broken_size",   "too_large",
+    "bad_recommit", "repeated",        "chunk_gone",    "out_of_bounds",
+    "aborted",      "flagged",         "state_missing", "flush_timed_out"};
 
 /// What made a counter go up.
 struct CounterRise {
@@ -87,6 +88,8 @@ class CounterTrace : public ReplayListener {
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnBufferEvent(const BufferEvent& event) override;
 
+  /// Before OnChunkDone: the buffer refused the chunk, and every packet in it was known.
+  void OnRepeatedCommit() { under_way_.reason = CountReason::kRepeated; }
   /// In place of OnPacket, for a valid packet whose facts are known already.
   void AddPacket(const SessionPacket& packet, const PacketFacts& facts);
   /// The sequences that count as dropped are complete with the log. Once.
@@ -94,7 +97,7 @@ class CounterTrace : public ReplayListener {
 
   /// In order of the log, but for dropped sequences, which are last.
   const std::vector<CounterRise>& rises() const { return rises_; }
-  /// Of all, listed or not, by LossCounter.
+  /// Of all that may be losses, listed or not, by LossCounter.
   const std::array<uint64_t, kLossCounters>& counts() const { return counts_; }
 
  private:

@@ -20,6 +20,8 @@ void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   counters_.OnRecord(op, moment);
   reported_.Add(op, moment);
   memory_.OnRecord(op, moment);
+  if (std::holds_alternative<Commit>(op.body)) return;
+  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
 }
 
 void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) {
@@ -87,6 +89,7 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
     report.evictors.push_back({evictors_.At(i).key, evictors_.At(i).value});
   std::ranges::stable_sort(report.evictors, std::ranges::greater(), &EvictorCount::packets);
   report.over_time = over_time_;
+  report.wrong_patches = std::move(wrong_patches_);
   counters_.Finish();
   report.counted = counters_.rises();
   report.counts = counters_.counts();
@@ -95,6 +98,8 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.from_trace = reported_.from_trace();
   report.ftrace = FtraceLossesOf(ftrace_);
   report.stale = stale_.Result();
+  flushes_.Finish();
+  report.missed_flushes = std::move(missed_flushes_);
   return report;
 }
 

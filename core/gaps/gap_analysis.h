@@ -13,6 +13,7 @@
 #include "core/gaps/gap_report.h"
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
+#include "core/log/flush_tracker.h"
 #include "core/session/buffer_event.h"
 #include "core/session/session.h"
 
@@ -36,6 +37,10 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override { last_ = account; }
+  void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
+    if (wrong_patches_.size() < kMaxSigns) wrong_patches_.push_back({buffer, chunk, now_});
+  }
+  void OnRepeatedCommit() override { counters_.OnRepeatedCommit(); }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
   /// The kind of the packet whose fate was reported last.
   uint32_t last_kind() const { return last_kind_; }
@@ -83,6 +88,13 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
+  std::map<ProducerId, uint64_t> missed_flushes_;
+  FlushTracker flushes_{[this](const FlushAccount& flush) {
+    if (flush.outcome != FlushOutcome::kFailed) return;
+    for (const FlushAccount::Answer& answer : flush.answers)
+      if (!answer.acknowledged) ++missed_flushes_[answer.producer];
+  }};
+  std::vector<WrongPatchAt> wrong_patches_;
   PacketAccount last_;
   std::string joined_;  // scratch
 };

@@ -74,6 +74,7 @@ void GapFinder::OnEvent(const BufferEvent& event) {
       written_by_[event.chunk.sequence] += event.outer_size;
       written_bytes_ += event.outer_size;
       Sequence& sequence = sequences_[event.chunk.sequence];
+      sequence.stalls.OnEvent(event);
       ++sequence.held;
       if (sequence.recommits) {
         sequence.taken_again = event.chunk.chunk;
@@ -84,6 +85,7 @@ void GapFinder::OnEvent(const BufferEvent& event) {
     case Kind::kErased: {
       history_.AddErase();
       Sequence& sequence = sequences_[event.chunk.sequence];
+      sequence.stalls.OnEvent(event);
       if (sequence.held > 0 && --sequence.held == 0) {
         sequence.emptied = ++emptied_;
         sequence.emptied_by_loss = event.erasure != Erasure::kConsumed;
@@ -91,8 +93,20 @@ void GapFinder::OnEvent(const BufferEvent& event) {
       break;
     }
     case Kind::kDiscarded:
-      if (event.discard == DiscardReason::kSealed || event.discard == DiscardReason::kFull)
+      if (event.discard <= DiscardReason::kTooLarge)  // sealed, full, too large
         history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
+      break;
+    case Kind::kRewritten:
+    case Kind::kPatched:
+    case Kind::kStalled:
+      sequences_[event.chunk.sequence].stalls.OnEvent(event);
+      break;
+    case Kind::kPatchMissed:
+      if (event.miss == PatchMiss::kNoSuchChunk && !event.sent->more) {
+        const BufferHistory::Entry* entry = history_.Find(event.chunk);
+        sequences_[event.chunk.sequence].stalls.OnLatePatch(
+            event.chunk, event.at, entry == nullptr ? 0 : history_.bytes() - entry->start);
+      }
       break;
     default:
       break;
@@ -102,7 +116,15 @@ void GapFinder::OnEvent(const BufferEvent& event) {
 void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
   under_way_ = &commit;
   Sequence& sequence = sequences_[commit.sequence];
-  if (abort) sequence.abort = abort;
+  if (sequence.dropping_since_ns && now_.time_ns)
+    sequence.report.dropped_ns +=
+        *now_.time_ns - std::min(*now_.time_ns, *sequence.dropping_since_ns);
+  sequence.dropping_since_ns.reset();
+  if (abort) {
+    sequence.abort = abort;
+    // A packet larger than the memory does not find space whenever it is written.
+    if (abort->reason != AbortReason::kLargePacket) sequence.dropping_since_ns = now_.time_ns;
+  }
   const uint64_t id = sequence.ids.Of(commit.chunk);
   NoteIds(sequence, id);
   sequence.ids.AddNumber(id);
@@ -154,6 +176,8 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   const FateCount count{1, account.size};
   sequence.report.by_fate[account.fate] += count;
   if (account.own_fault) sequence.report.own_fault += count;
+  if (account.cause == Cause::kScraped) sequence.report.scraped += count;
+  sequence.stalls.OnPacketFate(account);
   if (account.fate == Fate::kRead) {
     sequence.track.AddKept(
         account, GapTrack::Kind::kRead,
@@ -238,8 +262,9 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
              Gap::kMaxBlamed);
   if (account.fate == Fate::kOverwritten) {
     FillEvicted(index, account);
-  } else if (IsFull(account.cause)) {
-    open.filled = open.counts_needed = true;
+  } else if (IsFull(account.cause) || account.cause == Cause::kTooLarge) {
+    open.counts_needed = true;
+    open.filled |= IsFull(account.cause);
     const BufferHistory::Entry* entry = history_.Find(last);
     open.needed = std::max(open.needed, entry == nullptr ? history_.bytes() : entry->end());
   }
@@ -356,7 +381,7 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
       continue;
     }
     OpenGap& open = gaps_[run.detail];
-    FinishGap(open);
+    FinishGap(sequence, open);
     const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
     const bool reported =
         is_read && std::ranges::binary_search(sequence.by_producer, runs[i + 1].first);
@@ -377,6 +402,7 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
     result.gaps.push_back(std::move(open.gap));
   }
   FindMissing(sequence, result);
+  result.stalls = std::move(sequence.stalls);
   return result;
 }
 
@@ -416,7 +442,7 @@ void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
   });
 }
 
-void GapFinder::FinishGap(OpenGap& open) {
+void GapFinder::FinishGap(const Sequence& sequence, OpenGap& open) {
   std::ranges::stable_sort(open.gap.evicted_by, std::ranges::greater(), &EvictorCount::packets);
   SortBySize(open.gap.causes);
   std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
@@ -426,6 +452,9 @@ void GapFinder::FinishGap(OpenGap& open) {
   std::ranges::stable_sort(open.gap.blamed, {}, [](const GapBlame& blame) {
     return std::pair(blame.at.record, blame.cause);
   });
+  for (GapBlame& blame : open.gap.blamed)
+    if (blame.cause == Cause::kAwaitedPatch || blame.cause == Cause::kBehindStall)
+      if (const Stall* stall = sequence.stalls.FindLossy(*blame.chunk)) blame.stall = *stall;
   AddRemedies(open);
 }
 
@@ -459,15 +488,21 @@ std::optional<SequenceKey> GapFinder::SequenceToSeparate(const OpenGap& open) {
 void GapFinder::AddRemedies(OpenGap& open) {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
+  for (const GapBlame& blame : gap.blamed) {
+    if (blame.cause != Cause::kAwaitedPatch && blame.cause != Cause::kBehindStall) continue;
+    remedies.no_size_helps |= !blame.stall || !blame.stall->patched;
+    if (!blame.stall || blame.stall->held_size == 0) continue;
+    open.needed = std::max(open.needed, blame.stall->held_size);
+    open.counts_needed = true;
+  }
   if (open.counts_needed) {
     // A ring that wraps may leave nearly as much as its largest chunk unused.
-    const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
+    const uint64_t size = open.needed + (open.filled ? 0 : history_.largest());
     remedies.buffer_size = PagesUp(size);
     remedies.held_size = open.needed;
   }
   if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
   remedies.separate = SequenceToSeparate(open);
-  remedies.no_size_helps = Has(gap, Cause::kNeverPatched) || Has(gap, Cause::kBehindStall);
   if (remedies.no_size_helps) {
     remedies.buffer_size.reset();
     remedies.read_period_ns.reset();

@@ -76,12 +76,14 @@ class GapFinder {
     IntervalSet folded;                        // chunks in which packets begin that programs folded
     std::vector<GapTrack::Point> by_producer;  // packets that the producer itself flagged
     size_t held = 0;                           // chunks in the buffer
-    uint64_t emptied = 0;                // number of the last time that it had none left; 0: never
-    bool emptied_by_loss = false;        // the last one was evicted
-    std::optional<AbortFacts> abort;     // the last one
-    bool recommits = false;              // the chunk under way was committed before
-    std::optional<ChunkId> taken_again;  // the last chunk that entered the buffer again
-    bool readmitted = false;             // it did so as a chunk read in part
+    uint64_t emptied = 0;             // number of the last time that it had none left; 0: never
+    bool emptied_by_loss = false;     // the last one was evicted
+    std::optional<AbortFacts> abort;  // the last one
+    std::optional<uint64_t> dropping_since_ns;  // its commit: no chunk followed yet
+    bool recommits = false;                     // the chunk under way was committed before
+    std::optional<ChunkId> taken_again;         // the last chunk that entered the buffer again
+    bool readmitted = false;                    // it did so as a chunk read in part
+    SequenceStalls stalls;
     // Incremental state.
     bool any_read = false;
     IncrementalState state;
@@ -103,7 +105,7 @@ class GapFinder {
   void FillEvicted(uint32_t index, const PacketAccount& account);
   static void Merge(OpenGap& open, const OpenGap& other);
   SequenceGaps FinishSequence(SequenceKey key, Sequence& sequence);
-  void FinishGap(OpenGap& open);
+  void FinishGap(const Sequence& sequence, OpenGap& open);
   void FindMissing(const Sequence& sequence, SequenceGaps& result) const;
   const std::vector<SequenceShare>& FilledBy();
   std::optional<SequenceKey> SequenceToSeparate(const OpenGap& open);

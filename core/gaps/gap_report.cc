@@ -72,6 +72,8 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
     losses.cpu = static_cast<uint32_t>(number);
     losses.bundles = cpu.bundles;
     losses.bundles_after_loss = cpu.bundles_after_loss;
+    losses.first_loss_ns = cpu.first_loss_ns;
+    losses.last_loss_ns = cpu.last_loss_ns;
     const bool has_end = std::any_of(cpu.counters.begin(), cpu.counters.end(),
                                      [](const FtracePhases& phases) { return phases.end; });
     if (has_end) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
+#include "core/gaps/stalls.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/loss_timeline.h"
 #include "core/ledger/reported_losses.h"
@@ -125,7 +127,7 @@ struct GapRemedies {
   std::optional<SequenceKey> separate;
   bool flush = false;       // the writer did not finish in time
   bool larger_smb = false;  // the writer had no space for the packet
-  /// Some of the packets wait for a patch that is not in the log, however large the buffer is.
+  /// Some of the packets waited for a patch that is not in the log, however large the buffer is.
   bool no_size_helps = false;
 };
 
@@ -135,6 +137,7 @@ struct GapBlame {
   std::optional<ChunkName> chunk;  // that lacks the patch, or left the buffer before
   LogMoment at;                    // its commit; its read or eviction; the wrong patch
   FateCount count;
+  std::optional<Stall> stall = {};  // at that chunk
 
   auto key() const { return std::tie(cause, chunk, at); }
 };
@@ -211,8 +214,17 @@ struct MissingChunks {
 struct OpenStall {
   FateCount count;  // packets that wait
   Cause cause = Cause::kBehindGivenUp;
-  std::optional<ChunkName> at;  // the chunk at which it waits
-  LogMoment since;              // its commit
+  std::optional<ChunkName> at;       // the chunk at which it waits
+  LogMoment since;                   // its commit
+  std::optional<LogMoment> patched;  // its patch came after the clone that was replayed, at
+  LogMoment cloned;
+};
+
+/// A patch that changed a fragment which its writer had completed, or broke the chunk.
+struct WrongPatchAt {
+  BufferId buffer{};
+  ChunkName chunk;
+  LogMoment at;
 };
 
 /// Why a packet is flagged though nothing is missing before it.
@@ -254,6 +266,9 @@ struct SequenceGaps {
   uint32_t producer_bits = 0;      // the bits of these flags
   uint64_t missing_chunks = 0;     // ids that no record commits
   uint64_t first_chunk = 0;        // lowest id in the log, unwrapped
+  uint64_t dropped_ns = 0;         // between chunks with an aborted packet and their next ones
+  FateCount scraped;               // incomplete: not finished when their chunk was scraped
+  SequenceStalls stalls;
 
   std::vector<Gap> gaps;       // in order
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
@@ -290,6 +305,8 @@ struct FtraceCpuLosses {
   uint32_t cpu = 0;
   uint64_t bundles = 0;             // FtraceEventBundles read
   uint64_t bundles_after_loss = 0;  // of these, those that report that events before them were lost
+  std::optional<uint64_t> first_loss_ns;  // of the first event in these, BOOTTIME
+  std::optional<uint64_t> last_loss_ns;
   // FtraceStats of the session's end less those of its start: events.
   std::optional<uint64_t> overrun;
   std::optional<uint64_t> commit_overrun;
@@ -310,6 +327,8 @@ struct GapReport {
   LossTimeline over_time;              // by the commits of the packets that have times
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
+  std::map<ProducerId, uint64_t> missed_flushes;  // those that failed without its acknowledgement
+  std::vector<WrongPatchAt> wrong_patches;        // at most GapAnalysis::kMaxSigns
   std::vector<CounterRise> counted;
   std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;

@@ -125,8 +125,8 @@ class MemoryPicture {
   std::vector<Page> pages_;
 };
 
-// The changes from one picture of a memory to the next are the `pages` of a SharedMemoryLook: runs of
-// pages with the same bitmap. formats/log/commit_log.md has the specification.
+// The changes from one picture of a memory to the next are the `pages` of a SharedMemoryLook: runs
+// of pages with the same bitmap. formats/log/commit_log.md has the specification.
 
 /// Appends the changes that turn `before` into `now`, which has as many pages.
 void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::string& out);

@@ -1,5 +1,8 @@
 #include "core/gaps/stale_packets.h"
 
+#include "core/perfetto/fields.h"
+#include "core/trace/ftrace_counters.h"
+
 namespace ringscope {
 
 void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,
@@ -25,8 +28,11 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
     if (!begins || fragment.size == 0) continue;
     const WrittenCommit::PacketBeginning& packet = written.PacketAt(i);
     if (visit) visit(i, packet.facts, packet.content, packet.bytes);
-    const std::optional<uint64_t> time =
-        sequence.clocks.TimeOf(packet.facts, packet.bytes, clocks_);
+    std::optional<uint64_t> time = sequence.clocks.TimeOf(packet.facts, packet.bytes, clocks_);
+    const std::optional<FtraceMoment> event =
+        packet.facts.content == proto::TracePacket::kFtraceEvents ? FirstFtraceEvent(packet.content)
+                                                                  : std::nullopt;
+    if (event) time = event->time_ns;
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;
     ++result.packets;
@@ -35,6 +41,8 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
     if (delay <= result.longest_ns) continue;
     result.longest_ns = delay;
     result.longest_chunk = Raw(commit.chunk);
+    result.event_ns = *time;
+    result.cpu = event ? event->cpu : std::nullopt;
   }
   sequence.fragments = std::max(sequence.fragments, fragments.size());
 }

@@ -24,10 +24,13 @@ struct StaleSequence {
   uint64_t packets = 0;  // with a time that is known
   uint64_t stale = 0;    // of these, committed later than the limit
   uint64_t longest_ns = 0;
-  uint64_t longest_chunk = 0;  // id of the chunk with the packet that waited longest
+  uint64_t longest_chunk = 0;        // id of the chunk with the packet that waited longest
+  uint64_t event_ns = 0;             // the time of that packet, or of its oldest event of ftrace
+  std::optional<uint32_t> cpu = {};  // of that event
 };
 
-/// Compares the packets' own times with those of their commits. Memory: O(sequences).
+/// Compares the packets' own times, or those of their events of ftrace, with those of their
+/// commits. Memory: O(sequences).
 class StalePackets {
  public:
   /// @param limit_ns how much later a commit may be

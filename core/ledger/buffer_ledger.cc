@@ -65,9 +65,18 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
       arrival.record.blocked_by = {commit.sequence, IdOf(*blocking)};
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
-  if (outcome_ == Outcome::kRefused)
+  if (outcome_ == Outcome::kRefused) {
+    // What its writer adds to a scraped chunk is lost with the chunk.
+    if (refusal_.cause == Cause::kAlreadyConsumed && arrival.record.evicted_for)
+      refusal_ = {.fate = Fate::kOverwritten,
+                  .cause = Cause::kEvicted,
+                  .culprit = arrival.record.evicted_for};
+    packets_.LoseRefused(arrival, refusal_);
+    if (!arrival.is_new && !arrival.differs && arrival.known >= written.chunk().fragments.size())
+      sink_.OnRepeatedCommit();
     Lose(commit.sequence, arrival.record, arrival.known, arrival.record.entries.size(), refusal_,
          commit.payload);
+  }
   packets_.End(arrival);
   if (committed) patch_stalls_.Remove(commit.sequence, arrival.record.id);  // if it was evicted
   NotePatchState(arrival.key, arrival.record);
@@ -102,14 +111,9 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
     case Kind::kPatchMissed: {
       const bool missed = event.kind == Kind::kPatchMissed;
       ChunkRecord* record = Find(event.chunk);
-      if (missed && event.miss == PatchMiss::kNoSuchChunk) {
-        const WrittenPackets::Sequence& sequence = packets_.SequenceOf(event.chunk.sequence);
-        if (!event.sent->more)
-          patch_stalls_.Remove(event.chunk.sequence, sequence.ids.Of(event.chunk.chunk));
-        return;
-      }
-      if (record == nullptr) return;
-      packets_.CheckPatches(*record, event.payload, *event.sent);
+      if (record == nullptr || (missed && event.miss == PatchMiss::kNoSuchChunk)) return;
+      if (packets_.CheckPatches(*record, event.payload, *event.sent))
+        sink_.OnWrongPatch(id_, event.chunk);
       if (!missed) {
         packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
         NotePatchState(event.chunk, *record);
@@ -141,6 +145,7 @@ void BufferLedger::OnErased(const BufferEvent& event) {
     case Erasure::kCleared: {
       // What a read consumed before, and did not return, it abandoned.
       const uint32_t consumed = reports_.abandoned ? 0 : event.payload_size - event.payload_avail;
+      record->evicted_for = event.by;
       size_t first = 0;
       while (first < all && record->entries[first].offset < consumed) ++first;
       lose(0, first, kUnreported);
@@ -309,6 +314,7 @@ void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
   PacketAccount& account = chain.account;
   account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
   Decide(account, loss, chain.violation);
+  if (account.cause == Cause::kBrokenChain && !chain.has_begin) account.cause = Cause::kNoBeginning;
   // What was not all there when a clone took the buffer over never will be, in either buffer.
   if (account.fate == Fate::kMoved && !chain.deliverable()) account.fate = Fate::kCut;
 }

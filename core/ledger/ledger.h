@@ -59,8 +59,8 @@ bool IsLoss(Fate fate);
 enum class Cause : uint8_t {
   kNone,             // read, readable, folded
   kEvicted,          // overwritten: `culprit` needed the space
-  kNeverPatched,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
-                     // lacked a patch that is not in the log
+  kAwaitedPatch,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
+                     // lacked a patch
   kBehindStall,      // likewise: its sequence waited at `waits_for`
   kSealed,           // discarded: a buffer that discards was full before
   kFull,             // discarded: this very chunk did not fit any more
@@ -74,9 +74,9 @@ enum class Cause : uint8_t {
   kAborted,          // writer_dropped
   kNeverCommitted,   // cut: a chunk of it is not in the log
   kNotInLog,         // cut: likewise, but the log itself reports that it is not complete there
-  kNoBeginning,      // cut: its writer's very first chunk continues a packet
+  kNoBeginning,      // cut: it continues a packet that no chunk before it begins
   kBeforeLog,        // cut: it began before the first chunk of its sequence in the log
-  kBrokenChain,      // cut: its neighbours in the sequence do not continue it
+  kBrokenChain,      // cut: the next chunk of the sequence does not continue it
   kReadGap,          // cut: abandoned at a gap in the chunk ids
   kGivenUp,          // cut: abandoned for another reason, see `loss_bit`
   kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
@@ -85,7 +85,8 @@ enum class Cause : uint8_t {
   kWaitsForChunk,    // stalled: the chunk after `waits_for` was not committed
   kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
   kBehindGivenUp,       // stalled: even a read would not return it, but abandon it
-  kUnfinished,          // incomplete
+  kUnfinished,          // incomplete: its writer did not commit the rest
+  kScraped,             // incomplete: its writer had not finished it when its chunk was scraped
   kRejected,            // invalid
   kTakenBySession,      // read_before
   kTransferred,         // moved: the buffer's config has transfer_on_clone
@@ -96,7 +97,7 @@ enum class Cause : uint8_t {
 template <>
 inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "evicted",
-                                                 "never_patched",
+                                                 "awaited_patch",
                                                  "behind_stall",
                                                  "sealed",
                                                  "full",
@@ -122,6 +123,7 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "waits_for_completion",
                                                  "after_abandoned",
                                                  "unfinished",
+                                                 "scraped",
                                                  "rejected",
                                                  "taken_by_session",
                                                  "transferred",
@@ -160,7 +162,7 @@ struct PacketAccount {
   /// Overwritten, folded: the commit that needed the space. Already consumed: the chunk of its
   /// sequence that left the buffer before.
   std::optional<ChunkName> culprit;
-  /// Stalled, never patched, behind a stall: the chunk at which its sequence waits.
+  /// Stalled, awaited patch, behind a stall: the chunk at which its sequence waits.
   std::optional<ChunkName> waits_for;
   /// When that which is to blame happened: the commit of `waits_for`; already consumed: the read,
   /// or the commit, with which `culprit` left the buffer; wrong patch, broken size: the patch.
@@ -178,6 +180,10 @@ class LedgerSink {
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
+  /// A patch changed a fragment that its writer had completed, or broke the chunk.
+  virtual void OnWrongPatch(BufferId, ChunkName) {}
+  /// The buffer refused a chunk that was committed before, and every packet in it was known.
+  virtual void OnRepeatedCommit() {}
   /// The chunk (its id unwrapped) left the buffer and is forgotten: nothing more is reported of the
   /// packets that are in it alone. Not called at the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
@@ -196,6 +202,12 @@ class LedgerSinks : public LedgerSink {
   }
   void OnDuplicate(const PacketAccount& account) override {
     for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
+  }
+  void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
+    for (LedgerSink* sink : sinks_) sink->OnWrongPatch(buffer, chunk);
+  }
+  void OnRepeatedCommit() override {
+    for (LedgerSink* sink : sinks_) sink->OnRepeatedCommit();
   }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
     for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);

@@ -48,7 +48,7 @@ void BufferLedger::BlameStall(PacketAccount& account) const {
   const PatchStalls::Blocking* own =
       patch_stalls_.FindIn(account.sequence, account.first_chunk, account.last_chunk);
   if (own != nullptr && (stalls_whole_chunks_ || account.in_fragments)) {
-    blame(*own, Cause::kNeverPatched);
+    blame(*own, Cause::kAwaitedPatch);
   } else if (behind) {
     const uint64_t id = packets_.FindSequence(account.sequence)->ids.Of(behind->chunk);
     if (const auto* chunk = patch_stalls_.FindIn(account.sequence, id, id))
@@ -215,7 +215,7 @@ void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
   PacketAccount account = packets_.AccountOf(sequence, record, record.entries.size() - 1);
   record.entries.back().state = State::kGone;
   account.fate = Fate::kIncomplete;
-  account.cause = Cause::kUnfinished;
+  account.cause = Cause::kScraped;
   account.decided = now_;
   packets_.count() += {1, account.size};
   Report(account);
@@ -261,7 +261,11 @@ void BufferLedger::FinishChain(ChainId id) {
       StallAccount(account, chain.abandoned_at_end);
     } else {
       account.fate = chain.back_closed ? Fate::kUnexplained : Fate::kIncomplete;
-      account.cause = chain.back_closed ? Cause::kUnknown : Cause::kUnfinished;
+      const ChunkRecord* last =
+          packets_.records().Find({account.sequence, IdOf(account.last_chunk)});
+      account.cause = chain.back_closed                    ? Cause::kUnknown
+                      : last != nullptr && !last->complete ? Cause::kScraped
+                                                           : Cause::kUnfinished;
       account.decided = now_;
     }
   }

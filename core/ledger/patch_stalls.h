@@ -12,10 +12,9 @@
 
 namespace ringscope::ledger {
 
-/// Chunks at which reads of their sequences stop because a patch is missing: while they are in the
-/// buffer, and, if they were evicted, until their patch comes after all. A chunk that is still here
-/// when the log ends was never patched. Memory: O(such chunks), at most kMaxEvicted evicted ones of
-/// each sequence.
+/// Chunks at which reads of their sequences stop because a patch is missing: those in the buffer,
+/// and those that were evicted meanwhile. Memory: O(such chunks), at most kMaxEvicted evicted ones
+/// of each sequence.
 class PatchStalls {
  public:
   struct Blocking {

@@ -1,5 +1,7 @@
 #include "core/ledger/written_packets.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,12 +11,7 @@ namespace {
 /// Wrong patches of a chunk that are remembered.
 constexpr size_t kMaxWrongPatches = 64;
 
-/// Distinguishes bytes from other bytes; no more.
-uint64_t HashOf(Bytes bytes) {
-  uint64_t hash = 0x9E3779B97F4A7C15ull ^ bytes.size();
-  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3ull;
-  return hash;
-}
+uint64_t HashOf(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 bool ContinuesPrevious(FragmentKind kind) {
   return kind == FragmentKind::kContinue || kind == FragmentKind::kEnd;
@@ -41,9 +38,8 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
     record.id = sequence.ids.Of(commit.chunk);
     // A chunk that was committed whole has left the ledger: this is something else under its id.
     if (sequence.completed.Contains(record.id)) record.violation = Cause::kResent;
-  } else {
-    CompareWithRecord(written, record);
   }
+  const bool differs = !is_new && CompareWithRecord(written, record);
   sequence.ids.AddNumber(record.id);
   sequence.first = std::min(sequence.first, record.id);
   return {.written = written,
@@ -53,6 +49,7 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
           .record = record,
           .known = record.entries.size(),
           .is_new = is_new,
+          .differs = differs,
           .preceded = std::exchange(sequence.committed, now_)};
 }
 
@@ -60,16 +57,18 @@ void WrittenPackets::End(const Arrival& arrival) {
   const WrittenChunk& chunk = arrival.written.chunk();
   ChunkRecord& record = arrival.record;
   if (arrival.known <= chunk.fragments.size()) AddEnd(arrival);
-  record.bytes = std::max(record.bytes, chunk.bytes);
+  if (arrival.is_new || chunk.bytes > record.bytes) {
+    record.bytes = chunk.bytes;
+    record.hash = HashOf(arrival.commit.payload.first(chunk.bytes));
+  }
   record.complete |= arrival.commit.complete;
   record.unfinished_bytes = record.complete ? 0 : chunk.unfinished_bytes;
-  if (!record.complete) record.prefix_hash = HashOf(arrival.commit.payload.first(chunk.bytes));
   LinkNeighbours(arrival);
   if (record.complete) arrival.sequence.completed.Insert(record.id);
 }
 
-/// A chunk that is re-committed may only have grown.
-void WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord& record) {
+/// A chunk that is re-committed may only have grown. @return true if it has other bytes than before
+bool WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord& record) {
   const WrittenChunk& chunk = written.chunk();
   const size_t common = std::min(record.entries.size(), chunk.fragments.size());
   bool same = true;
@@ -78,9 +77,28 @@ void WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord
     const WrittenFragment& now = chunk.fragments[i];
     same &= before.offset == now.offset && before.size == now.size && before.kind == now.kind;
   }
-  if (!record.complete && record.bytes <= chunk.bytes)
-    same &= HashOf(written.commit().payload.first(record.bytes)) == record.prefix_hash;
-  if (!same) record.violation = Cause::kResent;
+  const bool is_shorter = chunk.bytes < record.bytes;
+  const bool differs =
+      is_shorter ? !same : HashOf(written.commit().payload.first(record.bytes)) != record.hash;
+  if (!same || (!record.complete && !is_shorter && differs)) record.violation = Cause::kResent;
+  return differs;
+}
+
+void WrittenPackets::LoseRefused(const Arrival& arrival, const Loss& loss) {
+  if (!arrival.differs) return;
+  const std::vector<WrittenFragment>& fragments = arrival.written.chunk().fragments;
+  for (size_t i = 0; i < std::min(arrival.known, fragments.size()); ++i) {
+    const WrittenFragment& fragment = fragments[i];
+    if (fragment.kind != FragmentKind::kWhole || fragment.size == 0) continue;
+    PacketAccount account = AccountOf(arrival.commit.sequence, arrival.record, i);
+    account.first_offset = fragment.offset;
+    account.size = fragment.size;
+    account.written = now_;
+    const auto body = BodyAt(arrival.commit.payload, fragment.offset);
+    if (body) account.facts = ReadPacketFacts(*body);
+    Count(fragment.size);
+    losses_.AddLost(account, loss);
+  }
 }
 
 void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
@@ -177,11 +195,11 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   chain.account.size = 0;
   chain.account.in_fragments = true;
   chain.preceded = arrival.preceded;
-  const bool is_missing = (arrival.commit.flags & kNeedsPatching) != 0 &&
-                          arrival.record.entries[index].kind == FragmentKind::kBegin;
-  chain.account.facts =
-      ReadPacketFacts(BodyAt(payload, arrival.record.entries[index].offset).value_or(Bytes()),
-                      nullptr, is_missing ? SizesAre::kMissing : SizesAre::kThere);
+  // In the middle of a packet nothing can be read.
+  if (arrival.record.entries[index].kind == FragmentKind::kBegin)
+    chain.account.facts = ReadPacketFacts(
+        BodyAt(payload, arrival.record.entries[index].offset).value_or(Bytes()), nullptr,
+        (arrival.commit.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere);
   Count(0);
   return id;
 }
@@ -235,7 +253,7 @@ void WrittenPackets::CloseBack(ChainId id) {
 
 /// The chunk's first fragment continues a packet of the previous chunk.
 void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
   if (is_start) id = StartChain(arrival, index, payload);
@@ -254,7 +272,7 @@ void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes paylo
 
 /// The chunk's last fragment continues in the next chunk.
 void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
     id = StartChain(arrival, index, payload);
@@ -276,7 +294,7 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
 void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
-  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
   if (!record.entries.empty()) {
     const ChainId before = chains_.TakeAwaitingNext(key);
     if (before != kNoChain) CloseBack(before);
@@ -337,14 +355,17 @@ std::array<ChainId, 2> WrittenPackets::Forget(ChunkName chunk) {
   return chains;
 }
 
-/// Patches may overwrite the size of a fragment. Where the fragments do not fit any more, the writer
-/// has broken the chunk. Only its last fragment is to be patched: the packet continues in the next.
-void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
+/// Patches may overwrite the size of a fragment. Where the fragments do not fit any more, the
+/// writer has broken the chunk. Only its last fragment is to be patched: the packet continues in
+/// the next.
+bool WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
   const auto offset_of = [&](size_t index) {
     ++compared_;
     return record.entries[index].offset;
   };
+  bool any = false;
   const auto note = [&](const WrongPatch& patch) {
+    any = true;
     if (record.wrong_patches.size() < kMaxWrongPatches) record.wrong_patches.push_back(patch);
   };
   const auto check = [&](size_t index) {
@@ -364,6 +385,7 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const Chun
     if (after == record.entries.begin() || after == record.entries.end()) continue;
     note({static_cast<size_t>(after - record.entries.begin()) - 1, now_});
   }
+  return any;
 }
 
 const LogMoment* WrittenPackets::WrongPatchOf(const PacketAccount& account) const {

@@ -49,7 +49,7 @@ struct ChunkRecord {
   uint64_t id = 0;  // unwrapped
   uint32_t bytes = 0;
   uint32_t unfinished_bytes = 0;
-  uint64_t prefix_hash = 0;  // of the fragments of a scraped chunk, to recognize it
+  uint64_t hash = 0;  // of its first `bytes`, to recognize it when it is re-committed
   bool complete = false;
   bool held = false;  // in the buffer
   bool needs_patch = false;
@@ -60,6 +60,7 @@ struct ChunkRecord {
   std::optional<Cause> violation;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
+  std::optional<ChunkName> evicted_for;  // the commit that needed its space last
   std::optional<ChunkName> blocked_by;  // the chunk that blocked its sequence when it was committed
   LogMoment written;
   std::vector<WrongPatch> wrong_patches;
@@ -102,6 +103,7 @@ class WrittenPackets {
     ChunkRecord& record;
     size_t known = 0;  // entries that it had before
     bool is_new = false;
+    bool differs = false;     // the chunk is known, and was committed with other bytes
     LogMoment preceded = {};  // the last commit of its sequence
   };
 
@@ -114,6 +116,9 @@ class WrittenPackets {
   /// Adds the fragments that are not known yet.
   /// @param consumed bytes of the chunk that the buffer takes as consumed, and has accounted for
   void AddFragments(const Arrival& arrival, uint32_t consumed);
+  /// The buffer refused the chunk, and has another one under its id: the packets that are in the
+  /// place of others are lost.
+  void LoseRefused(const Arrival& arrival, const Loss& loss);
   void End(const Arrival& arrival);
   /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
@@ -121,8 +126,8 @@ class WrittenPackets {
   /// read.
   void ReadPatched(const ChunkRecord& record, Bytes payload);
   /// Notes which fragments of the chunk the patches broke, or should not have touched.
-  /// Time: O(log fragments) for each patch.
-  void CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
+  /// Time: O(log fragments) for each patch. @return true if there are any
+  bool CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
   /// Fragments that all calls of CheckPatches together have compared with patches.
   uint64_t compared() const { return compared_; }
   /// The patch with which the chunk's fragments did not fit any more; none: its commit.
@@ -155,7 +160,7 @@ class WrittenPackets {
 
  private:
   static std::array<ChainId, 2> ChainsOf(const ChunkRecord& record);
-  static void CompareWithRecord(const WrittenCommit& written, ChunkRecord& record);
+  static bool CompareWithRecord(const WrittenCommit& written, ChunkRecord& record);
   void AddEnd(const Arrival& arrival);
   void LinkFront(const Arrival& arrival, size_t index, Bytes payload);
   void LinkBack(const Arrival& arrival, size_t index, Bytes payload);

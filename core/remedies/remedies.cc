@@ -216,8 +216,14 @@ class RemedyFinder {
 
   /// For the bytes that the producer committed in a burst.
   void AddSharedMemory() {
-    std::map<ProducerId, std::pair<uint64_t, uint64_t>> wanted;  // bytes, packets
-    for (const BufferGaps& buffer : facts_.gaps.buffers)
+    std::map<ProducerId, std::pair<uint64_t, uint64_t>> wanted;  // bytes, places
+    for (const BufferGaps& buffer : facts_.gaps.buffers) {
+      for (const SequenceGaps& sequence : buffer.sequences) {
+        if (sequence.losses_by_flag() == 0) continue;
+        auto& [bytes, places] = wanted[sequence.sequence.producer];
+        bytes = std::max(bytes, facts_.notes.SharedMemoryOf(sequence.sequence).value_or(0) + 1);
+        places += sequence.losses_by_flag();
+      }
       VisitGaps(buffer, [&](const Gap& gap) {
         if (!gap.remedies.larger_smb) return;
         const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(0);
@@ -227,6 +233,7 @@ class RemedyFinder {
         bytes = std::max({bytes, now + 1, burst / 3 * 4});
         packets += gap.lost.packets;
       });
+    }
     size_t index = 0;
     for (const auto& [producer, want] : wanted) {
       constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service

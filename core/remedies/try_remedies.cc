@@ -125,7 +125,6 @@ Status RemedyTrials::FindPeriod(Remedy& remedy) {
 
 /// Simulates some periods: the longest that leaves nearly as many packets usable as any is taken.
 Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
-
   std::vector<uint64_t> periods = {remedy.period_ns};
   for (const uint64_t ms : {50, 100, 200, 500, 1000, 2000, 5000, 10'000, 30'000})
     periods.push_back(ms * kNsPerMillisecond);

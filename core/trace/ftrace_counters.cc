@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -28,6 +29,33 @@ uint64_t NsOf(uint64_t double_bits) {
 
 }  // namespace
 
+std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle) {
+  constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5;
+  FtraceMoment moment;
+  bool has_time = false;
+  const auto take = [&](uint64_t ns) {
+    moment.time_ns = has_time ? std::min(moment.time_ns, ns) : ns;
+    has_time = true;
+  };
+  wire::FieldReader fields(bundle);
+  bool has_event = false;
+  while (const auto field = fields.Next()) {
+    if (field->number == proto::FtraceEventBundle::kCpu)
+      moment.cpu = static_cast<uint32_t>(field->value);
+    if (field->number == kClock && field->value != 0) return std::nullopt;
+    if (field->IsBytes(kEvent) && !std::exchange(has_event, true))
+      if (const auto time = wire::LastVarint(field->bytes, 1)) take(*time);
+    if (!field->IsBytes(kCompactSched)) continue;
+    constexpr uint32_t kSwitchTimes = 1, kWakingTimes = 7;
+    wire::ForEachField(field->bytes, [&](const wire::VisitedField& column) {
+      if (column.number != kSwitchTimes && column.number != kWakingTimes) return;
+      if (const wire::Varint first = wire::ReadVarint(column.bytes); first.size > 0)
+        take(first.value);
+    });
+  }
+  return has_time ? std::optional(moment) : std::nullopt;
+}
+
 bool FtraceCounters::Wants(uint32_t content) {
   return content == proto::TracePacket::kFtraceEvents ||
          content == proto::TracePacket::kFtraceStats;
@@ -50,7 +78,12 @@ void FtraceCounters::AddBundle(Bytes bundle) {
   if (number >= kMaxCpus) return;
   Cpu& cpu = cpus_[number];
   ++cpu.bundles;
-  if (lost) ++cpu.bundles_after_loss;
+  if (!lost) return;
+  ++cpu.bundles_after_loss;
+  const std::optional<FtraceMoment> event = FirstFtraceEvent(bundle);
+  if (!event) return;
+  if (!cpu.first_loss_ns) cpu.first_loss_ns = event->time_ns;
+  cpu.last_loss_ns = event->time_ns;
 }
 
 void FtraceCounters::AddStats(Bytes stats) {

@@ -34,14 +34,25 @@ struct FtracePhases {
   }
 };
 
+/// The time of an event, BOOTTIME.
+struct FtraceMoment {
+  uint64_t time_ns = 0;
+  std::optional<uint32_t> cpu;
+};
+/// The first event of an FtraceEventBundle, a compact one too; nullopt: it has none, or its clock
+/// is not BOOTTIME.
+std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle);
+
 /// Collects what trace processor shows of the kernel's ftrace from the packets that were read.
 /// Memory: O(CPUs), at most kMaxCpus.
 class FtraceCounters {
  public:
   static constexpr uint64_t kMaxCpus = 1024;  // more are no trace's
   struct Cpu {
-    uint64_t bundles = 0;             // FtraceEventBundles read
-    uint64_t bundles_after_loss = 0;  // of these, with lost_events
+    uint64_t bundles = 0;                   // FtraceEventBundles read
+    uint64_t bundles_after_loss = 0;        // of these, with lost_events
+    std::optional<uint64_t> first_loss_ns;  // of their first events, BOOTTIME
+    std::optional<uint64_t> last_loss_ns;
     std::array<FtracePhases, kFtraceCounters> counters;
 
     const FtracePhases& operator[](FtraceCounter counter) const {

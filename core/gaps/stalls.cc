@@ -1,0 +1,102 @@
+#include "core/gaps/stalls.h"
+
+#include <algorithm>
+
+#include "core/perfetto/commit_fragments.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxLossy = 256;
+
+/// Returns true if the packet was written from the stalled chunk on, before the stall ended.
+bool Waited(const Stall& stall, const PacketAccount& account) {
+  return !Precedes(IdOf(account.last_chunk), stall.chunk.chunk) &&
+         (stall.end == StallEnd::kOpen || account.written.record <= stall.ended.record);
+}
+
+}  // namespace
+
+void SequenceStalls::OnEvent(const BufferEvent& event) {
+  using Kind = BufferEvent::Kind;
+  const bool is_open = open_ && open_->chunk == event.chunk;
+  switch (event.kind) {
+    case Kind::kStalled:
+      if (open_ && !is_open) End(StallEnd::kCompleted, event.at);
+      if (!open_) {
+        open_ = Stall{.chunk = event.chunk, .reason = event.stall, .first_read = event.at};
+        ++count_;
+        last_pass_.reset();
+      }
+      if (last_pass_ == event.at.record) return;
+      last_pass_ = event.at.record;
+      ++open_->passes;
+      ++passes_;
+      return;
+    case Kind::kPatched:
+      if (is_open && (event.flags & kNeedsPatching) == 0) End(StallEnd::kPatched, event.at);
+      return;
+    case Kind::kCommitted:
+    case Kind::kRewritten:
+      if (!open_ || open_->reason == StallReason::kNeedsPatch) return;
+      if (open_->reason == StallReason::kMissingChunk
+              ? event.chunk.chunk == Successor(open_->chunk.chunk)
+              : is_open && !event.incomplete)
+        End(StallEnd::kCompleted, event.at);
+      return;
+    case Kind::kErased: {
+      const bool is_read = event.erasure == Erasure::kConsumed || event.erasure == Erasure::kMoved;
+      const bool is_cloned =
+          event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped;
+      const StallEnd end = is_read     ? StallEnd::kCompleted
+                           : is_cloned ? StallEnd::kCloned
+                                       : StallEnd::kOverwritten;
+      if (!is_open && !is_read && (event.flags & kNeedsPatching) != 0 && !open_) {
+        open_ = Stall{.chunk = event.chunk, .reason = StallReason::kNeedsPatch};
+        return End(end, event.at);
+      }
+      if (is_open) End(end, event.at);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void SequenceStalls::End(StallEnd end, const LogMoment& at) {
+  open_->end = end;
+  open_->ended = at;
+  longest_ns_ = std::max(longest_ns_, open_->duration_ns());
+  last_.reset();
+  if (end == StallEnd::kPatched || end == StallEnd::kCompleted)
+    last_ = *open_;
+  else if (lossy_.size() < kMaxLossy)
+    lossy_.push_back(*open_);
+  open_.reset();
+}
+
+void SequenceStalls::OnPacketFate(const PacketAccount& account) {
+  for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < 4; ++stall)
+    if (Waited(*stall, account)) {
+      ++stall->packets;
+      ++packets_;
+      return;
+    }
+  const std::optional<Stall>& other = open_ ? open_ : last_;
+  if (other && Waited(*other, account)) ++packets_;
+}
+
+const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
+  const auto found = std::find_if(lossy_.rbegin(), lossy_.rend(),
+                                  [&](const Stall& stall) { return stall.chunk == chunk; });
+  return found == lossy_.rend() ? nullptr : &*found;
+}
+
+void SequenceStalls::OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size) {
+  Stall* const stall = const_cast<Stall*>(FindLossy(chunk));
+  if (stall == nullptr || stall->patched) return;
+  stall->patched = at;
+  stall->held_size = held_size;
+}
+
+}  // namespace ringscope
