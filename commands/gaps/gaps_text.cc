@@ -352,7 +352,7 @@ class GapsText {
           const SequenceStalls& stalls = sequence->stalls;
           return fmt::format(
               "{}: {}, in {}; {} waited{}", PlaceText(*sequence), Count(stalls.count(), "time"),
-              Count(stalls.passes(), "read pass"), Count(stalls.packets(), "packet"),
+              Count(stalls.passes(), "read"), Count(stalls.packets(), "packet"),
               stalls.longest_ns() == 0 ? "" : ", up to " + HumanDuration(stalls.longest_ns()));
         });
   }

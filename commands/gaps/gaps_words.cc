@@ -105,7 +105,7 @@ std::string AfterText(const LogMoment& later, const LogMoment& earlier) {
 /// ms), and its patch came in record 14 (21 ms), 1.0 ms after that".
 std::string WaitText(const Stall& stall, const SessionNotes& notes) {
   return fmt::format(
-      "{} stopped at it, it was {} in {}, and its patch {}", Count(stall.passes, "read pass"),
+      "{} stopped at it, it was {} in {}, and its patch {}", Count(stall.passes, "read"),
       stall.end == StallEnd::kCloned ? "taken for a clone" : "overwritten",
       MomentText(notes, stall.ended),
       stall.patched ? fmt::format("came in {}, {}that", MomentText(notes, *stall.patched),

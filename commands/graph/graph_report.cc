@@ -37,13 +37,14 @@ void ListSums(JsonFieldWriter& io, const ChunkSums& sums) {
 
 void ListFields(JsonFieldWriter& io, const ChunkNode& node) {
   io("kind", "chunk", "chunk", static_cast<uint32_t>(node.id), "fate", node.fate, "committed",
-     node.committed, "left", node.left, "size_in_buffer", node.outer_size,
-     "continues_from_previous", node.continues_previous, "continues_on_next",
-     node.continues_on_next, "needs_patching", (node.flags & kNeedsPatching) != 0, "complete",
-     node.complete, "origin", node.origin, "end", node.end, "evicted_by", node.culprit, "discarded",
-     node.discarded, "refused", node.refused, "stall", node.stall, "stalled_since", node.stalled,
-     "reads_stalled", node.stalls, "unpatched", node.unpatched, "recommit_refused",
-     node.recommit_refused, "fragments_read", node.read_fragments);
+     node.committed, "read", node.read, "left", node.left, "out_of_order", node.out_of_order,
+     "size_in_buffer", node.outer_size, "continues_from_previous", node.continues_previous,
+     "continues_on_next", node.continues_on_next, "needs_patching",
+     (node.flags & kNeedsPatching) != 0, "complete", node.complete, "origin", node.origin, "end",
+     node.end, "evicted_by", node.culprit, "discarded", node.discarded, "refused", node.refused,
+     "stall", node.stall, "stalled_since", node.stalled, "reads_stalled", node.stalls, "unpatched",
+     node.unpatched, "recommit_refused", node.recommit_refused, "fragments_read",
+     node.read_fragments);
   ListSums(io, node);
 }
 

@@ -90,7 +90,8 @@ std::string FateText(const ChunkNode& node, const GraphClock& clock) {
     text += " by " + ToString(*node.culprit);
   if (node.culprit && node.fate == ChunkFate::kPartlyRead)
     text += ", rest overwritten by " + ToString(*node.culprit);
-  if (node.left) text += " at " + clock.At(*node.left);
+  const bool is_read = node.fate == ChunkFate::kRead && node.read;
+  if (is_read || node.left) text += " at " + clock.At(is_read ? *node.read : *node.left);
   return text + ReasonText(node);
 }
 
@@ -139,6 +140,7 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
   Remarks remarks;
   remarks.AddIf(node.origin == Origin::kScraped && node.complete, "scraped first");
   remarks.AddSums(node, [&] {
+    remarks.AddIf(node.out_of_order, "committed out of order, after a newer one");
     remarks.AddIf(node.unpatched, "a patch is missing");
     if (node.stalls > 0)
       remarks.AddIf(true, fmt::format("stalled {} from {}", Count(node.stalls, "read"),

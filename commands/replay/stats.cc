@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "core/gaps/counter_trace.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_outcome.h"
@@ -25,6 +26,7 @@ namespace {
 struct ExplainedCounter {
   LossCounter counter{};
   uint32_t bit = 0;
+  const StatField* other = nullptr;  // in place of `counter`: it is no loss
   std::string name;
 };
 
@@ -33,15 +35,21 @@ Result<ExplainedCounter> ParseExplained(std::string_view text) {
   for (const std::string_view prefix : {"traced_", "buf_"})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (const auto counter = FromName<LossCounter>(name))
-    return ExplainedCounter{*counter, 0, std::string(name)};
+    return ExplainedCounter{*counter, 0, nullptr, std::string(name)};
+  const auto field =
+      std::ranges::find_if(kStatFields, [&](const StatField& one) { return one.name == name; });
+  if (field != kStatFields.end() && name != "buffer_size")
+    return ExplainedCounter{{}, 0, &*field, std::string(name)};
   constexpr std::string_view kBit = "data_loss_";
   for (const LossBitName& entry : kLossBitNames)
     if (name.starts_with(kBit) && name.substr(kBit.size()) == entry.name)
-      return ExplainedCounter{LossCounter::kLossFlags, entry.bit, std::string(name)};
+      return ExplainedCounter{LossCounter::kLossFlags, entry.bit, nullptr, std::string(name)};
   std::string names;
   for (const char* one : kEnumNames<LossCounter>) names += fmt::format("{}, ", one);
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a counter of lost data", text), {},
-              fmt::format("use one of {}or data_loss_ and the name of a loss bit", names));
+  return Fail(ErrorCode::kUsage, fmt::format("there is no counter '{}'", text), {},
+              fmt::format("use a name that 'ringscope stats' prints, one of {}or data_loss_ and "
+                          "the name of a loss bit",
+                          names));
 }
 
 struct StatsArgs {
@@ -105,8 +113,8 @@ Table RiseTable() {
 Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
              const ReplayOutcome& outcome) {
   Table table = RiseTable();
-  for (const CounterRise& rise : trace.rises()) {
-    if (rise.counter != explained.counter) continue;
+  for (const CounterRise& rise : explained.other != nullptr ? trace.watched() : trace.rises()) {
+    if (explained.other == nullptr && rise.counter != explained.counter) continue;
     if (explained.bit != 0 && (rise.loss_bits & explained.bit) == 0) continue;
     const uint64_t start = outcome.first_time_ns.value_or(0);
     const std::string time =
@@ -154,6 +162,15 @@ bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
   return true;
 }
 
+/// Returns true if all that was counted are re-commits of chunks that were there.
+bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
+  uint64_t harmless = 0, counted = outcome.service.chunks_discarded;
+  for (const CounterRise& rise : trace.rises())
+    if (rise.reason == CountReason::kRepeated) harmless += rise.amount;
+  for (const uint64_t count : trace.counts()) counted += count;
+  return harmless > 0 && counted == 0;
+}
+
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
@@ -161,14 +178,18 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
   const auto task = [&]() -> Result<ExitCode> {
     ReplayRun run(context, sessions, args.choices);
-    CounterTrace* const trace = args.explain ? &run.Add<CounterTrace>(SIZE_MAX) : nullptr;
     const bool finds = args.explain || args.data_loss;
+    GapAnalysis* const analysis =
+        finds ? &run.Add<GapAnalysis>(kUsualStaleNs, nullptr, SIZE_MAX,
+                                      args.explain ? args.explain->other : nullptr)
+              : nullptr;
     if (!finds) run.KeepHistograms();
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-    if (trace != nullptr) trace->Finish();
-    const Table rows =
-        trace != nullptr ? RowsOf(*trace, *args.explain, outcome) : RowsOf(outcome, args.data_loss);
-    bool any = finds && !rows.empty();
+    if (finds) analysis->Finish(run.totals());
+    const Table rows = args.explain ? RowsOf(analysis->counters(), *args.explain, outcome)
+                                    : RowsOf(outcome, args.data_loss);
+    bool any = finds && !rows.empty() && (!args.explain || args.explain->other == nullptr);
+    if (any && OnlyHarmless(analysis->counters(), outcome)) any = false;
     if (is_csv) {
       report.Print(rows.CsvRows());
       return any ? ExitCode::kNotice : ExitCode::kClean;
@@ -214,7 +235,7 @@ Command StatsCommand() {
       "writers. With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
       "the trace config, from 0. With --explain: the record, the chunk and the reason of each "
-      "count of one of these.",
+      "count of one counter.",
       {{"ringscope stats session.tblog", "All counters, buffers side by side"},
        {"ringscope stats --data-loss session.tblog", "Did this session lose anything, and why?"},
        {"ringscope stats --explain abi_violations session.tblog",

@@ -63,7 +63,8 @@ constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = 
     "its writer aborted a packet",
     "a packet is flagged {bits}",
     "no packet that needs incremental state can be used",
-    "a producer did not acknowledge the flush in time"};
+    "a producer did not acknowledge the flush in time",
+    "counted with this record"};
 
 std::string OwnFaultWords(const CauseCount& cause) {
   std::string words = "buffer bug: all fragments were in the buffer, complete and patched";

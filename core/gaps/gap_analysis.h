@@ -31,8 +31,11 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
 
   /// @param stale_ns how much later than written a packet may be committed
   /// @param kinds of the packets, for the gaps; may be nullptr
-  explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr)
-      : stale_(stale_ns), kinds_(kinds) {}
+  /// @param max_signs counts of each counter that are kept one by one
+  /// @param watched see CounterTrace
+  explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr,
+                       size_t max_signs = kMaxSigns, const StatField* watched = nullptr)
+      : stale_(stale_ns), kinds_(kinds), counters_(max_signs, watched) {}
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
@@ -67,6 +70,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
     Of(event.buffer).OnEvent(event);
   }
 
+  const CounterTrace& counters() const { return counters_; }
   /// The report. Once, after the ledger's end.
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
 
@@ -85,7 +89,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
   LossTimeline over_time_;
   FtraceCounters ftrace_;
-  CounterTrace counters_{kMaxSigns};
+  CounterTrace counters_;
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
   std::map<ProducerId, uint64_t> missed_flushes_;

@@ -53,7 +53,8 @@ std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
         if (gap != nullptr || one.causes.front().cause != Cause::kEvicted) return std::nullopt;
         gap = &one;
       }
-    if (gap == nullptr || gap->first.chunk > sequence.first_chunk || !gap->written.last.time_ns)
+    if (gap == nullptr || gap->first.chunk > sequence.first_chunk || gap->first.fragment > 0 ||
+        !gap->written.last.time_ns)
       return std::nullopt;
     since_ns = std::max(since_ns.value_or(0), *gap->written.last.time_ns);
   }

@@ -30,7 +30,7 @@ EvictorTally& EvictorTally::operator+=(const EvictorTally& more) {
 bool ChunkNode::is_special() const {
   return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kAbandoned ||
          fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 || relocations > 0 ||
-         patches.refused > 0;
+         patches.refused > 0 || out_of_order;
 }
 
 ChunkSums& ChunkSums::operator+=(const ChunkSums& more) {

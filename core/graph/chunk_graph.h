@@ -89,7 +89,9 @@ struct ChunkSums {
 struct ChunkNode : ChunkSums {
   uint64_t id = 0;  // unwrapped: the lower 32 bits are the chunk's id
   LogMoment committed;
+  std::optional<LogMoment> read;  // all of it; V1 keeps it until its space is needed
   std::optional<LogMoment> left;  // evicted, consumed or refused
+  bool out_of_order = false;      // committed after a chunk of its sequence with a higher id
   uint32_t outer_size = 0;        // bytes it occupied in the buffer; 0: it was never in it
   uint8_t flags = 0;              // as committed, of the shared-memory ABI
   Origin origin = Origin::kImported;

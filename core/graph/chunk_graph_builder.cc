@@ -94,6 +94,10 @@ void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
   arriving_ = arrival.node;
   arriving_is_new_ = arrival.is_new;
   if (arriving_ == nullptr) return;
+  if (arriving_is_new_) {
+    arriving_->out_of_order = sequence->newest > arriving_->id;
+    sequence->newest = std::max(sequence->newest, arriving_->id);
+  }
   Describe(commit, *arriving_);
   if (!refusal) return;
   if (arriving_is_new_) arriving_->refused = refusal;
@@ -132,7 +136,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
       return;
     case EventKind::kReturned:
       return chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
-        ++node.read_fragments;
+        if (++node.read_fragments == node.packet_fragments) node.read = now_;
         if (IdOf(node.id) != event.last_chunk) node.next_read = true;
         if (IdOf(node.id) == event.chunk.chunk) node.loss_bits |= event.loss_bits;
         // A chunk can stay in the buffer after all of it was read.

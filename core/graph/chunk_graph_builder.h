@@ -48,6 +48,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
     // Where the read at the end stalled.
     std::optional<ChunkId> stalled_at;
     StallReason stall{};
+    uint64_t newest = 0;  // the highest id so far, unwrapped
   };
 
   Sequence* SequenceOf(BufferId buffer, SequenceKey sequence);

@@ -4,6 +4,9 @@
 #include <set>
 
 #include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -124,7 +127,8 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
                 "the data source '" + setup.name + "' targets " + BufferPath(*targets.begin()) +
                     ", which the trace config does not have",
                 {}, "give it a target_buffer below " + std::to_string(facts_.buffers.size()));
-  const auto [move, is_new] = moves_.try_emplace({setup.producer, setup.target_buffer}, id->second);
+  auto& moves = setup.name == "linux.ftrace" ? ftrace_moves_ : moves_;
+  const auto [move, is_new] = moves.try_emplace({setup.producer, setup.target_buffer}, id->second);
   if (targets.size() > 1 || move->second != id->second)
     return Fail(ErrorCode::kUsage,
                 "the trace config moves only some of what producer " +
@@ -137,24 +141,51 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
   return {};
 }
 
-BufferId ConfiguredOps::TargetOf(ProducerId producer, BufferId meant) const {
+BufferId ConfiguredOps::TargetOf(ProducerId producer, BufferId meant,
+                                 std::optional<SequenceKey> writer) const {
+  const auto ftrace = ftrace_moves_.find({producer, meant});
   const auto move = moves_.find({producer, meant});
+  const auto known = writer ? is_ftrace_.find(*writer) : is_ftrace_.end();
+  const bool is_ftrace = ftrace != ftrace_moves_.end() &&
+                         (move == moves_.end() || (known != is_ftrace_.end() && known->second));
+  if (is_ftrace) return ftrace->second;
   return move == moves_.end() ? meant : move->second;
 }
 
-void ConfiguredOps::MoveChunks(Commit& commit) {
-  const auto moved = std::ranges::any_of(moves_, [&](const auto& move) {
-    return move.first.first == commit.producer && move.first.second != move.second;
-  });
-  if (!moved || !parser_.Parse(commit.request)) return;  // is refused as a whole
+void ConfiguredOps::NoteWriter(std::optional<uint64_t> time_ns, const ChunkCommit& chunk) {
+  const SequenceKey writer = chunk.sequence;
+  const auto packet = BodyAt(chunk.payload, 0);
+  if (ftrace_moves_.empty() || is_ftrace_.contains(writer) || !packet ||
+      (chunk.flags & kFirstContinues) != 0)
+    return;
+  is_ftrace_[writer] = ReadPacketFacts(*packet).content == proto::TracePacket::kFtraceEvents;
+  if (const auto registered = registered_.find(writer); registered != registered_.end())
+    Add({time_ns,
+         WriterRegistered{.producer = writer.producer,
+                          .writer = writer.writer,
+                          .buffer = TargetOf(writer.producer, registered->second, writer)}});
+}
+
+void ConfiguredOps::MoveChunks(std::optional<uint64_t> time_ns, Commit& commit) {
+  const auto moves = [&](const auto& all) {
+    return std::ranges::any_of(all, [&](const auto& move) {
+      return move.first.first == commit.producer && move.first.second != move.second;
+    });
+  };
+  if (!(moves(moves_) || moves(ftrace_moves_)) || !parser_.Parse(commit.request))
+    return;  // is refused as a whole
   request_.clear();
   CommitRequestBuilder builder(request_);
   for (ChunkToMove chunk : parser_.chunks()) {
-    chunk.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(chunk.target_buffer)));
+    const auto written = ToChunkCommit(commit.producer, chunk);
+    if (written) NoteWriter(time_ns, *written);
+    chunk.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(chunk.target_buffer),
+                                       written ? std::optional(written->sequence) : std::nullopt));
     builder.AddChunk(chunk);
   }
   for (ChunkToPatch patch : parser_.patches()) {
-    patch.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(patch.target_buffer)));
+    patch.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(patch.target_buffer),
+                                       patch.NameFor(commit.producer).sequence));
     builder.AddPatch(patch);
   }
   if (const auto flush = parser_.flush_request_id()) builder.SetFlushRequestId(*flush);
@@ -210,11 +241,12 @@ Status ConfiguredOps::Change(Op op) {
       Overloaded{
           [&](Commit& commit) {
             if (!is_set_up_) SetUpUnrecorded(op);
-            MoveChunks(commit);
+            MoveChunks(time_ns, commit);
             Add(std::move(op));
           },
           [&](WriterRegistered& writer) {
             lowest_ = std::min(lowest_.value_or(writer.buffer), writer.buffer);
+            registered_[{writer.producer, writer.writer}] = writer.buffer;
             writer.buffer = TargetOf(writer.producer, writer.buffer);
             Add(std::move(op));
           },

@@ -50,12 +50,15 @@ class ConfiguredOps : public ChangedSource {
   void SetUpUnrecorded(const Op& commit);
   Status SetUpSource(const Op& op, DataSourceSetUp setup);
   /// Returns the buffer that the chunks for this one go into.
-  BufferId TargetOf(ProducerId producer, BufferId meant) const;
+  BufferId TargetOf(ProducerId producer, BufferId meant,
+                    std::optional<SequenceKey> writer = {}) const;
+  /// Notes whether the writer writes bundles of ftrace events, by its first packet.
+  void NoteWriter(std::optional<uint64_t> time_ns, const ChunkCommit& chunk);
   /// Adds a record about a buffer; one about the session's first buffer also for those that the
   /// config adds, and none for those that it lacks.
   template <typename Record, typename Id>
   void AddForBuffers(std::optional<uint64_t> time_ns, Record record, Id Record::*member);
-  void MoveChunks(Commit& commit);
+  void MoveChunks(std::optional<uint64_t> time_ns, Commit& commit);
 
   const SessionConfig config_;
   const TraceConfigFacts facts_;
@@ -69,6 +72,10 @@ class ConfiguredOps : public ChangedSource {
   std::map<uint32_t, BufferId> ids_;        // of the config's buffers, by index
   std::vector<BufferId> added_;             // buffers that the log lacks
   std::map<std::pair<ProducerId, BufferId>, BufferId> moves_;
+  // Likewise, of ftrace: the content of its packets tells its writers apart.
+  std::map<std::pair<ProducerId, BufferId>, BufferId> ftrace_moves_;
+  std::map<SequenceKey, bool> is_ftrace_;
+  std::map<SequenceKey, BufferId> registered_;  // writers, with the buffers that they mean
   CommitRequestParser parser_;
   std::string request_;  // the commit returned last, rewritten
 };

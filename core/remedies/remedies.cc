@@ -9,6 +9,7 @@
 
 #include "core/base/text.h"
 #include "core/log/verdict.h"
+#include "core/perfetto/fields.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/size_search.h"
 
@@ -103,7 +104,9 @@ class RemedyFinder {
         std::ranges::max_element(pushed, {}, [](const auto& one) { return one.second; });
     if (most == pushed.end() || outcome.index >= facts_.config.buffers.size()) return;
     if (facts_.outcome.clone) return;  // it would not have the new buffer
-    const std::set<std::string> names = facts_.notes.SourcesOf(most->first.producer, outcome.id);
+    std::set<std::string> names = facts_.notes.SourcesOf(most->first.producer, outcome.id);
+    // Of a producer with several sources, the events of the kernel are those of one.
+    if (names.contains("linux.ftrace") && IsFtrace(buffer, most->first)) names = {"linux.ftrace"};
     const std::string target = std::to_string(facts_.config.buffers.size());
     const std::string path = "buffers[" + target + "].";
     Remedy remedy{.size = PagesUp(outcome.size)};
@@ -129,6 +132,13 @@ class RemedyFinder {
     added.memory = static_cast<int64_t>(remedy.size);
     added.sources = std::move(remedy.sources);
     added.changes = std::move(remedy.changes);
+  }
+
+  /// Returns true if the sequence lost bundles of ftrace events more than anything else.
+  static bool IsFtrace(const BufferGaps& buffer, SequenceKey key) {
+    const auto sequence = std::ranges::find(buffer.sequences, key, &SequenceGaps::sequence);
+    return sequence != buffer.sequences.end() && !sequence->gaps.empty() &&
+           sequence->gaps.front().contents.front().content == proto::TracePacket::kFtraceEvents;
   }
 
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
