@@ -145,6 +145,7 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
   report.Data("buffers", Json::array());
   for (size_t i = 0; i < diff.stats.size(); ++i) {
     BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(i)}};
+    buffer.sides.a.index = static_cast<uint32_t>(i);
     buffer.sides.a.stats = diff.stats[i].a;
     buffer.sides.b.stats = diff.stats[i].b;
     report.AddItem("buffers", [&] {

@@ -248,7 +248,7 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
 void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
   Table table({{""}, {""}, {"A", Align::kRight}, {"B", Align::kRight}});
   for (const auto& [id, sides, diverged] : buffers) {
-    std::string name = fmt::format("buffer {}", Raw(id));
+    std::string name = fmt::format("buffers[{}]", sides.a.index);
     const auto add = [&, &both = sides](const char* title, auto cell) {
       table.AddRow({std::exchange(name, ""), title, cell(both.a), cell(both.b)});
     };
@@ -363,7 +363,7 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
     table.AddRow({field.name, WithCommas(a), WithCommas(b), change, from});
   }
   report.Data("counters", std::move(counters));
-  report.Section(fmt::format("Counters of buffer {}", Raw(buffer.id)), table, 2);
+  report.Section(fmt::format("Counters of buffers[{}]", buffer.sides.a.index), table, 2);
 }
 
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {

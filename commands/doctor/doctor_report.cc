@@ -48,10 +48,6 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
 }
 
-bool NamesABuffer(const Finding& finding) {
-  return finding.where.find("buffer ") != std::string::npos;
-}
-
 std::string NameOf(const DoctorTrace& trace) {
   return trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
                        : Printable(trace.file);
@@ -166,9 +162,6 @@ void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
   if (shown < findings.size())
     report.Print(fmt::format("\nand {}; --limit 0 lists them\n",
                              Count(findings.size() - shown, "further finding")));
-  // Of a log, buffers have the log's numbers.
-  if (!trace.replay && std::ranges::any_of(findings, NamesABuffer))
-    report.Print("\nA buffer's number is its index in the config: buffer 0 is buffers[0].\n");
   PrintList(report, "Checked: no problem", trace.diagnosis.well);
   PrintList(report, "Not known", trace.diagnosis.unknown);
   if (trace.config) {

@@ -261,7 +261,7 @@ TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
   std::string got;
   if (at != std::string::npos) {
     text = text.substr(at);
-    const std::regex share(R"(([0-9.]+)% +([0-9]+:[0-9]+) )");
+    const std::regex share(R"(([0-9.]+)%[^%]*?([0-9]+:[0-9]+)[) ])");
     for (std::sregex_iterator match(text.begin(), text.end(), share), end; match != end; ++match)
       got += (got.empty() ? "" : "|") + std::string((*match)[1]) + "% " + std::string((*match)[2]);
   }

@@ -154,10 +154,10 @@ TEST(Timeline, Tracks_FormATree) {
   CheckForm(ran.trace);
   std::vector<std::string> paths;
   for (const auto& [id, track] : ran.trace.tracks) paths.push_back(ran.trace.PathOf(id));
-  const std::string buffer = "buffer 1: v2@58, 4 KiB, ring_buffer";
+  const std::string buffer = "buffers[0]: v2@58, 4 KiB, ring_buffer";
   EXPECT_THAT(
-      paths, UnorderedElementsAre(buffer, buffer + " / buffer 1 reads", buffer + " / buffer 1 fill",
-                                  buffer + " / buffer 1 unread", "tracing session"));
+      paths, UnorderedElementsAre(buffer, buffer + " / buffers[0] reads", buffer + " / buffers[0] fill",
+                                  buffer + " / buffers[0] unread", "tracing session"));
 }
 
 TEST(Timeline, Events_AreWhatHappened) {
@@ -170,13 +170,13 @@ TEST(Timeline, Events_AreWhatHappened) {
                     (event.type == 4 ? std::to_string(event.value) : event.name));
   }
   EXPECT_THAT(lines, ::testing::ElementsAre(
-                         "1000 instant tracing session producer", "1100 counter buffer 1 fill 32",
-                         "1100 counter buffer 1 unread 32", "1150 instant tracing session flush",
-                         "1200 counter buffer 1 fill 64", "1200 counter buffer 1 unread 64",
+                         "1000 instant tracing session producer", "1100 counter buffers[0] fill 32",
+                         "1100 counter buffers[0] unread 32", "1150 instant tracing session flush",
+                         "1200 counter buffers[0] fill 64", "1200 counter buffers[0] unread 64",
                          "1250 instant tracing session flush_done",
-                         "1250 begin buffer 1 reads read pass", "1250 end buffer 1 reads ",
-                         "1250 instant buffer 1 reads buffers were read at the end (assumed)",
-                         "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0"));
+                         "1250 begin buffers[0] reads read pass", "1250 end buffers[0] reads ",
+                         "1250 instant buffers[0] reads buffers were read at the end (assumed)",
+                         "1250 counter buffers[0] fill 0", "1250 counter buffers[0] unread 0"));
 }
 
 TEST(Timeline, LogWithoutTimes_CountsRecords) {

@@ -238,11 +238,16 @@ Json BufferJson(const BufferGaps& gaps, const ShownGaps& selection) {
       totals.by_fate += sequence->by_fate;
     }
   }
-  Json json = {
-      {"buffer", Raw(gaps.id)}, {"engine", nullptr}, {"size", nullptr}, {"policy", nullptr}};
+  Json json = {{"buffer", Raw(gaps.id)},
+               {"index", nullptr},
+               {"engine", nullptr},
+               {"size", nullptr},
+               {"policy", nullptr}};
   if (const BufferOutcome* outcome = selection.BufferOf(gaps.id))
-    json.update(Json{
-        {"engine", outcome->engine}, {"size", outcome->size}, {"policy", Name(outcome->policy)}});
+    json.update(Json{{"index", outcome->index},
+                     {"engine", outcome->engine},
+                     {"size", outcome->size},
+                     {"policy", Name(outcome->policy)}});
   json.update(FieldsToJson(totals));
   json["filled_by"] = FieldsToJson(gaps.filled_by);
   json["filled_by_others_bytes"] = gaps.filled_by_others;
@@ -303,6 +308,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
   write("sequences", "sequence", JsonArray(selection.sequences, [&](const SequenceGaps* sequence) {
           Json json = FieldsToJson(*sequence);
           json["producer"] = Printable(selection.notes.ProducerOf(sequence->sequence));
+          json["sequence_id"] = selection.notes.TraceIdOf(sequence->sequence);
           return json;
         }));
   if (!selection.is_filtered) write("programs", "program", ProgramsJson(outcome));

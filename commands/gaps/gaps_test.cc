@@ -31,8 +31,8 @@ std::vector<ParsedJson> JsonLines(const std::string& text) {
 
 TEST(GapsCommand, Status_SaysWhetherPacketsWereLost) {
   EXPECT_EQ(Gaps({}).code, ExitCode::kNotice);
-  // No packet of it was lost, but a writer broke a rule: abi_violations is 1.
-  EXPECT_EQ(Gaps({}, "lossless-v2").code, ExitCode::kNotice);
+  // A writer broke a rule, and abi_violations is 1: with nothing but packets that were there.
+  EXPECT_EQ(Gaps({}, "lossless-v2").code, ExitCode::kClean);
   EXPECT_EQ(Gaps({"--packets"}, "lossless-v2").code, ExitCode::kClean);
   const std::string clean = std::string(RS_TESTDATA) + "/inputs/clean.ops.jsonl";
   EXPECT_EQ(RunCommand(GapsCommand(), {clean}).code, ExitCode::kClean);
@@ -97,9 +97,9 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
 
 TEST(GapsCommand, Limit_KeepsTheLargest) {
   const std::string text = Gaps({"--limit", "2"}).out;
-  EXPECT_THAT(text, HasSubstr("\n1:1 (demo-app/appbin), buffer 1"));
-  EXPECT_THAT(text, HasSubstr("\n1:2 (demo-app/appbin), buffer 1"));
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n1:3 (demo-app/appbin), buffer 1")));
+  EXPECT_THAT(text, HasSubstr("\nsequence 2 (demo-app/appbin, 1:1), buffers[0]"));
+  EXPECT_THAT(text, HasSubstr("\nsequence 3 (demo-app/appbin, 1:2), buffers[0]"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\nsequence 4 (demo-app/appbin, 1:3), buffers[0]")));
   EXPECT_THAT(text, HasSubstr("5 gaps of 5 further groups not shown"));
   EXPECT_THAT(text, HasSubstr("and 5 further sequences"));
 }
@@ -144,13 +144,17 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
   const TextCase cases[] = {
       {{},
        "inputs/never-patched.ops.jsonl",
-       {"1 overwritten while waiting for a patch that is not in the log",
-        "chunk #0 of 1:3 (app) waits for a patch since record 2 (20.0 ms); 2 packets after chunk "
-        "#0, which waits for a patch",
+       {"1 overwritten while waiting for a patch",
+        "chunk #0 of writer 1:3 (app) waited for a patch from record 2 (20.0 ms) on: 1 read "
+        "stopped "
+        "at it, it was overwritten in record 7 (70.0 ms), and its patch is not in the log; 2 "
+        "packets "
+        "after chunk #0, which waited for a patch",
         "evicted by 100% 1:4", "no buffer size or read period helps"}},
       {{"--size", "12k"},
        "inputs/never-patched.ops.jsonl",
-       {"1:3 (app), buffer 1: 3 packets (2.44 KiB) wait for a patch of chunk #0, committed at "
+       {"writer 1:3 (app), buffers[0]: 3 packets (2.44 KiB) wait for a patch of chunk #0, "
+        "committed at "
         "record 2 (20.0 ms); no buffer size helps"}},
       {{"--time", "boot", "--limit", "1"},
        "inputs/never-patched.ops.jsonl",
@@ -158,7 +162,8 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
       {{},
        "inputs/missing-chunk.ops.jsonl",
        {"No packet of the log was lost, but more may be missing.",
-        "1:3 (app), buffer 1, chunk #1: an unknown number of packets. Where: between record 2 "
+        "sequence 2 (app, 1:3), buffers[0], chunk #1: an unknown number of packets. Where: between "
+        "record 2 "
         "(20.0 ms) and record 4 (40.0 ms). Cause: chunks with these ids were never committed. In "
         "the trace: the next packet is flagged read_gap.",
         "sequence_packet_loss: 1 (ringscope stats --explain sequence_packet_loss)"}},
@@ -166,7 +171,7 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
        "inputs/damaged.ops.jsonl",
        {"one of their chunks is not in the log, which is not complete there",
         "record 4 (15.0 ms), between 15.0 ms and 30.0 ms: damage in the log",
-        "1:3 (app), buffer 1, chunk #1: an unknown number of packets."}},
+        "1:3), buffers[0], chunk #1: an unknown number of packets."}},
       {{}, "conformance/cases/edge-gap-remembered.jsonl.zst", {"Lost by a buffer bug"}},
       {{"--summary"},
        "inputs/clones.ops.jsonl",

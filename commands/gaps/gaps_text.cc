@@ -129,7 +129,7 @@ class GapsText {
     return sequences;
   }
   std::string PlaceText(const SequenceGaps& sequence) const {
-    return fmt::format("{}, buffer {}", notes_.NameOf(sequence.sequence), Raw(sequence.buffer));
+    return fmt::format("{}, {}", notes_.NameOf(sequence.sequence), notes_.NameOf(sequence.buffer));
   }
 
   /// The answer, with the remedy: of the whole session.
@@ -172,7 +172,7 @@ class GapsText {
   /// The rows add up to the first.
   void PrintFates(const BufferGaps& buffer) {
     const BufferOutcome* outcome = shown_.BufferOf(buffer.id);
-    out_.Print(fmt::format("\n{}{}\n", out_.Bold(fmt::format("buffer {}", Raw(buffer.id))),
+    out_.Print(fmt::format("\n{}{}\n", out_.Bold(notes_.NameOf(buffer.id)),
                            outcome == nullptr
                                ? ", never set up"
                                : fmt::format(": {} {}, {}", HumanSize(outcome->size),
@@ -216,8 +216,8 @@ class GapsText {
     constexpr size_t kNameColumns = 18;
     const bool with_buffer = shown_.report.buffers.size() > 1;
     std::vector<Column> columns = {
-        {"sequence", Align::kLeft}, {"in trace", Align::kRight}, {"process/thread", Align::kLeft}};
-    if (with_buffer) columns.push_back({"buffer", Align::kRight});
+        {"sequence", Align::kRight}, {"writer", Align::kLeft}, {"process/thread", Align::kLeft}};
+    if (with_buffer) columns.push_back({"buffer", Align::kLeft});
     for (const char* title : {"written", "lost", "", "gaps", "unflagged"})
       columns.push_back({title, Align::kRight});
     Table table(std::move(columns));
@@ -228,10 +228,10 @@ class GapsText {
           sequence.gaps, [](const Gap& gap) { return !ShowsLoss(gap.sign); }));
       const uint32_t trace_id = notes_.TraceIdOf(sequence.sequence);
       const FateCount written = sequence.written(), lost = sequence.lost();
-      std::vector<Cell> row = {ToString(sequence.sequence),
-                               trace_id == 0 ? "-" : std::to_string(trace_id),
+      std::vector<Cell> row = {trace_id == 0 ? "-" : std::to_string(trace_id),
+                               ToString(sequence.sequence),
                                Shortened(notes_.WriterOf(sequence.sequence), kNameColumns)};
-      if (with_buffer) row.emplace_back(std::to_string(Raw(sequence.buffer)));
+      if (with_buffer) row.emplace_back(notes_.NameOf(sequence.buffer));
       row.insert(row.end(), {WithCommas(written.packets), WithCommas(lost.packets),
                              Percent(lost.packets, written.packets),
                              WithCommas(sequence.gaps.size() + sequence.unlisted_gaps),
@@ -280,7 +280,7 @@ class GapsText {
     out_.Print("\n");
     out_.PrintWrapped(
         TextStyle::kBold,
-        fmt::format("{}, buffer {}, {}:", notes_.NameOf(largest.sequence), Raw(largest.buffer),
+        fmt::format("{}, {}, {}:", notes_.NameOf(largest.sequence), notes_.NameOf(largest.buffer),
                     count == 1 ? ChunksText(largest) : Count(count, "gap")),
         fmt::format(" {} missing", PacketsText(group.lost)));
     if (count > 1)
@@ -361,10 +361,10 @@ class GapsText {
     PrintList("Patches against the rules: they changed what their writer had completed",
               shown_.report.wrong_patches, "patch", [&](const WrongPatchAt& patch) {
                 return fmt::format(
-                    "{}#{}, buffer {}, {}: applied, though it is not for the last "
+                    "{}, chunk #{}, {}, {}: applied, though it is not for the last "
                     "fragment of the chunk, or does not fit into it",
-                    notes_.NameOf(patch.chunk.sequence), Raw(patch.chunk.chunk), Raw(patch.buffer),
-                    MomentText(notes_, patch.at));
+                    notes_.NameOf(patch.chunk.sequence), Raw(patch.chunk.chunk),
+                    notes_.NameOf(patch.buffer), MomentText(notes_, patch.at));
               });
   }
 
@@ -517,11 +517,12 @@ class GapsText {
     PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {
                 return fmt::format(
-                    "{}, buffer {}: {} ({}), by up to {} in chunk #{}: its event{} of "
+                    "{}, {}: {} ({}), by up to {} in chunk #{}: its event{} of "
                     "{} was committed at {}",
-                    notes_.NameOf(stale.sequence), Raw(stale.buffer), Count(stale.stale, "packet"),
-                    ShareText(stale.stale, stale.packets), HumanDuration(stale.longest_ns),
-                    stale.longest_chunk, stale.cpu ? fmt::format(" on CPU {}", *stale.cpu) : "",
+                    notes_.NameOf(stale.sequence), notes_.NameOf(stale.buffer),
+                    Count(stale.stale, "packet"), ShareText(stale.stale, stale.packets),
+                    HumanDuration(stale.longest_ns), stale.longest_chunk,
+                    stale.cpu ? fmt::format(" on CPU {}", *stale.cpu) : "",
                     TimeText(notes_, stale.event_ns),
                     TimeText(notes_, stale.event_ns + stale.longest_ns));
               });

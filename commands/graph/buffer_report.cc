@@ -43,10 +43,11 @@ void ListFields(JsonFieldWriter& io, const ReadWalk& walk) {
 
 namespace {
 
-/// "buffer 1 (v2@58, 256 KiB, ring_buffer) after record 4,734 (1.836718 s)"
-std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
+/// "buffers[0] (v2@58, 256 KiB, ring_buffer) after record 4,734 (1.836718 s)"
+std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock,
+                          const SessionNotes& notes) {
   return fmt::format(
-      "buffer {} ({}, {}, {}) {}", Raw(layout.buffer), layout.engine, HumanSize(layout.size),
+      "{} ({}, {}, {}) {}", notes.NameOf(layout.buffer), layout.engine, HumanSize(layout.size),
       Name(layout.policy),
       clock.After(layout.at, layout.before_read ? "before its last read, at" : "after"));
 }
@@ -138,9 +139,10 @@ std::string StepsText(const ReadWalk& walk, bool full) {
   return text;
 }
 
-std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock) {
+std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock,
+                     const SessionNotes& notes) {
   std::string text =
-      fmt::format("buffer {} ({}) {}\n", Raw(walk.buffer), walk.engine, clock.After(walk.at));
+      fmt::format("{} ({}) {}\n", notes.NameOf(walk.buffer), walk.engine, clock.After(walk.at));
   text += Wrap(fmt::format(fmt::runtime(kOrderTexts.at(static_cast<size_t>(walk.order))),
                            walk.write_cursor),
                2) +
@@ -163,15 +165,16 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
                        const SessionNotes& notes) {
   std::string text;
   for (const BufferLayout& layout : layouts)
-    text += "\n" + Wrap(LayoutHeading(layout, clock), "") + "\n" + MapText(layout, notes);
+    text += "\n" + Wrap(LayoutHeading(layout, clock, notes), "") + "\n" + MapText(layout, notes);
   return text;
 }
 
-std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock) {
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
+                      const SessionNotes& notes) {
   if (walks.empty())
     return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
   std::string text;
-  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock);
+  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock, notes);
   return text;
 }
 

@@ -22,7 +22,8 @@ void ListFields(JsonFieldWriter& io, const BufferLayout& layout);
 
 /// In which order a read pass takes what is in the buffers, for a terminal.
 /// @param full every step, however many
-std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock);
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
+                      const SessionNotes& notes);
 /// With every step.
 void ListFields(JsonFieldWriter& io, const ReadWalk& walk);
 

@@ -200,7 +200,7 @@ class GraphDrawing {
                     [&](const ReadStall& stall) { return is_other(stall.chunk.sequence); });
     }
     report_.Data("buffers", FieldsToJson(shown));
-    report_.Print(OrderText(shown, args_.full, clock_));
+    report_.Print(OrderText(shown, args_.full, clock_, notes_));
     return {};
   }
 

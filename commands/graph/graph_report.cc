@@ -107,7 +107,7 @@ std::string TableText(const SequenceGraph& graph, const GraphClock& clock) {
 
 std::string GraphReport::HeadingText(const SequenceGraph& graph) const {
   std::string text =
-      fmt::format("sequence {} in buffer {}", notes.NameOf(graph.sequence), Raw(graph.buffer));
+      fmt::format("{} in {}", notes.NameOf(graph.sequence), notes.NameOf(graph.buffer));
   for (const BufferOutcome& buffer : outcome.buffers)
     if (buffer.id == graph.buffer)
       text += fmt::format(

@@ -65,7 +65,7 @@ std::vector<std::string> Unbalanced(const std::string& xml) {
 TEST(Graph, Text_FoldsAndShowsTheGap) {
   const Ran ran = Graph(LogOf(100), {});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("sequence 1:1 in buffer 1 (v2@58, 1 MiB, ring_buffer)\n"
+  EXPECT_THAT(ran.out, HasSubstr("sequence 2 (1:1) in buffers[0] (v2@58, 1 MiB, ring_buffer)\n"
                                  "  99 chunks, 594 B, 198 packets read\n"));
   EXPECT_THAT(ran.out, HasSubstr("46 chunks, 276 B: all read"));
   EXPECT_THAT(ran.out, HasSubstr("\nNo packet was lost.\n"));
@@ -115,7 +115,7 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
     if (writer == 2) log.insert(log.rfind("{\"op\""), "{\"op\":\"read\",\"buffer\":1}\n");
   }
   const Ran ran = Graph(log, {"--top", "1"});
-  EXPECT_THAT(ran.out, HasSubstr("sequence 1:2 in buffer 1"));
+  EXPECT_THAT(ran.out, HasSubstr("writer 1:2 in buffers[0]"));
   EXPECT_THAT(ran.out, HasSubstr("overwritten by 1:3#0 at record"));
   EXPECT_THAT(ran.out,
               HasSubstr("1 of 3 sequences shown, the worst first; packets were lost in 1. "));

@@ -378,8 +378,9 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
   if (args.action == "run") {
     if (!args.case_file.empty()) return RunCase(args, context);
-    return Fail(ErrorCode::kUsage, "'run' needs a program with its packets", {},
-                "write both into a JSON file for --case; 'protovm show --format json' has programs");
+    return Fail(
+        ErrorCode::kUsage, "'run' needs a program with its packets", {},
+        "write both into a JSON file for --case; 'protovm show --format json' has programs");
   }
   if (args.files.empty())
     return Fail(ErrorCode::kUsage, "'show' needs a program", {},

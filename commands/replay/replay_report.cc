@@ -74,7 +74,7 @@ void ReportBuffers(Report& report, const ReplayOutcome& outcome, const BufferRow
     std::vector<Column> columns = {{""}, {""}};
     std::vector<Cell> engines = {"engine", ""}, sizes = {"size", ""}, policies = {"policy", ""};
     for (Buffer buffer : buffers) {
-      columns.push_back({fmt::format("buffer {}", Raw(buffer.id)), Align::kRight});
+      columns.push_back({fmt::format("buffers[{}]", buffer.index), Align::kRight});
       // Of a plug-in's path the file.
       engines.emplace_back(Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1)));
       sizes.push_back(BytesCell(buffer.size));

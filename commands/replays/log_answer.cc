@@ -194,10 +194,9 @@ std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
     // One that writes into several buffers is told apart by them.
     const bool is_named = !named.insert(each->sequence).second ||
                           std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
-    return fmt::format("{} {}{}",
-                       ShareText(lost_by(each), by_places ? sums.places : sums.lost.packets),
-                       notes.NameOf(each->sequence),
-                       is_named ? fmt::format(" in buffer {}", Raw(each->buffer)) : "");
+    return fmt::format(
+        "{} {}{}", ShareText(lost_by(each), by_places ? sums.places : sums.lost.packets),
+        notes.NameOf(each->sequence), is_named ? " in " + notes.NameOf(each->buffer) : "");
   }));
 }
 

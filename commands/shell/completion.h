@@ -20,7 +20,8 @@ struct Completion {
 };
 
 /// Completes the last of `words`: a command line without the tool's name, up to the cursor. Knows
-/// the names of commands and options, and fixed values that stand alone. The last word may be empty.
+/// the names of commands and options, and fixed values that stand alone. The last word may be
+/// empty.
 Completion Complete(std::span<const std::string> words);
 
 }  // namespace ringscope

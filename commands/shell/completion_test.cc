@@ -59,9 +59,13 @@ TEST(Completion, Values) {
 }
 
 TEST(Completion, Files) {
-  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
-           {"replay", ""}, {"replay", "-o", ""}, {"diff", "a.tblog", "b"}, {"te"},
-           {"replay", "--engine", "./lib"}, {"record", "--", "./my"}})
+  for (const std::vector<std::string>& line :
+       std::vector<std::vector<std::string>>{{"replay", ""},
+                                             {"replay", "-o", ""},
+                                             {"diff", "a.tblog", "b"},
+                                             {"te"},
+                                             {"replay", "--engine", "./lib"},
+                                             {"record", "--", "./my"}})
     EXPECT_TRUE(Files(line)) << line.back();
   for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
            {"replay", "--engine", "v"}, {"replay", "--"}, {"help", ""}})

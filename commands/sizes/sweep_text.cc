@@ -19,12 +19,12 @@ std::string TargetsText(const SweepReport& report) {
   return Joined(texts, " and ");
 }
 
-/// "1 MiB", or "1 MiB for buffer 1, 64 KiB for buffer 2"
-std::string SizesText(const std::vector<SweepRow>& rows) {
+/// "1 MiB", or "1 MiB for buffers[0], 64 KiB for buffers[1]"
+std::string SizesText(const SweepReport& report, const std::vector<SweepRow>& rows) {
   if (rows.size() == 1) return SizeWithKb(rows.front().size);
   std::vector<std::string> texts;
   for (const SweepRow& row : rows)
-    texts.push_back(fmt::format("{} for buffer {}", SizeWithKb(row.size), Raw(row.id)));
+    texts.push_back(fmt::format("{} for {}", SizeWithKb(row.size), report.outcome.NameOf(row.id)));
   return Joined(texts);
 }
 
@@ -50,18 +50,18 @@ std::optional<std::string> MissText(const SweepReport& report, const SweepRow& r
     if (!target.keep_ns || !row.shortest_sequence || row.shortest_history_ns >= *target.keep_ns)
       continue;
     if (report.outcome.duration_ns() < *target.keep_ns) return std::nullopt;
-    return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
-                       HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
+    return fmt::format("even with {} for {}, sequence {} reaches back only {}", HumanSize(row.size),
+                       report.outcome.NameOf(row.id), ToString(*row.shortest_sequence),
                        HumanDuration(row.shortest_history_ns));
   }
   const std::string lost =
       fmt::format("{} of {} {} lost", WithCommas(row.lost), Count(row.written.packets, "packet"),
                   row.lost == 1 ? "is" : "are");
   if (row.full_packets() == 0)
-    return fmt::format("in buffer {}, {} whatever its size; with {} it overwrites nothing",
-                       Raw(row.id), lost, SizeWithKb(row.size));
-  return fmt::format("even with {} for buffer {}, {}: {} overwritten, {} discarded",
-                     HumanSize(row.size), Raw(row.id), lost, WithCommas(row.overwritten.packets),
+    return fmt::format("in {}, {} whatever its size; with {} it overwrites nothing",
+                       report.outcome.NameOf(row.id), lost, SizeWithKb(row.size));
+  return fmt::format("even with {} for {}, {}: {} overwritten, {} discarded", HumanSize(row.size),
+                     report.outcome.NameOf(row.id), lost, WithCommas(row.overwritten.packets),
                      WithCommas(row.discarded.packets));
 }
 
@@ -137,9 +137,10 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   const uint64_t duration = report.outcome.duration_ns();
   const SweepRow& first = *series.rows.front();
   const uint64_t own = report.OwnSize(series.buffer);
-  std::string heading = fmt::format(
-      "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
-      HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
+  std::string heading =
+      fmt::format("{}: {}, {} written by {}", report.outcome.NameOf(first.id),
+                  Count(first.written.packets, "packet"), HumanSize(first.written.bytes),
+                  Count(first.sequences.size(), "sequence"));
   if (IsSame(series, &SweepRow::lost_otherwise) && first.lost_otherwise() > 0)
     heading += fmt::format("; {} lost otherwise", Count(first.lost_otherwise(), "packet"));
   if (IsSame(series, &SweepRow::waiting_packets) && first.waiting_packets() > 0)
@@ -183,7 +184,7 @@ void PrintFound(Report& out, const SweepReport& report) {
     uint64_t waiting = 0;
     for (const SweepRow& row : rows) waiting += row.waiting_packets();
     out.Paragraph(
-        fmt::format("{}{}{}{}", name, SizesText(rows),
+        fmt::format("{}{}{}{}", name, SizesText(report, rows),
                     LossesBefore(report.outcome.verdicts) != nullptr
                         ? " for what is in the trace: the session needs more"
                         : "",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/perfetto/trace_stats.h"
+#include "core/perfetto/trusted_fields.h"
 #include "core/session/replay.h"
 
 namespace ringscope::testing {
@@ -21,8 +22,10 @@ class ContentCollector : public ReplayListener {
     ContentPacket& packet = contents[sessions_.at(read.buffer)].packets.emplace_back();
     for (const Bytes slice : read.packet->slices) packet.content += wire::AsText(slice);
     packet.sequence_id = read.sequence_id;
-    packet.uid = static_cast<int32_t>(read.packet->identity.uid);
     packet.dropped = read.packet->dropped;
+    packet.bytes = packet.content;
+    AppendTrustedFields(packet.bytes, {.uid = read.packet->identity.uid, .pid = -1},
+                        packet.sequence_id, packet.dropped, read.machine);
     return {};
   }
   void OnBufferReplaced(SessionBuffer& buffer) override { AddStats(buffer); }

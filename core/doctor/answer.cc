@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +38,6 @@ void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) 
     }
     texts.push_back(is_alone ? Joined(parts)
                              : fmt::format("{}: {}", BufferName(examiner, i), Joined(parts)));
-    if (!is_alone && texts.size() == 1) texts.front().front() = 'B';
   }
   if (further > 0) texts.push_back(Count(further, "further buffer") + " lost data");
 }
@@ -78,7 +76,6 @@ std::string WhyText(const Diagnosis& diagnosis, const Examiner& examiner, const 
     if (!(was_full || &finding == &first) || finding.cause.empty() || parts.size() == kNamed)
       continue;
     parts.push_back(fmt::format("{}: {}", finding.where, finding.cause));
-    parts.back().front() = static_cast<char>(std::toupper(parts.back().front()));
   }
   return Joined(parts, " ");
 }

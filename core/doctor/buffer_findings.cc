@@ -88,8 +88,12 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
-  if (IsInSession(examiner, buffer.span))
-    finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *buffer.span));
+  std::optional<TimeSpan> left = buffer.span;
+  // What is older was committed late, and is not what the ring held.
+  const std::optional<TimeHole>& hole = examiner.facts.hole;
+  if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
+  if (IsInSession(examiner, left))
+    finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *left));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "

@@ -220,6 +220,7 @@ std::vector<Case> Cases() {
                    .Text(proto::DataSourceConfig::kName, "linux.ftrace")
                    .Inner(proto::DataSourceConfig::kFtraceConfig,
                           Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
+      {"order.hole", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 2}; }},
       {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
   };
   return cases;
@@ -351,7 +352,7 @@ TEST(Diagnose, OfALogBuffersTimesAndSizesAreThoseOfTheReplay) {
   const Diagnosis diagnosis = Diagnose(facts, &replay);
   const Finding* const finding = FindRule(diagnosis, "buffer.overwritten");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->where, "buffer 5");
+  EXPECT_EQ(finding->where, "buffers[0]");
   EXPECT_NE(finding->cause.find("What is left is from 2.000 s to 12.000 s."), std::string::npos)
       << finding->cause;
   ASSERT_EQ(finding->changes.size(), 1u);

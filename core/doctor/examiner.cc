@@ -53,18 +53,16 @@ const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index) {
 }
 
 std::string BufferName(const Examiner& examiner, size_t index) {
-  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-  const uint64_t number = replayed != nullptr ? Raw(replayed->id) : index;
   const auto& buffers = examiner.config.buffers;
   const std::string name = index < buffers.size() ? Printable(buffers[index].name) : "";
-  return name.empty() ? fmt::format("buffer {}", number)
-                      : fmt::format("buffer {} ({})", number, name);
+  return name.empty() ? fmt::format("buffers[{}]", index)
+                      : fmt::format("buffers[{}] ({})", index, name);
 }
 
 std::string StandaloneText(const Examiner& examiner, const Finding& finding) {
   const std::string buffer = finding.where.substr(0, finding.where.find(';'));
-  if (examiner.facts.buffers.size() < 2 || !buffer.starts_with("buffer ")) return finding.what;
-  return fmt::format("B{}: {}", buffer.substr(1), finding.what);
+  if (examiner.facts.buffers.size() < 2 || !buffer.starts_with("buffers[")) return finding.what;
+  return fmt::format("{}: {}", buffer, finding.what);
 }
 
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {

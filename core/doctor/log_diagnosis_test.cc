@@ -124,11 +124,11 @@ TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
 TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
   const TraceFacts facts = RingAndFullBuffer();
   const Diagnosis diagnosis = Diagnose(facts);
-  EXPECT_THAT(diagnosis.answer.headline, StartsWith("Buffer 1: 460 of 476 chunks"));
-  EXPECT_THAT(diagnosis.verdict, StartsWith("Buffer 1: 460 of 476 chunks"));
+  EXPECT_THAT(diagnosis.answer.headline, StartsWith("buffers[1]: 460 of 476 chunks"));
+  EXPECT_THAT(diagnosis.verdict, StartsWith("buffers[1]: 460 of 476 chunks"));
   EXPECT_THAT(LostLineOf(diagnosis),
-              StartsWith("Buffer 0: 50 KiB of 100 KiB written (50.0%) were overwritten unread; "
-                         "buffer 1: 460 chunks came when it was full."));
+              StartsWith("buffers[0]: 50 KiB of 100 KiB written (50.0%) were overwritten unread; "
+                         "buffers[1]: 460 chunks came when it was full."));
 }
 
 TEST(Diagnose, TheVerdictCountsAllThatIsListed) {

@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
+#include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {
 namespace {
@@ -165,7 +166,31 @@ void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
                     Count(facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
 }
 
+/// A few packets that are much older than all others.
+void ExamineHole(Examiner& examiner) {
+  const std::optional<TimeHole>& hole = examiner.facts.hole;
+  if (!hole || examiner.is_of_log()) return;  // a log shows when they were committed
+  std::vector<std::string> names;
+  constexpr size_t kMost = 3;
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (sequence.all.span && sequence.all.span->first_ns <= hole->span.first_ns &&
+        sequence.id != kServiceSequenceId && names.size() < kMost)
+      names.push_back(SequenceName(examiner, sequence));
+  Finding& finding = examiner.Add(
+      "order.hole",
+      fmt::format("{} {} {} or more older than all others: the UI shows a huge gap.",
+                  Count(hole->packets, "packet"), Is(hole->packets),
+                  HumanDuration(static_cast<uint64_t>(hole->span.length_ns()))),
+      {.where = Joined(names),
+       .proof = fmt::format("No packet has a time {}.", SpanText(examiner, hole->span)),
+       .weight = hole->packets});
+  if (!examiner.has_config() || examiner.config.flush_period_ms) return;
+  finding.changes.push_back(
+      {"flush_period_ms", "10000", "writers commit what they hold at least so often", true});
+}
+
 void ExamineOrder(Examiner& examiner) {
+  ExamineHole(examiner);
   const TraceFacts& facts = examiner.facts;
   if (facts.late_events > 0)
     examiner.Add("order.late",

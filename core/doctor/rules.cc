@@ -40,7 +40,7 @@ constexpr std::array kRules = {
          "A replay of the log shows packets that were not read, as they or packets before them "
          "lack a patch or a chunk.",
          "Look at the writer that did not complete its packet: 'ringscope gaps' names it."},
-    Rule{"log.stale", Harm::kDataLoss, "Events were committed long after their time",
+    Rule{"log.stale", Harm::kWarning, "Events were committed long after their time",
          "Packets of the log were committed later than 5 s after their own time. In a ring they "
          "stay "
          "beside events that are much newer: the UI shows a huge gap between them.",
@@ -152,11 +152,19 @@ constexpr std::array kRules = {
     Rule{"clock.no_snapshots", Harm::kWarning, "No clock snapshots",
          "Times of different clocks cannot be related.",
          "builtin_data_sources { disable_clock_snapshotting: false }"},
-    Rule{"order.late", Harm::kError, "Events come too late for the sorter",
-         "Trace processor sorts a streamed trace in windows between flushes; events older than "
-         "what has left a window are dropped.",
-         "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
-         "that hold back old data. Importing with a full sort keeps them."},
+    Rule{
+        "order.late", Harm::kError, "Events come too late for the sorter",
+        "Trace processor sorts a streamed trace in windows between flushes; events older than "
+        "what has left a window are dropped.",
+        "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
+        "that hold back old data. trace_processor --full-sort keeps them, and takes memory for all "
+        "events at once."},
+    Rule{"order.hole", Harm::kWarning, "A few old events beside a huge gap",
+         "A few packets are older than all others by more than half of the trace: they were "
+         "committed long after their time, and the ring that had overwritten what was around them "
+         "kept them. The UI shows a huge gap.",
+         "flush_period_ms makes writers commit what they hold, so that it is overwritten with the "
+         "rest of its time."},
 
     Rule{"packet.errors", Harm::kError, "Packets that trace processor drops",
          "Trace processor counts packets, events or clock snapshots that lack a field that they "

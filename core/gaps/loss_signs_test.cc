@@ -47,13 +47,18 @@ TEST(LossSigns, NeverPatched_TheStallIsTheCause) {
   const Gap gap = OnlyGap(NeverPatched().Report());
   EXPECT_EQ(gap.lost.packets, 3u);
   ASSERT_EQ(gap.blamed.size(), 2u);
-  EXPECT_EQ(gap.blamed[0].cause, Cause::kNeverPatched);
+  EXPECT_EQ(gap.blamed[0].cause, Cause::kAwaitedPatch);
   EXPECT_EQ(gap.blamed[0].count.packets, 1u);
   EXPECT_EQ(gap.blamed[1].cause, Cause::kBehindStall);
   EXPECT_EQ(gap.blamed[1].count.packets, 2u);
   for (const GapBlame& blame : gap.blamed) {
     EXPECT_EQ(blame.chunk, (ChunkName{Key(1, 1), ChunkId{0}}));
     EXPECT_EQ(blame.at.record, 2u);
+    ASSERT_TRUE(blame.stall);
+    EXPECT_EQ(blame.stall->passes, 1u);
+    EXPECT_EQ(blame.stall->packets, 3u);
+    EXPECT_EQ(blame.stall->end, StallEnd::kOverwritten);
+    EXPECT_FALSE(blame.stall->patched);
   }
   EXPECT_TRUE(gap.remedies.no_size_helps);
   EXPECT_FALSE(gap.remedies.buffer_size);
@@ -79,8 +84,12 @@ TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
   story.Patch(1, 0, 100).Read();
   const GapReport report = story.Report();
   const Gap gap = OnlyGap(report);
-  EXPECT_EQ(gap.causes.at(0).cause, Cause::kEvicted);
-  EXPECT_TRUE(gap.blamed.empty());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kBehindStall);
+  EXPECT_EQ(gap.causes.at(1).cause, Cause::kAwaitedPatch);
+  ASSERT_EQ(gap.blamed.size(), 2u);
+  ASSERT_TRUE(gap.blamed[0].stall);
+  EXPECT_TRUE(gap.blamed[0].stall->patched);
+  EXPECT_FALSE(gap.remedies.no_size_helps);
   ASSERT_TRUE(gap.remedies.buffer_size);
   EXPECT_EQ(LostIn(story.Report(*gap.remedies.buffer_size)).packets, 0u);
   const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kPatchesFailed);

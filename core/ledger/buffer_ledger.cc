@@ -67,7 +67,9 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused) {
     // What its writer adds to a scraped chunk is lost with the chunk.
-    if (refusal_.cause == Cause::kAlreadyConsumed && arrival.record.evicted_for)
+    const bool is_old =
+        refusal_.cause == Cause::kAlreadyConsumed || refusal_.cause == Cause::kUnknown;
+    if (is_old && arrival.record.evicted_for)
       refusal_ = {.fate = Fate::kOverwritten,
                   .cause = Cause::kEvicted,
                   .culprit = arrival.record.evicted_for};

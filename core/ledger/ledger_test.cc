@@ -192,7 +192,7 @@ TEST_P(LedgerTest, Stalled_WaitsForCompletion) {
       .Commit(Chunk(1, 1, 4).Whole(8, 'X'))
       .Read();
   EXPECT_THAT(scene.Accounts(),
-              UnorderedElementsAre("1:1#3.0 4B read/none", "1:1#3.1 6B incomplete/unfinished",
+              UnorderedElementsAre("1:1#3.0 4B read/none", "1:1#3.1 6B incomplete/scraped",
                                    "1:1#4.0 8B stalled/waits_for_completion for 1:1#3"));
 }
 

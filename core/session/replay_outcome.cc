@@ -1,5 +1,7 @@
 #include "core/session/replay_outcome.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -142,6 +144,12 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   AddServiceRows(rows, outcome.service, flush == kSucceeded ? 1 : 0, flush == kFailed ? 1 : 0);
   AddFtraceRows(rows, outcome.ftrace);
   return rows;
+}
+
+std::string ReplayOutcome::NameOf(BufferId id) const {
+  const auto buffer = std::ranges::find(buffers, id, &BufferOutcome::id);
+  return buffer == buffers.end() ? fmt::format("buffer {}", Raw(id))
+                                 : fmt::format("buffers[{}]", buffer->index);
 }
 
 }  // namespace ringscope

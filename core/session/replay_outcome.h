@@ -63,6 +63,9 @@ struct WriterOutcome {
 
 /// The outcome of the replay of one session.
 struct ReplayOutcome {
+  /// Returns the buffer as the config names it: "buffers[0]".
+  std::string NameOf(BufferId buffer) const;
+
   std::string path;
   uint64_t session = 0;  // number in the input, from 1
   uint64_t records = 0;

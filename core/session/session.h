@@ -72,6 +72,8 @@ struct SessionBuffer {
   BufferStats stats() const;
   /// The programs (ProtoVM) that run on what it overwrites, in order of creation.
   void VisitPrograms(const ProgramVisitor& visit) const;
+  /// The writers that it has counted, in the order in which the service goes through them.
+  std::vector<SequenceKey> Writers() const;
   /// Visits the writers' histograms, as the reader of the buffer gets them: a copy starts without
   /// any.
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
@@ -133,7 +135,7 @@ class Session {
   /// Returns true if any buffer has another engine, size or policy than the log gives it.
   bool differs_from_log() const { return differs_from_log_; }
   /// In the replay of a clone: the clone's own reads follow, with sequence ids of its own.
-  void BeginCloneReads() { sequence_ids_ = {}; }
+  void BeginCloneReads() { sequence_ids_.clear(); }
   /// No record and no read follows: OnLogEnd.
   Status EndLog();
   /// After EndLog: reads out what the buffers still hold, for the listeners alone. Once;
@@ -145,8 +147,11 @@ class Session {
   /// The clone that is replayed; nullptr: the session itself is.
   const CloneFacts* clone() const { return options_.clone ? &*options_.clone : nullptr; }
   const ServiceStats& stats() const { return stats_; }
-  /// Trusted sequence ids; asking for a sequence that has none gives it the next.
-  SequenceIds& sequence_ids() { return sequence_ids_; }
+  /// Trusted sequence ids of the buffer's session; asking for a sequence that has none gives it the
+  /// next.
+  SequenceIds& SequenceIdsFor(const SessionBuffer& buffer) {
+    return sequence_ids_[buffer.session.value_or(0)];
+  }
 
  private:
   Status SetUpBuffer(const BufferSetUp& setup);
@@ -182,8 +187,8 @@ class Session {
   std::map<BufferId, SessionBuffer> buffers_;
   ServiceAccess access_;
   HeldPatches held_;
-  SequenceIds sequence_ids_;
-  std::set<BufferId> left_out_;  // set up, and not in the clone that is replayed
+  std::map<uint64_t, SequenceIds> sequence_ids_;  // by session of the service; 0: not known
+  std::set<BufferId> left_out_;                   // set up, and not in the clone that is replayed
   bool differs_from_log_ = false;
   bool file_copied_ = false;  // the clone's copy of the session's file is made
   /// Buffers of clones, by the service's number of the clone; those that it has none of yet are

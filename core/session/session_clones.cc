@@ -20,6 +20,12 @@ BufferStats SessionBuffer::stats() const {
   return stats;
 }
 
+std::vector<SequenceKey> SessionBuffer::Writers() const {
+  std::vector<SequenceKey> writers;
+  VisitWriterStats([&](const WriterStats& writer) { writers.push_back(writer.sequence); });
+  return InTableOrder(writers);
+}
+
 void SessionBuffer::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
   if (!cloned || cloned->transferred) return engine->VisitWriterStats(visit);
   // V2 counts commits, so that nothing is left; V1 counts what is read.

@@ -1,5 +1,7 @@
 #include "core/session/session_notes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/text.h"
@@ -7,6 +9,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/track_names.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 namespace {
@@ -78,8 +81,19 @@ std::string SessionNotes::WriterOf(SequenceKey sequence) const {
 
 std::string SessionNotes::NameOf(SequenceKey sequence) const {
   const std::string writer = WriterOf(sequence);
-  return ToString(sequence) + (writer.empty() ? "" : " (" + writer + ")");
+  const uint32_t id = TraceIdOf(sequence);
+  if (id == 0) return "writer " + ToString(sequence) + (writer.empty() ? "" : " (" + writer + ")");
+  return fmt::format("sequence {} ({}{}{})", id, writer, writer.empty() ? "" : ", ",
+                     ToString(sequence));
 }
+
+std::string SessionNotes::NameOf(BufferId buffer) const {
+  const auto found = buffers_.find(buffer);
+  return found == buffers_.end() ? fmt::format("buffer {}", Raw(buffer))
+                                 : fmt::format("buffers[{}]", found->second);
+}
+
+void SessionNotes::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id] = buffer.index; }
 
 uint32_t SessionNotes::TraceIdOf(SequenceKey sequence) const {
   const Sequence* const found = sequences_.Find(sequence);

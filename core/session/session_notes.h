@@ -22,6 +22,7 @@ class SessionNotes : public ReplayListener {
   explicit SessionNotes(TimeBase base) : clock_(base) {}
 
   void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   Status OnPacket(const SessionPacket& packet) override;
 
@@ -33,8 +34,12 @@ class SessionNotes : public ReplayListener {
   /// "demo-app/appbin": the sequence's producer and thread, as far as they are known and differ.
   /// Fit for a terminal.
   std::string WriterOf(SequenceKey sequence) const;
-  /// Returns the sequence and its writer: "1:1 (demo-app/appbin)".
+  /// Returns the sequence as the trace names it, its writer and its second name: "sequence 5
+  /// (demo-app/appbin, 1:1)"; one that is not in the trace has only that.
   std::string NameOf(SequenceKey sequence) const;
+  /// Returns the buffer as the config names it: "buffers[0]"; one that was not set up has only the
+  /// log's id: "buffer 77".
+  std::string NameOf(BufferId buffer) const;
   /// The sequence's trusted_packet_sequence_id in the trace; 0: none of its packets was read.
   uint32_t TraceIdOf(SequenceKey sequence) const;
   /// Names of the producer's data sources that were set up to write to the buffer.
@@ -57,6 +62,7 @@ class SessionNotes : public ReplayListener {
   };
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;
+  std::map<BufferId, uint32_t> buffers_;  // their index in the config
   SessionClock clock_;
 };
 

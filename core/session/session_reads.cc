@@ -41,7 +41,7 @@ SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet) 
   judged.valid = IsValidPacket(packet.slices, buffer.info->release);
   if (!judged.valid) return judged;
   judged.machine = access_.MachineOf(packet.sequence.producer);
-  judged.sequence_id = sequence_ids_.IdOf(packet.sequence, judged.machine);
+  judged.sequence_id = SequenceIdsFor(buffer).IdOf(packet.sequence, judged.machine);
   return judged;
 }
 
@@ -60,8 +60,9 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
         [&](const ProgramState& program) { protovm::AppendInstance(program, protovms); });
     RS_RETURN_IF_ERROR(CheckEngine(buffer->id, *buffer->engine));
   }
-  if (protovms.empty()) return {};
+  // The service lists them in every trace; the other packets of its own are not replayed.
   for (const SessionBuffer* buffer : buffers) ListSequences(*buffer, listing);
+  if (protovms.empty()) return {};
   bytes += ServicePacketSize(proto::TracePacket::kTraceProvenance, listing) +
            ServicePacketSize(proto::TracePacket::kProtoVms, protovms);
   if (is_taken) return {};
@@ -74,14 +75,13 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
 /// has an id from now on.
 void Session::ListSequences(const SessionBuffer& buffer, std::string& listing) {
   std::string listed;
-  buffer.VisitWriterStats([&](const WriterStats& writer) {
-    const SequenceKey sequence = writer.sequence;
+  for (const SequenceKey sequence : buffer.Writers()) {
     std::string entry;
     wire::AppendUint(entry, proto::ProvenanceSequence::kId,
-                     sequence_ids_.IdOf(sequence, access_.MachineOf(sequence.producer)));
+                     SequenceIdsFor(buffer).IdOf(sequence, access_.MachineOf(sequence.producer)));
     wire::AppendUint(entry, proto::ProvenanceSequence::kProducerId, Raw(sequence.producer));
     wire::AppendBytes(listed, proto::ProvenanceBuffer::kSequences, wire::AsBytes(entry));
-  });
+  }
   wire::AppendBytes(listing, proto::TraceProvenance::kBuffers, wire::AsBytes(listed));
 }
 

@@ -101,6 +101,12 @@ struct ImportError {
   std::string what;
 };
 
+/// A time without a packet that is longer than half of the trace.
+struct TimeHole {
+  TimeSpan span;         // from the packet before it to that after it
+  uint64_t packets = 0;  // before it: at most one of fifty
+};
+
 /// Counters that trace processor has by machine.
 struct MachineFacts {
   // Fields that need a sequence, in packets without one.
@@ -157,6 +163,7 @@ struct TraceFacts : MachineFacts {
   uint64_t snapshots_left_out = 0;  // beyond what is kept
   uint64_t negative_times = 0;      // events
   uint64_t late_events = 0;         // that the sorter drops
+  std::optional<TimeHole> hole;     // between a few old packets and all others
   uint64_t sort_windows = 0;
 
   /// Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.

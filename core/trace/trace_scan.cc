@@ -92,7 +92,10 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   if (is_data) ++facts_.data_packets;
   if (times) {
     AddTo(facts.all.span, times->first_ns);
-    if (is_data) AddTo(facts_.all.span, times->first_ns);
+    if (is_data) {
+      AddTo(facts_.all.span, times->first_ns);
+      holes_.Add(times->first_ns);
+    }
     if (is_first_loss && sequence->last_ns)
       facts.first_loss = TimeSpan{*sequence->last_ns, times->first_ns};
     sequence->last_ns = times->first_ns;
@@ -207,7 +210,41 @@ void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
   ++failures_[key];
 }
 
+void HoleFinder::Add(int64_t ns) {
+  Interval& interval = intervals_.try_emplace(ns / width_ns_, Interval{{ns, ns}, 0}).first->second;
+  interval.span.Add(ns);
+  ++interval.packets;
+  if (intervals_.size() <= kMost) return;
+  width_ns_ *= 2;
+  std::map<int64_t, Interval> wider;
+  for (const auto& [number, more] : intervals_) {
+    Interval& joined = wider.try_emplace(number / 2, Interval{more.span, 0}).first->second;
+    joined.span.Add(more.span.last_ns);
+    joined.packets += more.packets;
+  }
+  intervals_ = std::move(wider);
+}
+
+std::optional<TimeHole> HoleFinder::Find() const {
+  TimeHole longest;
+  uint64_t before = 0;
+  const Interval* last = nullptr;
+  for (const auto& [number, interval] : intervals_) {
+    const TimeSpan hole{last == nullptr ? interval.span.first_ns : last->span.last_ns,
+                        interval.span.first_ns};
+    if (hole.length_ns() > longest.span.length_ns()) longest = {hole, before};
+    before += interval.packets;
+    last = &interval;
+  }
+  if (last == nullptr || longest.packets * 50 > before) return std::nullopt;
+  const int64_t all_ns = last->span.last_ns - intervals_.begin()->second.span.first_ns;
+  const bool is_long =
+      longest.span.length_ns() >= kShortestNs && longest.span.length_ns() * 2 > all_ns;
+  return is_long ? std::optional(longest) : std::nullopt;
+}
+
 TraceFacts TraceScan::Finish() {
+  facts_.hole = holes_.Find();
   facts_.snapshots = clocks_.host().snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
   facts_.snapshots_left_out = clocks_.host().snapshots_left_out();

@@ -59,6 +59,26 @@ class EventOrder {
   uint64_t dropped_ = 0;
 };
 
+/// Finds the longest time without a packet. Memory: kMost intervals.
+class HoleFinder {
+ public:
+  void Add(int64_t ns);
+  /// Returns the hole, if few packets are before it, and it is longer than half of the trace and
+  /// than kShortestNs.
+  std::optional<TimeHole> Find() const;
+
+ private:
+  static constexpr int64_t kShortestNs = 30'000'000'000;
+  static constexpr size_t kMost = 4096;
+  struct Interval {
+    TimeSpan span;
+    uint64_t packets = 0;
+  };
+
+  int64_t width_ns_ = 1'000'000'000;
+  std::map<int64_t, Interval> intervals_;  // by time over width
+};
+
 /// Reads the packets of a trace file in one pass, by the rules of trace processor, and collects
 /// what is known of the session and its losses. Packets that are compressed inside a packet are
 /// given in its place.
@@ -109,6 +129,7 @@ class TraceScan {
   TraceFacts facts_;
   MachineClocks clocks_;
   EventOrder order_;
+  HoleFinder holes_;
   EventTimes times_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
   // The last one asked for, as most packets are of the same; nodes of the map stay in their places.

@@ -148,12 +148,15 @@ TEST_P(LedgerOverTestdata, FactsAreThoseOfTheBytes) {
 }
 
 // What was written does not depend on the buffer, unless its writers broke rules: they may in all
-// cases of random streams but writer-* and calm-*.
+// cases of random streams but writer-* and calm-*, and do where a chunk is re-committed with other
+// bytes: a buffer that refuses these loses packets that another one returns.
 TEST(LedgerTest, AllEnginesFindTheSamePackets) {
   int cases = 0;
   for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
     const auto is_of = [&](const char* kind) { return path.find(kind) != std::string::npos; };
-    if (is_of("/hostile-") || is_of("/mixed-") || is_of("/extended-")) continue;
+    if (is_of("/hostile-") || is_of("/mixed-") || is_of("/extended-") ||
+        is_of("-Malicious_OverrideWithDifferentOffsetAfterRead"))
+      continue;
     SCOPED_TRACE(path);
     std::optional<FateCount> written;
     for (const EngineInfo& engine : Engines()) {
@@ -166,7 +169,7 @@ TEST(LedgerTest, AllEnginesFindTheSamePackets) {
     }
     ++cases;
   }
-  EXPECT_EQ(cases, 249);
+  EXPECT_EQ(cases, 247);
 }
 
 // Of an engine that reports nothing only the packets read are known; all others are unexplained.
@@ -213,7 +216,8 @@ TEST(LedgerTest, AQuietEngineIsNeverGuessedAt) {
             return other.fate == account.fate || account.fate == Fate::kStalled;
           // What the log alone shows comes after what the buffer made of it.
           const bool by_log =
-              account.cause == Cause::kBrokenChain || account.cause == Cause::kBrokenSize;
+              account.cause == Cause::kBrokenChain || account.cause == Cause::kNoBeginning ||
+              account.cause == Cause::kBrokenSize;
           return by_log && other.cause == Cause::kGivenUp;
         };
         EXPECT_TRUE(std::any_of(real->second.begin(), real->second.end(), agrees))

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "core/perfetto/fields.h"
@@ -20,10 +19,14 @@ Result<TraceContent> ReadTraceContent(std::unique_ptr<ByteSource> trace) {
     RS_ASSIGN_OR_RETURN(const auto packet, reader->Next());
     if (!packet) return content;
     if (packet->sequence_id != kServiceSequenceId) {
-      content.packets.push_back({.content = std::string(wire::AsText(packet->content)),
-                                 .sequence_id = packet->sequence_id,
-                                 .uid = packet->trusted_uid,
-                                 .dropped = packet->dropped});
+      ContentPacket& added = content.packets.emplace_back();
+      added.content = wire::AsText(packet->content);
+      added.sequence_id = packet->sequence_id;
+      added.dropped = packet->dropped;
+      wire::FieldReader all(packet->bytes);
+      while (const auto field = all.Next())
+        if (field->number != proto::TracePacket::kTrustedPid)
+          added.bytes += wire::AsText(field->whole);
       continue;
     }
     wire::FieldReader fields(packet->bytes);
@@ -34,17 +37,14 @@ Result<TraceContent> ReadTraceContent(std::unique_ptr<ByteSource> trace) {
 }
 
 std::string PacketsDifference(const TraceContent& expected, const TraceContent& found) {
-  std::map<uint32_t, uint32_t> to_found, to_expected;  // sequence ids
   const size_t both = std::min(expected.packets.size(), found.packets.size());
   for (size_t i = 0; i < both; ++i) {
     const ContentPacket &e = expected.packets[i], &f = found.packets[i];
-    if (to_found.try_emplace(e.sequence_id, f.sequence_id).first->second != f.sequence_id ||
-        to_expected.try_emplace(f.sequence_id, e.sequence_id).first->second != e.sequence_id)
-      return fmt::format("packet {} is of another sequence", i);
-    if (e.content != f.content) return fmt::format("packet {} has another content", i);
-    if (e.uid != f.uid) return fmt::format("packet {} has another trusted_uid", i);
+    if (e.sequence_id != f.sequence_id)
+      return fmt::format("packet {} is of sequence {}, not {}", i, f.sequence_id, e.sequence_id);
     if (e.dropped != f.dropped)
       return fmt::format("packet {} has the loss bits {}, not {}", i, f.dropped, e.dropped);
+    if (e.bytes != f.bytes) return fmt::format("packet {} has other bytes", i);
   }
   if (expected.packets.size() != found.packets.size())
     return fmt::format("{} packets, not {}", found.packets.size(), expected.packets.size());

@@ -15,10 +15,10 @@ namespace ringscope {
 
 /// A packet of a producer, as it is compared.
 struct ContentPacket {
-  std::string content;         // without what the service appends
-  uint32_t sequence_id = 0;    // equal up to a renaming
-  std::optional<int32_t> uid;  // trusted_uid
-  uint32_t dropped = 0;        // previous_packet_dropped
+  std::string content;  // as its producer wrote it
+  std::string bytes;    // as the service writes them, but for trusted_pid: a recorder's is its own
+  uint32_t sequence_id = 0;  // trusted_packet_sequence_id
+  uint32_t dropped = 0;      // previous_packet_dropped
 };
 
 /// What a consumer gets of a session or of a clone: from the service, or from a replay.

@@ -57,8 +57,12 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service,
   for (const uint32_t limit : kHistogramLimits)
     wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
   for (size_t i = 0; i < buffers.size(); ++i) {
+    // The ids are given in the order of the service's table.
+    for (const SequenceKey writer : buffers[i]->Writers())
+      session.SequenceIdsFor(*buffers[i]).IdOf(writer);
     buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
-      AppendWriterStats(stats, session.sequence_ids().IdOf(writer.sequence), i, *writer.histogram);
+      AppendWriterStats(stats, session.SequenceIdsFor(*buffers[i]).IdOf(writer.sequence), i,
+                        *writer.histogram);
     });
   }
   AppendServiceStats(stats, service);

@@ -26,7 +26,7 @@ TimelineTrace::TimelineTrace(ByteSink& sink) : trace_(sink), events_(trace_) { t
 
 auto TimelineTrace::BufferTrack(BufferId buffer) -> Track {
   Track& track = buffer_tracks_[buffer];
-  if (track == Track::kNone) track = events_.AddTrack(fmt::format("buffer {}", Raw(buffer)));
+  if (track == Track::kNone) track = events_.AddTrack(notes_.NameOf(buffer));
   return track;
 }
 
@@ -77,7 +77,8 @@ void TimelineTrace::Sample(BufferId id) {
 }
 
 void TimelineTrace::OnBufferSetUp(SessionBuffer& setup) {
-  const std::string name = fmt::format("buffer {}", Raw(setup.id));
+  notes_.OnBufferSetUp(setup);
+  const std::string name = notes_.NameOf(setup.id);
   const Track track =
       events_.AddTrack(fmt::format("{}: {}, {}, {}", name, Printable(setup.info->name),
                                    HumanSize(setup.requested_size), Name(setup.policy)));

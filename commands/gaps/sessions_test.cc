@@ -1,0 +1,209 @@
+// Small sessions, each with one thing in it that is easily explained wrong.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "core/gaps/gap_report.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string SmallSession(const std::string& name) {
+  return std::string(RS_TESTDATA) + "/sessions/" + name +
+         (name.find('.') == std::string::npos ? ".ops.jsonl.zst" : "");
+}
+
+/// The session's gaps, as a document.
+Json GapsOf(const std::string& name, std::vector<std::string> options = {}) {
+  options.insert(options.end(), {"--format", "json", SmallSession(name)});
+  return Json::parse(RunCommand(GapsCommand(), options).out)["sessions"][0];
+}
+
+std::string GapsTextOf(const std::string& name, std::vector<std::string> options = {}) {
+  options.push_back(SmallSession(name));
+  return WithoutLineBreaks(RunCommand(GapsCommand(), options).out);
+}
+
+Json FindingsOf(const std::string& name) {
+  return Json::parse(
+      RunCommand(DoctorCommand(), {"--format", "json", SmallSession(name)}).out)["traces"][0];
+}
+
+std::string AnswerLineOf(const Json& session, const std::string& label) {
+  for (const Json& line : session["answer"]["lines"])
+    if (line["label"] == label) return line["text"].get<std::string>();
+  return "";
+}
+
+/// The causes of the lost packets.
+std::vector<std::string> CausesOf(const Json& session) {
+  std::vector<std::string> causes;
+  for (const Json& gap : session["gaps"])
+    for (const Json& cause : gap["causes"]) causes.push_back(cause["cause"].get<std::string>());
+  return causes;
+}
+
+/// The size that keeps all packets, in KiB, by a replay; 0: no size is among the remedies.
+int SizeThatKeepsAll(const Json& session) {
+  for (const Json& remedy : session["remedies"])
+    if (remedy["kind"] == "size" && !remedy["replayed"].is_null() &&
+        remedy["replayed"]["lost"] == 0)
+      return remedy["size"].get<int>() / 1024;
+  return 0;
+}
+
+// What its writer adds to a scraped chunk that was overwritten is overwritten, too.
+TEST(SmallSessions, Scrapeover_IsAnOverwrite) {
+  const Json session = GapsOf("scrapeover");
+  EXPECT_THAT(CausesOf(session), ElementsAre("evicted"));
+  EXPECT_EQ(SizeThatKeepsAll(session), 8);
+  EXPECT_THAT(GapsTextOf("scrapeover"), Not(HasSubstr("out of order")));
+}
+
+TEST(SmallSessions, Toolarge_ALargerBufferHelps) {
+  const Json session = GapsOf("toolarge");
+  EXPECT_THAT(CausesOf(session), ElementsAre("too_large"));
+  EXPECT_EQ(SizeThatKeepsAll(session), 8);
+}
+
+TEST(SmallSessions, Scrapeonly_NoFlushHelps) {
+  const std::string text = GapsTextOf("scrapeonly");
+  EXPECT_THAT(text, HasSubstr("had not finished them when the service scraped"));
+  EXPECT_THAT(text, Not(HasSubstr("a flush would help")));
+}
+
+// The patch comes after the overwrite: the stall is the cause all the same.
+TEST(SmallSessions, Patchover_TheStallIsTheCause) {
+  const Json gap = GapsOf("patchover")["gaps"][0];
+  EXPECT_EQ(gap["causes"][0]["cause"], "awaited_patch");
+  const Json stall = gap["blamed"][0]["stall"];
+  EXPECT_EQ(stall["passes"], 1);
+  EXPECT_EQ(stall["end"], Name(StallEnd::kOverwritten));
+  EXPECT_EQ(stall["patched"]["time_ns"].get<uint64_t>() - stall["ended"]["time_ns"].get<uint64_t>(),
+            2'000'000u);
+}
+
+TEST(SmallSessions, Behind_TwoReadsWaited) {
+  const Json session = GapsOf("behind");
+  for (const Json& blame : session["gaps"][0]["blamed"]) {
+    EXPECT_EQ(blame["stall"]["passes"], 2);
+    EXPECT_EQ(blame["stall"]["packets"], 5);
+    EXPECT_FALSE(blame["stall"]["patched"].is_null());
+  }
+  EXPECT_EQ(session["gaps"][0]["evicted_by"][0]["sequence"], "2:1");
+  for (const Json& remedy : session["remedies"]) EXPECT_NE(remedy["kind"], "read_period");
+}
+
+TEST(SmallSessions, Patchwrong_IsReported) {
+  const Json session = GapsOf("patchwrong");
+  ASSERT_EQ(session["wrong_patches"].size(), 1u);
+  EXPECT_EQ(session["wrong_patches"][0]["chunk"], "1:1#0");
+  EXPECT_THAT(session["gaps"], IsEmpty());
+}
+
+TEST(SmallSessions, Recommit_WhatIsRefusedIsInTheAccounts) {
+  const Json buffer = GapsOf("recommit")["buffers"][0];
+  EXPECT_EQ(buffer["written"]["packets"], 4);
+  EXPECT_EQ(buffer["fates"]["read"]["packets"], 1);
+  EXPECT_EQ(buffer["fates"]["discarded"]["packets"], 3);
+}
+
+TEST(SmallSessions, Abi2_NothingBeginsThePacket) {
+  const Json gap = GapsOf("abi2")["gaps"][0];
+  EXPECT_EQ(gap["causes"][0]["cause"], "no_beginning");
+  EXPECT_EQ(gap["content"][0]["kind"], "unknown");
+}
+
+TEST(SmallSessions, Clone_ThePatchCameAfterIt) {
+  EXPECT_THAT(GapsTextOf("clone", {"--clone", "1"}), HasSubstr("1.0 ms after the clone"));
+  EXPECT_THAT(AnswerLineOf(GapsOf("clone"), "Clones"), HasSubstr("2 were made"));
+}
+
+TEST(SmallSessions, Discard_V1ShowsWhenChunksWereRead) {
+  EXPECT_THAT(RunCommand(GraphCommand(), {"--engine", "v1", SmallSession("discard")}).out,
+              HasSubstr("read at 0.005000 s"));
+}
+
+TEST(SmallSessions, Order_IsExplainedAndMarked) {
+  EXPECT_THAT(RunCommand(StatsCommand(),
+                         {"--explain", "chunks_committed_out_of_order", SmallSession("order")})
+                  .out,
+              HasSubstr("2:1#2"));
+  EXPECT_THAT(RunCommand(GraphCommand(), {SmallSession("order")}).out,
+              HasSubstr("committed out of"));
+}
+
+// Names of processes are overwritten by the events of the same producer.
+TEST(SmallSessions, Surface2_ABufferOfItsOwnHelps) {
+  bool is_split = false;
+  const Json session = GapsOf("surface2"), trace = FindingsOf("surface2");
+  for (const Json& remedy : session["remedies"])
+    if (remedy["kind"] == "split") {
+      is_split = true;
+      EXPECT_THAT(remedy["data_sources"], ElementsAre("linux.ftrace"));
+      EXPECT_LT(remedy["replayed"]["lost"], remedy["lost_now"]);
+    }
+  EXPECT_TRUE(is_split);
+  for (const Json& finding : trace["findings"])
+    EXPECT_THAT(finding.dump(), Not(HasSubstr("wrote nothing")));
+}
+
+TEST(SmallSessions, Mylife_TheProducerThatMissedTheFlushHasItsName) {
+  EXPECT_THAT(GapsTextOf("mylife"), HasSubstr("producer 2 'beta'"));
+  EXPECT_THAT(FindingsOf("mylife")["findings"][0]["where"], HasSubstr("'beta'"));
+}
+
+TEST(SmallSessions, Intern0_AdviceIsReplayed) {
+  const Json session = GapsOf("intern0", {"--size", "8k"});
+  EXPECT_THAT(session["remedies"], Not(IsEmpty()));
+  for (const Json& remedy : session["remedies"])
+    if (remedy["kind"] != "flush" && remedy["kind"] != "shared_memory") {
+      EXPECT_FALSE(remedy["replayed"].is_null() && remedy["cleared"].is_null()) << remedy;
+    }
+}
+
+TEST(SmallSessions, Isolation_TheBuffersTellThemApart) {
+  EXPECT_EQ(AnswerLineOf(GapsOf("isolation"), "Lost by"),
+            "50.0% sequence 3 (evil, 2:1) in buffers[0], 50.0% sequence 3 (evil, 2:1) in buffer "
+            "77");
+}
+
+// What writers dropped is counted in places.
+TEST(SmallSessions, Screenshot_ItsPacketsAreLargerThanTheMemory) {
+  const Json session = GapsOf("screenshot");
+  EXPECT_THAT(session["answer"]["headline"], HasSubstr("at 2 places"));
+  EXPECT_THAT(session["answer"]["headline"], Not(HasSubstr("%")));
+  EXPECT_THAT(AnswerLineOf(session, "Why"), HasSubstr("larger than the shared memory"));
+}
+
+TEST(SmallSessions, Idlecpu_IsStale) {
+  const Json stale = GapsOf("idlecpu")["stale"][0];
+  EXPECT_EQ(stale["cpu"], 3);
+  EXPECT_EQ(stale["longest_ns"].get<uint64_t>() / 1'000'000'000, 294u);
+  const Json doctor = FindingsOf("idlecpu");
+  EXPECT_THAT(doctor["findings"].dump(), HasSubstr("log.stale"));
+  EXPECT_THAT(doctor["answer"].dump(), HasSubstr("CPU 3"));
+}
+
+TEST(SmallSessions, Stale_EventsOfALogAndOfATrace) {
+  EXPECT_EQ(GapsOf("stale")["stale"][0]["stale"], 2);
+  EXPECT_THAT(FindingsOf("stale.pftrace")["findings"].dump(), HasSubstr("order.hole"));
+}
+
+TEST(SmallSessions, Late_TheSorterDropsThem) {
+  EXPECT_THAT(FindingsOf("late.pftrace")["findings"].dump(), HasSubstr("--full-sort"));
+}
+
+}  // namespace
+}  // namespace ringscope
