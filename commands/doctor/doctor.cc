@@ -13,6 +13,7 @@
 
 #include "commands/doctor/doctor_report.h"
 #include "commands/doctor/examine.h"
+#include "commands/replays/muted_context.h"
 #include "commands/replays/parallel_tasks.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
@@ -29,8 +30,7 @@ namespace {
 
 struct DoctorArgs {
   std::vector<std::string> inputs;
-  std::string config;               // checked alone; empty: traces are
-  std::string descriptor;           // of fields in it
+  ReplayChoices choices;            // of logs; a config without an input is checked alone
   std::optional<std::string> rule;  // only findings of this one
   uint64_t limit = 10;
   bool brief = false;
@@ -53,10 +53,15 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "reports; commit logs (.tblog) or operations (.ops.jsonl); folders of all these; - reads "
       "standard input",
       Need::kOptional);
-  AddConfig(app, args.config, args.descriptor,
-            "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
-  Exclude(app, "--config", {"TRACE"});
+  AddConfig(
+      app, args.choices.config, args.choices.descriptor,
+      "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
+      "session had had it; - reads standard input");
   Require(app, "--descriptor", "--config");
+  AddParsed(
+      app, "--reads", args.choices.reads, ParseReads, kReadsType,
+      "When to read the buffers of a log, as in 'ringscope replay': like=TRACE as the service "
+      "did for that trace");
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddParsed(
@@ -104,7 +109,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
 DoctorTraces ExamineOrNote(const DoctorArgs& args, Context& context, const std::string& path,
                            std::optional<Error>& error) {
   DoctorTraces traces;
-  if (auto examined = ExamineInput(context, path)) {
+  if (auto examined = ExamineInput(context, path, args.choices)) {
     traces = *std::move(examined);
   } else {
     error = std::move(examined).error();
@@ -185,21 +190,34 @@ Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
-                      ReadConfigFile(context, args.config, args.descriptor));
+                      ReadConfigFile(context, args.choices.config, args.choices.descriptor));
   DoctorTraces traces = {
-      Diagnosed(args.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
+      Diagnosed(args.choices.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
   if (args.rule) KeepRule(traces.front(), *args.rule);
   return ReportTraces(args, traces, /*in_full=*/true, context);
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
-  if (!args.config.empty()) return ReportConfig(args, context);
+  if (args.inputs.empty() && !args.choices.config.empty()) return ReportConfig(args, context);
   if (args.inputs.empty())
     return Fail(ErrorCode::kUsage, "there is nothing to examine", {},
                 "name a trace, or a trace config with --config");
   std::vector<std::string> paths;
   for (const std::string& path : args.inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
   paths = OnePathPerRecording(paths);
+  if (paths.size() == 2 && args.choices.reads.like.empty()) {
+    // A log and the trace that came out of it: each says what the other does not show.
+    const bool is_first = IsLog(context, paths[0]);
+    if (is_first != IsLog(context, paths[1])) {
+      DoctorArgs both = args;
+      both.choices.reads.like = paths[is_first ? 1 : 0];
+      std::optional<Error> error;
+      MutedContext muted(context);
+      const DoctorTraces traces =
+          ExamineOrNote(both, muted.context(), paths[is_first ? 0 : 1], error);
+      if (!error) return ReportTraces(args, traces, /*in_full=*/true, context);
+    }
+  }
   if (paths.size() == 1) {
     std::optional<Error> error;
     const DoctorTraces traces = ExamineOrNote(args, context, paths.front(), error);
@@ -234,6 +252,7 @@ Command DoctorCommand() {
        {"ringscope doctor --rule buffer.overwritten --format csv traces/",
         "Which traces lost data to a full buffer?"},
        {"ringscope doctor --config trace.pbtxt", "Is this config likely to lose data?"},
+       {"ringscope doctor session.tblog session.pftrace", "A log, read as its trace shows"},
        {"adb exec-out cat /data/misc/perfetto-traces/trace | ringscope doctor -",
         "A trace from standard input"}},
       Bind(SetUp, RunDoctor),

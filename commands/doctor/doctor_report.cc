@@ -96,7 +96,7 @@ Json GroupsJson(const DoctorTraces& traces) {
 
 void PrintCsv(Console& console, const DoctorTraces& traces) {
   std::vector<Column> columns;
-  for (const char* key : {"file", "session", "rule", "severity", "what", "where", "remedy"})
+  for (const char* key : {"input", "session", "rule", "severity", "what", "where", "remedy"})
     columns.push_back(DataColumn(key, kInCsv));
   Table table(std::move(columns));
   for (const DoctorTrace& trace : traces) {
@@ -137,10 +137,10 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
   if (format == "csv") {
     PrintCsv(console, traces);
   } else if (format == "jsonl") {
+    console.Print(JsonText(JsonDocument("doctor")) + "\n");
     for (const DoctorTrace& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
   } else {
     Report report(console, format, "doctor");
-    report.Data("schema", "ringscope.doctor");
     report.Data("traces", FieldsToJson(traces));
     if (traces.size() != 1) report.Data("groups", GroupsJson(traces));
     return report.Finish();

@@ -46,10 +46,10 @@ std::vector<std::string> TextsOf(const Json& array, const char* key) {
 
 TEST(Doctor, Document) {
   const Json document = DocumentOf({kDiscard});
-  EXPECT_EQ(document["schema"].get<std::string>(), "ringscope.doctor");
+  EXPECT_EQ(document["schema"].get<std::string>(), "ringscope.doctor/1");
   ASSERT_EQ(document["traces"].size(), 1u);
   const Json& trace = document["traces"][0];
-  EXPECT_EQ(trace["file"].get<std::string>(), kDiscard);
+  EXPECT_EQ(trace["input"].get<std::string>(), kDiscard);
   EXPECT_EQ(trace["severity"].get<std::string>(), "data_loss");
   EXPECT_THAT(TextsOf(trace["counters"], "name"), Contains("traced_buf_patches_failed"));
   for (const Json& counter : trace["counters"]) {
@@ -76,7 +76,7 @@ TEST(Doctor, JoinedTracesAreJudgedSessionBySession) {
 TEST(Doctor, StandardInput) {
   const Json trace =
       DocumentOf({"-"}, ReadTestdata("captures/discard-v2/trace.pftrace.zst"))["traces"][0];
-  EXPECT_EQ(trace["file"].get<std::string>(), "-");
+  EXPECT_EQ(trace["input"].get<std::string>(), "-");
   EXPECT_EQ(trace["findings"].dump(), DocumentOf({kDiscard})["traces"][0]["findings"].dump());
 }
 
@@ -96,7 +96,7 @@ TEST(Doctor, EachTraceOfAnArchive) {
   TempFolder folder;
   const std::string path = folder.Write("report.zip", zip);
   const Json traces = DocumentOf({path})["traces"];
-  EXPECT_THAT(TextsOf(traces, "file"),
+  EXPECT_THAT(TextsOf(traces, "input"),
               ElementsAre(path + ":FS/a.pftrace", path + ":FS/broken.pftrace", path + ":FS/b"));
   EXPECT_TRUE(traces[1].contains("error"));
   // The next command is on the archive: a member has no name of its own.
@@ -104,7 +104,7 @@ TEST(Doctor, EachTraceOfAnArchive) {
   EXPECT_EQ(next["label"], "Next");
   EXPECT_EQ(next["text"], "ringscope doctor " + path);
   EXPECT_EQ(RunDoctorOn({path}).code, ExitCode::kNotice);
-  EXPECT_THAT(TextsOf(DocumentOf({"-"}, zip)["traces"], "file"),
+  EXPECT_THAT(TextsOf(DocumentOf({"-"}, zip)["traces"], "input"),
               ElementsAre("-:FS/a.pftrace", "-:FS/broken.pftrace", "-:FS/b"));
 }
 
@@ -169,9 +169,10 @@ TEST(Doctor, Limit) {
 }
 
 TEST(Doctor, LinesAndRows) {
-  EXPECT_EQ(CountOf(RunDoctorOn({kDiscard, kLossless, "--format", "jsonl"}).out, "{\"file\":"), 2u);
+  EXPECT_EQ(CountOf(RunDoctorOn({kDiscard, kLossless, "--format", "jsonl"}).out, "{\"input\":"),
+            2u);
   const Ran csv = RunDoctorOn({kDiscard, "--format", "csv", "--rule", "buffer.discarded"});
-  EXPECT_THAT(csv.out, AllOf(HasSubstr("file,session,rule,severity,what,where,remedy\n"),
+  EXPECT_THAT(csv.out, AllOf(HasSubstr("input,session,rule,severity,what,where,remedy\n"),
                              HasSubstr("buffer.discarded,data_loss,")));
 }
 

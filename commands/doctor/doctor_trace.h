@@ -37,7 +37,7 @@ inline void ListFields(JsonFieldWriter& io, const Finding& finding) {
 }
 inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
   const Diagnosis& diagnosis = trace.diagnosis;
-  io("file", trace.file);
+  io("input", trace.file);
   io.UnlessEmpty("session", trace.session);
   io.UnlessEmpty("replay", trace.replay);
   io("verdict", diagnosis.verdict, "severity", diagnosis.harm, "answer", diagnosis.answer);

@@ -39,13 +39,11 @@ void AddNext(DoctorTrace& trace, const std::string& path,
 }
 
 /// @param only this session of the file
-Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source,
-                                  std::optional<uint64_t> only = {}) {
+Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const ScannedTrace scanned, ScanTrace(context, std::move(source)));
   DoctorTraces traces;
   for (const TraceFacts& facts : scanned.sessions) {
-    if (facts.session != only.value_or(facts.session)) continue;
     DoctorTrace& trace = traces.emplace_back(Diagnosed(path, Diagnose(facts), facts.config));
     if (facts.sessions > 1) trace.session = facts.session;
   }
@@ -74,9 +72,8 @@ Error NoTrace(std::string_view start, const std::string& path) {
 
 /// @param opened of standard input; nullptr: to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
-                                std::optional<uint64_t> session,
-                                std::unique_ptr<ByteSource> opened) {
-  SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
+                                const ReplayChoices& choices, std::unique_ptr<ByteSource> opened) {
+  SessionReader sessions(context, {.paths = {path}}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;
   size_t problems = 0;  // that are added to a session
@@ -89,7 +86,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   };
   const auto examine = [&]() -> Result<ExitCode> {
     TraceScanSink scan;
-    ReplayRun run(context, sessions, {});
+    ReplayRun run(context, sessions, choices);
     auto& notes = run.Add<SessionNotes>();
     auto& analysis = run.Add<GapAnalysis>(kUsualStaleNs);
     auto& writer = run.Add<TraceWriter>(scan);
@@ -155,8 +152,14 @@ bool HasLogName(std::string_view name) {
   return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
 }
 
+bool IsLog(Context& context, const std::string& path) {
+  if (path == "-") return false;
+  const Result<KnownInput> input = OpenKnownInput(context, path);
+  return input && input->kind == InputKind::kLog;
+}
+
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
-                                  std::optional<uint64_t> session) {
+                                  const ReplayChoices& choices) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   auto& [kind, start, source] = input;
   if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
@@ -168,8 +171,8 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (kind == InputKind::kEvents ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
     return tl::unexpected<Error>(NoTrace(start, path));
-  if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
-  RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
+  if (is_log) return ExamineLog(context, path, choices, path == "-" ? std::move(source) : nullptr);
+  RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source)));
   // Other commands need packets.
   if (!is_empty)
     for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor", "gaps"});

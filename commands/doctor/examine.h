@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "commands/doctor/doctor_trace.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/context.h"
 
 namespace ringscope {
@@ -17,9 +18,11 @@ bool HasLogName(std::string_view name);
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.
 /// @param path "-": standard input
-/// @param session of a log: only this one
+/// @param choices of a log's replay
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
-                                  std::optional<uint64_t> session = {});
+                                  const ReplayChoices& choices);
+/// Returns true if the input is a log; standard input is not looked at.
+bool IsLog(Context& context, const std::string& path);
 
 }  // namespace ringscope
 

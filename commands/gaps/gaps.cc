@@ -10,6 +10,7 @@
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/packet_rows.h"
 #include "commands/gaps/shown_gaps.h"
+#include "commands/replays/examined_traces.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
@@ -80,7 +81,7 @@ void AddGapFilter(CLI::App& app, GapFilter& filter) {
 }
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral);
+  AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
   AddGapFilter(app, args.filter);
   InGroup(app, kOutputGroup);
@@ -225,6 +226,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
+  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
   RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
                       DescriptorChoice::Open(context, args.choices.descriptor));
   SessionReader sessions(context, args.input, "replaying");
@@ -238,6 +240,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
       titles = GapCsvTitles();
     out.Print(titles);
   }
+  if (args.format == "jsonl") out.Print(JsonText(JsonDocument("gaps")) + "\n");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, sessions, context, choice.get(), out);
                       }));

@@ -34,9 +34,6 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
     RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenParts(context, parts, args.log));
-    if (parts.paths.size() == 1) {
-      RS_ASSIGN_OR_RETURN(source, AsLog(context, parts.paths.front(), std::move(source)));
-    }
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
                         }));
@@ -44,13 +41,11 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   if (args.session && *args.session > info->sessions.size())
     return tl::unexpected(NoSession(*args.session, info->sessions.size(), args.log));
   Report report(context.console, args.format, "info");
-  const ImportedTrace trace = context.imported->Find(parts.paths.front());
-  ReportInfo(report, args.log, parts, *info, args.session, trace);
+  ReportInfo(report, args.log, parts, *info, args.session);
   RS_RETURN_IF_ERROR(report.Finish());
   WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
   const bool complete = info->damage_count == 0 && info->closed && !IsCutOff(*info) &&
-                        !StartIsMissing(*info) && parts.problems.empty() &&
-                        trace != ImportedTrace::kDamaged;
+                        !StartIsMissing(*info) && parts.problems.empty();
   return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 

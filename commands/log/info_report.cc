@@ -34,22 +34,6 @@ std::string RecordsText(const Damage& damage) {
   return fmt::format("{} to {}", first, first + *damage.records - 1);
 }
 
-/// Damaged places: offset, bytes, records, what.
-Table DamageTable(const std::vector<Damage>& damage) {
-  Table table({{"offset", Align::kRight, "offset"},
-               {"bytes", Align::kRight, "bytes"},
-               DataColumn("first_record"),
-               {"records", Align::kLeft, "records"},
-               {"what", Align::kLeft, "what"}});
-  for (const Damage& place : damage)
-    table.AddRow({NumberCell(place.offset),
-                  CountCell(place.bytes),
-                  DataCell(place.first_record),
-                  {RecordsText(place), place.records},
-                  NameCell(place.what)});
-  return table;
-}
-
 /// The words for why a recording ended, by RecordingEnding.
 constexpr std::array kEndingWords = {
     "for an unknown reason",
@@ -231,12 +215,26 @@ static_assert(kFormatWords.size() == kEnumNames<LogFormat>.size());
 
 }  // namespace
 
-void PrintDamage(Report& report, const LogInfo& info) {
-  if (info.damage.empty()) return;
-  report.Print(DamageTable(info.damage), 2);
-  if (info.damage_count > info.damage.size())
-    report.Print(
-        fmt::format("  ...and {} more\n", Count(info.damage_count - info.damage.size(), "place")));
+Table DamageTable(const std::vector<Damage>& damage) {
+  Table table({{"offset", Align::kRight, "offset"},
+               {"bytes", Align::kRight, "bytes"},
+               DataColumn("first_record"),
+               {"records", Align::kLeft, "records"},
+               {"what", Align::kLeft, "what"}});
+  for (const Damage& place : damage)
+    table.AddRow({NumberCell(place.offset),
+                  CountCell(place.bytes),
+                  DataCell(place.first_record),
+                  {RecordsText(place), place.records},
+                  NameCell(place.what)});
+  return table;
+}
+
+void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t count) {
+  if (damage.empty()) return;
+  report.Print(DamageTable(damage), 2);
+  if (count > damage.size())
+    report.Print(fmt::format("  ...and {} more\n", Count(count - damage.size(), "place")));
 }
 
 Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,
@@ -287,17 +285,11 @@ bool StartIsMissing(const LogInfo& info) {
 }
 
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only, ImportedTrace trace) {
-  if (trace == ImportedTrace::kNone) {
-    report.Title(
-        Printable(path),
-        fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
-    report.Paragraph(IntegrityText(info));
-  } else {
-    report.Title(Printable(path), "a trace, read as a log of its packets: " + ExtentText(info));
-    report.Paragraph(trace == ImportedTrace::kDamaged ? "not all of the trace could be read"
-                                                      : "reads without errors");
-  }
+                std::optional<uint64_t> only) {
+  report.Title(
+      Printable(path),
+      fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
+  report.Paragraph(IntegrityText(info));
   AddLogData(report, path, info);
   report.Data("parts", Json(parts.paths));
   report.Data("parts_problems", Json(parts.problems));

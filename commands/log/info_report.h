@@ -7,7 +7,6 @@
 
 #include "commands/shell/context.h"
 #include "commands/view/report.h"
-#include "formats/inputs/imported_traces.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
 
@@ -16,9 +15,8 @@ namespace ringscope {
 /// Reports what a log holds.
 /// @param path that was asked for @param parts the files that `info` is of
 /// @param only a session's number, from 1; absent: all
-/// @param trace whether it is a trace, imported as a log
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only, ImportedTrace trace);
+                std::optional<uint64_t> only);
 
 // Parts that info and verify share.
 
@@ -36,7 +34,9 @@ bool StartIsMissing(const LogInfo& info);
 /// Adds format, extent and damage to the document.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
 /// Prints the damaged places, and how many are not listed.
-void PrintDamage(Report& report, const LogInfo& info);
+/// Damaged places: offset, bytes, records, what.
+Table DamageTable(const std::vector<Damage>& damage);
+void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t count);
 
 }  // namespace ringscope
 

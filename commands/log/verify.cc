@@ -10,9 +10,13 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/trace/perfetto_trace.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {
@@ -25,10 +29,11 @@ struct VerifyArgs {
 };
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
-  AddLogs(app, args.logs, Traces::kRefused);
+  AddLogs(app, args.logs);
   InGroup(app, kOutputGroup);
   AddText(app, "--repair", args.repaired, "OUT",
-          "Write a clean copy of what is readable of one log (.tblog), and verify that");
+          "Write a clean copy of what is readable of one log (.tblog), and verify that; of a trace "
+          "(.pftrace), the packets that are whole");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }
@@ -41,7 +46,7 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
                                 : fmt::format("damaged in {}", Count(info.damage_count, "place")),
                            ExtentText(info)));
   AddLogData(report, path, info);
-  PrintDamage(report, info);
+  PrintDamage(report, info.damage, info.damage_count);
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
                          " 'ringscope verify --repair OUT' writes a copy that is closed.",
@@ -53,6 +58,71 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
         "  It has no index for the whole file, as logs were concatenated.\n  'ringscope verify "
         "--repair OUT' writes a copy that has one.\n");
   }
+}
+
+/// A trace, as far as it can be read.
+struct ReadTrace {
+  uint64_t packets = 0;
+  uint64_t bytes = 0;  // of these
+  std::vector<Damage> damage;
+  uint64_t damage_count = 0;
+  bool is_cut_off = false;
+};
+
+/// @param copy gets all packets that are whole; may be nullptr
+Result<ReadTrace> ReadWholePackets(Context& context, std::unique_ptr<ByteSource> source,
+                                   ByteSink* copy) {
+  Progress progress(context.console, fmt::format("verifying {}", Printable(source->path())));
+  RS_ASSIGN_OR_RETURN(const auto reader,
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
+  ReadTrace trace;
+  RawPacket packet;
+  std::string field;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
+    if (!more) break;
+    ++trace.packets;
+    trace.bytes += packet.bytes.size();
+    if (copy != nullptr) {
+      field.clear();
+      wire::AppendBytes(field, proto::Trace::kPacket, packet.bytes);
+      RS_RETURN_IF_ERROR(copy->Write(wire::AsBytes(field)));
+    }
+    progress.Update(reader->position(), reader->size().value_or(0));
+  }
+  trace.damage = reader->damage();
+  trace.damage_count = reader->damage_count();
+  trace.is_cut_off = reader->is_cut_off();
+  return trace;
+}
+
+/// Reports a trace, and writes what is whole of it.
+/// @return kNotice if some of it is not
+Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path, KnownInput input,
+                             Report& report, Context& context) {
+  std::unique_ptr<OutputFile> copy;
+  if (!args.repaired.empty()) {
+    RS_ASSIGN_OR_RETURN(copy, CreateOutput(context, args.repaired, kTraceOutput, args.force));
+  }
+  RS_ASSIGN_OR_RETURN(const ReadTrace trace,
+                      ReadWholePackets(context, std::move(input.source), copy.get()));
+  if (copy != nullptr) RS_RETURN_IF_ERROR(copy->Commit());
+  report.Data({{"input", path},
+               {"packets", trace.packets},
+               {"bytes", trace.bytes},
+               {"is_cut_off", trace.is_cut_off},
+               {"damage_count", trace.damage_count},
+               {"damage", DamageTable(trace.damage).ToJson()}});
+  report.Title(Printable(path),
+               fmt::format("a trace, {}: {} ({}) can be read",
+                           trace.damage_count == 0 ? "whole"
+                           : trace.is_cut_off      ? "cut off within a packet"
+                                                   : "damaged",
+                           Count(trace.packets, "packet"), HumanSize(trace.bytes)));
+  PrintDamage(report, trace.damage, trace.damage_count);
+  if (copy != nullptr)
+    report.Paragraph(fmt::format("They are in {}.", Printable(args.repaired)), 2);
+  return trace.damage_count == 0 ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 /// Verifies the copy before it is in its place: one that is not clean would be trusted.
@@ -73,10 +143,6 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
   if (args.logs.size() > 1 || args.format != "text")
     return Fail(ErrorCode::kUsage, "--repair copies one log, and reports as text", {},
                 "name one log, without --format");
-  if (args.repaired == "-") {
-    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
-                "name a file");
-  }
   const LogParts parts = FindLogParts({log});
   Console& console = context.console;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
@@ -117,23 +183,33 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
     return ExitCode::kNotice;
   }
   report.Print(fmt::format("Lost from {}:\n", Printable(log)));
-  PrintDamage(report, *original);
+  PrintDamage(report, original->damage, original->damage_count);
   return ExitCode::kNotice;
 }
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
-  if (!args.repaired.empty()) return RepairOne(args, context);
+  if (args.repaired == "-")
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
+                "name a file");
   Report report(context.console, args.format, "verify");
   const LogParts parts = FindLogParts(args.logs);
   bool notice = !parts.problems.empty();
   for (const std::string& path : parts.paths) {
+    RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+    if (input.kind == InputKind::kTrace) {
+      RS_ASSIGN_OR_RETURN(const ExitCode code, report.AddItem("traces", [&] {
+        return VerifyTrace(args, path, std::move(input), report, context);
+      }));
+      notice |= code == ExitCode::kNotice;
+      continue;
+    }
+    if (!args.repaired.empty()) return RepairOne(args, context);
     std::optional<LogInfo> info;
     {
       Progress progress(context.console, fmt::format("verifying {}", Printable(path)));
-      RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
-      RS_ASSIGN_OR_RETURN(info, VerifyLog(std::move(source), [&](uint64_t done, uint64_t total) {
-                            progress.Update(done, total);
-                          }));
+      RS_ASSIGN_OR_RETURN(
+          info, VerifyLog(std::move(input.source),
+                          [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
     }
     notice = notice || info->damage_count > 0 || !info->closed || IsCutOff(*info);
     report.AddItem("logs", [&] { ReportVerdict(report, path, *info); });
@@ -148,23 +224,26 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
 }  // namespace
 
 Command VerifyCommand() {
-  return {
-      "verify",
-      "Logs",
-      "Check a log for damage, down to each record",
-      "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
-      "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
-      "which records. If one part of a recording is named, all of its parts are verified, and "
-      "parts that are missing or of another recording are reported. --repair copies every "
-      "readable record of one log into a new one with checksums, index and seek table, notes "
-      "where records are missing, and lists what was lost. All parts of a recording become one "
-      "file. The copy of a log that was not closed is marked as cut off.",
-      {{"ringscope verify *.tblog", "Are these logs undamaged?"},
-       {"ringscope verify torn.tblog --repair clean.tblog", "Save the readable parts of a log"}},
-      Bind(SetUp, RunVerify),
-      {.clean = "Done; there is no damage.",
-       .notice =
-           "There is damage, a log was not closed, parts are missing, or something was lost."}};
+  return {"verify",
+          "Logs",
+          "Check a log or a trace for damage, down to each record",
+          "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
+          "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
+          "which records. If one part of a recording is named, all of its parts are verified, and "
+          "parts that are missing or of another recording are reported. --repair copies every "
+          "readable record of one log into a new one with checksums, index and seek table, notes "
+          "where records are missing, and lists what was lost. All parts of a recording become one "
+          "file. The copy of a log that was not closed is marked as cut off. Of a trace it says "
+          "whether "
+          "it is whole, where it is cut or damaged, and how many packets can be read.",
+          {{"ringscope verify *.tblog", "Are these logs undamaged?"},
+           {"ringscope verify torn.tblog --repair clean.tblog", "Save the readable parts of a log"},
+           {"ringscope verify cut.pftrace --repair whole.pftrace",
+            "Save the whole packets of a trace"}},
+          Bind(SetUp, RunVerify),
+          {.clean = "Done; there is no damage.",
+           .notice =
+               "There is damage, a log was not closed, parts are missing, or something was lost."}};
 }
 
 }  // namespace ringscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
+#include "commands/replays/examined_traces.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
@@ -61,7 +62,7 @@ struct StatsArgs {
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral);
+  AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
   Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
@@ -172,6 +173,7 @@ bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
+  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";

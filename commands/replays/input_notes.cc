@@ -158,22 +158,4 @@ Result<TraceLog> ImportTrace(Context& context, TraceLogOptions options,
   return WriteTraceLog(options, std::move(source), sink);
 }
 
-Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& path,
-                                          std::unique_ptr<ByteSource> source, bool quiet) {
-  RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
-  if (input.kind != InputKind::kTrace) return std::move(input.source);
-  const auto import = [&](ByteSink& sink) -> Result<bool> {
-    RS_ASSIGN_OR_RETURN(const TraceLog log,
-                        ImportTrace(context, {.path = path}, std::move(input.source), sink));
-    if (quiet) return IsComplete(log);
-    context.console.Say(
-        fmt::format("{} is a trace: it is read as a log in which its packets are "
-                    "committed at their timestamps",
-                    Printable(path)));
-    SayImported(log, context.console);
-    return WarnOfTraceLog(context.console, path, log) == ExitCode::kClean;
-  };
-  return context.imported->Open(path, import);
-}
-
 }  // namespace ringscope

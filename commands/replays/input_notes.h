@@ -45,12 +45,6 @@ void SayImported(const TraceLog& log, Console& console);
 /// Warns of what of a trace is not in the log that was made of it.
 /// @return kNotice if anything is missing
 ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log);
-/// An input as a log: a Perfetto trace is imported on the fly, and all that this assumes is
-/// printed; anything else stays as it is.
-/// @param source the input from its first byte
-/// @param quiet without messages: another reader printed them
-Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& path,
-                                          std::unique_ptr<ByteSource> source, bool quiet = false);
 
 }  // namespace ringscope
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/program_words.h"
 #include "commands/replays/session_reads.h"
+#include "commands/shell/text.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_selection.h"
 #include "core/log/verdict.h"
@@ -357,6 +359,15 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   } else {
     answer.headline = NothingLostText(sums, outcome.reads);
   }
+  if (lost > 0 && outcome.reads.assumed && outcome.reads.mode == ReadsMode::kEnd &&
+      before == nullptr) {
+    answer.headline.front() = static_cast<char>(std::tolower(answer.headline.front()));
+    answer.headline =
+        "If the session was read only at its end, which the log does not show: " + answer.headline;
+    answer.Add("Better",
+               "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
+               "trace that the service wrote");
+  }
   if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
     answer.Add("Before", LostBeforeText(*before));
   answer.Add("Session", SessionText(outcome));
@@ -432,6 +443,14 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
                     Count(times, "time")));
   if (const std::string late = StaleText(report, notes); !late.empty())
     add("log.stale", late, report.stale.size());
+  const std::vector<std::string> registered(notes.registered().begin(), notes.registered().end());
+  for (const std::string& name : notes.UnknownSources()) {
+    const std::optional<std::string> nearest = Nearest(name, registered);
+    add("log.unknown_source",
+        fmt::format("No producer registered the data source '{}'{}.", Printable(name),
+                    nearest ? fmt::format("; did you mean '{}'", Printable(*nearest)) : ""),
+        0);
+  }
   if (lost > 0) {
     Finding& finding = add("log.lost", LostHeadline(sums, outcome), lost);
     finding.where = "by sequence: " + LosersText(sums, notes);

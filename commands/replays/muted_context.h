@@ -17,7 +17,7 @@ class MutedContext {
       : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true,
                  context.console.streams().input_again},
         console_(streams_),
-        context_{console_, context.threads, context.imported, context.files} {
+        context_{console_, context.threads, context.files} {
     if (progress == Progress::kShown) console_.ShowProgressOn(context.console);
   }
 

@@ -12,8 +12,8 @@
 
 namespace ringscope {
 
-void AddInput(CLI::App& app, SessionSelection& input, Logs logs) {
-  AddLogs(app, input.paths, Traces::kTaken, logs == Logs::kOne ? 1 : 0);
+void AddInput(CLI::App& app, SessionSelection& input, Logs logs, Traces traces) {
+  AddLogs(app, input.paths, traces, logs == Logs::kOne ? 1 : 0);
   AddSession(app, input.only);
   AddClone(app, input.clone);
 }
@@ -133,15 +133,6 @@ Status SessionReader::OpenNext() {
   } else {
     RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
   }
-  RS_ASSIGN_OR_RETURN(source, AsLog(context_, path_, std::move(source), selection_.quiet));
-  const ImportedTrace imported = context_.imported->Find(path_);
-  if (imported != ImportedTrace::kNone)
-    assumptions_.push_back(
-        fmt::format("{} is a trace, whose packets are taken as committed at their timestamps; what "
-                    "was lost before it was written is not in it",
-                    path_));
-  if (imported == ImportedTrace::kDamaged)
-    problems_.push_back(path_ + ": not all of the trace could be read");
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
   damage_.emplace("damage in the log");
   if (!activity_.empty())

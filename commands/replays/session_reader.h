@@ -13,6 +13,7 @@
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 #include "commands/shell/input.h"
+#include "commands/shell/options.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"
@@ -40,7 +41,7 @@ struct SessionSelection {
 
 enum class Logs : uint8_t { kOne, kSeveral };
 /// LOG, --session and --clone, below "Input".
-void AddInput(CLI::App& app, SessionSelection& input, Logs logs);
+void AddInput(CLI::App& app, SessionSelection& input, Logs logs, Traces traces = Traces::kRefused);
 
 /// The sessions of some logs, one after the other, with all parts of a recording. Shows progress,
 /// and warns of what is damaged or missing: a RecorderGap is in the place of records that could not

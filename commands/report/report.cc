@@ -83,7 +83,7 @@ class OtherCommands {
     Streams streams{out, messages, context_.console.streams().open_input, true};
     Console console(streams);
     console.ShowProgressOn(context_.console);
-    Context inner{console, context_.threads, context_.imported, context_.files};
+    Context inner{console, context_.threads, context_.files};
     GlobalArgs globals;
     const BoundCommand command = BindCommand(*FindCommand(name), globals);
     command.app->parse(std::move(options));
@@ -127,7 +127,7 @@ std::string AnswersHtml(const PageData& doctor) {
   for (const PageData& trace : doctor.value("traces", PageData::array())) {
     const PageData answer = trace.value("answer", PageData::object());
     html += fmt::format("<p class=\"subject\">{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
-                        TextOf(trace, trace.contains("input") ? "input" : "file"),
+                        TextOf(trace, "input"),
                         TextOf(answer, "severity"), TextOf(answer, "headline"));
     for (const PageData& line : answer.value("lines", PageData::array()))
       html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
@@ -186,7 +186,7 @@ std::string PageOf(const PageData& data, const std::string& path) {
 }
 
 void SetUp(CLI::App& app, ReportArgs& args) {
-  AddLog(app, args.path);
+  AddLog(app, args.path, Traces::kExamined);
   AddSession(app, args.session);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");

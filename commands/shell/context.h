@@ -7,7 +7,6 @@
 #include <string>
 
 #include "commands/shell/console.h"
-#include "formats/inputs/imported_traces.h"
 #include "formats/io/run_files.h"
 #include "formats/io/tool_version.h"
 
@@ -17,8 +16,6 @@ namespace ringscope {
 struct Context {
   Console& console;
   unsigned threads = 0;  // that it may use; 0: as many as there are cores
-  /// The traces among its inputs that are read as logs.
-  std::shared_ptr<ImportedTraces> imported = std::make_shared<ImportedTraces>();
   /// What it reads and replaces, which must not be the same.
   std::shared_ptr<RunFiles> files = RunFiles::Join();
 };

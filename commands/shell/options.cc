@@ -146,7 +146,10 @@ std::string LogsText(const char* log, const char* more, Traces traces) {
   return fmt::format(
       "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
       "plain or compressed (zstd, gzip){}; - reads standard input",
-      log, traces == Traces::kTaken ? ", or a trace (.pftrace), which is imported on the fly" : "",
+      log,
+      traces == Traces::kExamined
+          ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
+          : "",
       more);
 }
 

@@ -114,13 +114,13 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddTimeBase(CLI::App& app, TimeBase& target);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
-/// Traces in place of logs.
-enum class Traces { kTaken, kRefused };
+/// Traces in place of logs: doctor examines them.
+enum class Traces { kExamined, kRefused };
 /// The one log that a command reads, below "Input".
-void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kTaken);
+void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kRefused);
 /// The logs that a command reads, one after the other.
 /// @param most 0: any number
-void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kTaken,
+void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kRefused,
              int most = 0);
 /// --seq, --buffer, --from and --to, below "Filter".
 /// @param what is selected by time: "records"

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/replays/examined_traces.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/session_loop.h"
@@ -17,27 +18,23 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
-#include "commands/sizes/trace_advice.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/log/verdict.h"
-#include "core/perfetto/page.h"
 #include "formats/descriptors/changed_config.h"
 
 namespace ringscope {
 namespace {
 
 struct AdviseArgs {
-  SessionSelection input;           // or a Perfetto trace
+  SessionSelection input;
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
   std::string descriptor;           // of fields in it
   std::string format = "text";
-
-  const std::string& log() const { return input.paths.front(); }
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
-  AddInput(app, args.input, Logs::kOne);
+  AddInput(app, args.input, Logs::kOne, Traces::kExamined);
   InGroup(app, "Goal");
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
@@ -48,36 +45,13 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-/// The buffers of a session: their indexes in the config, and sizes in bytes.
-using SizesByIndex = std::vector<std::pair<uint32_t, uint64_t>>;
-
-/// The config must be that of the session.
-Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
-                   const SizesByIndex& of_session) {
-  constexpr const char* kHint = "name the config that the session was started with";
-  const auto buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
-  if (buffers.size() != of_session.size())
-    return Fail(ErrorCode::kUsage,
-                fmt::format("this trace config has {}, and the session {}",
-                            Count(buffers.size(), "buffer"), of_session.size()),
-                {args.config, {}, {}}, kHint);
-  for (const auto& [index, had] : of_session) {
-    if (index >= buffers.size()) continue;  // a log can state any index
-    const uint64_t size = buffers[index].size_kb * 1024;
-    if (PagesUp(size) == PagesUp(had)) continue;
-    return Fail(ErrorCode::kUsage,
-                fmt::format("buffers[{}] has {} in this trace config, and had {} in the session",
-                            index, HumanSize(size), HumanSize(had)),
-                {args.config, {}, {}}, kHint);
+/// Prints a trace config, indented.
+void PrintConfig(Report& out, std::string_view config) {
+  while (!config.empty()) {
+    const size_t end = std::min(config.find('\n'), config.size());
+    out.Print(fmt::format("  {}\n", config.substr(0, end)));
+    config.remove_prefix(std::min(end + 1, config.size()));
   }
-  return {};
-}
-
-template <typename Buffer>
-SizesByIndex SizesOf(const std::vector<Buffer>& buffers) {
-  SizesByIndex sizes;
-  for (const Buffer& buffer : buffers) sizes.emplace_back(buffer.index, buffer.size);
-  return sizes;
 }
 
 Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals,
@@ -118,7 +92,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
         fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
                     "can try sizes",
                     Printable(before->detail)),
-        {args.log(), {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
+        {args.input.paths.front(), {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   const GapReport report = analysis.Finish(run.totals());
   RS_ASSIGN_OR_RETURN(const SessionRemedies remedies,
                       RemediesOf(run, outcome, report, notes, args.keep_ns));
@@ -149,54 +123,20 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
   return ExitCode::kNotice;
 }
 
-/// Estimates from the statistics of a trace, session by session.
-Result<ExitCode> AdviseOnTraceFile(const AdviseArgs& args, std::unique_ptr<ByteSource> trace,
-                                   Report& out, Context& context) {
-  if (args.input.clone)
-    return Fail(ErrorCode::kUsage, "a trace has no clones", {args.log(), {}, {}},
-                "leave --clone out");
-  ConfigFile config;
-  if (!args.config.empty()) {
-    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, args.descriptor));
-  }
-  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(trace)));
-  if (args.input.only && *args.input.only > scanned.sessions.size())
-    return tl::unexpected(NoSession(*args.input.only, scanned.sessions.size(), args.log()));
-  ExitCode code = ExitCode::kClean;
-  for (TraceFacts& facts : scanned.sessions) {
-    if (args.input.only && facts.session != *args.input.only) continue;
-    TraceAdvice advice = AdviseOnTrace(args.log(), std::move(facts), args.keep_ns);
-    if (!args.config.empty()) {
-      RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes.buffers)));
-      advice.config = config.text;
-    }
-    if (advice.AnyToDo() || advice.facts.error_count > 0 || advice.facts.is_cut_off)
-      code = ExitCode::kNotice;
-    out.AddItem("sessions", [&] { ReportTraceAdvice(out, advice); });
-  }
-  return code;
-}
-
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
+  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
   std::unique_ptr<SpooledInput> spooled;
   if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
   Report out(context.console, args.format, "advise");
-  RS_ASSIGN_OR_RETURN(KnownInput known, OpenKnownInput(context, args.log()));
-  ExitCode code = ExitCode::kClean;
-  if (known.kind == InputKind::kTrace) {
-    out.Data("sessions", Json::array());
-    RS_ASSIGN_OR_RETURN(code, AdviseOnTraceFile(args, std::move(known.source), out, context));
-  } else {
-    SessionReader sessions(context, args.input, "replaying");
-    RS_ASSIGN_OR_RETURN(code, ReportSessions(sessions, out, [&] {
-                          return AdviseOnSession(args, sessions, out, context);
-                        }));
-  }
+  SessionReader sessions(context, args.input, "replaying");
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
+                        return AdviseOnSession(args, sessions, out, context);
+                      }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
 }
@@ -211,12 +151,10 @@ Command AdviseCommand() {
       "Lists what would have helped, the most effective first: other buffer sizes, a buffer of its "
       "own for a sequence that overwrites others, a shorter period of writing into a file, another "
       "fill policy, flushes, cleared state, more shared memory. What a replay can try was tried, "
-      "and the rest is called an estimate. Ends with the trace config, changed so. Of a Perfetto "
-      "trace it estimates all from the trace's statistics.",
+      "and the rest is called an estimate. Ends with the trace config, changed so.",
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
        {"ringscope advise --config a.pbtxt a.tblog", "My config, changed as advised"},
-       {"ringscope advise trace.pftrace", "Estimates from a trace alone"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
       Bind(SetUp, RunAdvise),
       {.clean = "Done; there is nothing to change.",

@@ -101,8 +101,10 @@ std::string UsableText(const TraceFacts& facts) {
   uint64_t unusable = 0;
   for (const TraceSequence& sequence : facts.sequences) unusable += sequence.skipped;
   if (unusable == 0) return {};
-  return fmt::format("{} of {} that are left; the others need incremental state that was lost.",
-                     WithCommas(facts.all.packets - unusable), Count(facts.all.packets, "packet"));
+  return fmt::format(
+      "{} of {} of producers that are left; the others need incremental state that "
+      "was lost.",
+      WithCommas(facts.data_packets - unusable), Count(facts.data_packets, "packet"));
 }
 
 /// The lines of the config that help most.

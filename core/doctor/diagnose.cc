@@ -17,9 +17,12 @@
 namespace ringscope {
 namespace {
 
-/// Orders findings: those that a replay proves before those of the trace's counters.
+/// Orders findings: first that the file is cut off; then those that a replay proves before those of
+/// the trace's counters.
 auto Badness(const Finding& finding) {
-  return std::tuple(finding.harm, std::string_view(finding.rule->id).starts_with("log."),
+  const bool is_cut =
+      finding.rule->id == std::string_view("trace.cut_off") && finding.harm > Harm::kInfo;
+  return std::tuple(is_cut, finding.harm, std::string_view(finding.rule->id).starts_with("log."),
                     finding.weight);
 }
 
@@ -32,7 +35,8 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
   const auto more = static_cast<uint64_t>(std::ranges::count_if(
       diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
   const uint64_t infos = diagnosis.findings.size() - more;
-  if (!diagnosis.findings.empty()) diagnosis.harm = diagnosis.findings.front().harm;
+  for (const Finding& finding : diagnosis.findings)
+    diagnosis.harm = std::max(diagnosis.harm, finding.harm);
   diagnosis.verdict =
       more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
   diagnosis.answer = AnswerOf(diagnosis, examiner);
@@ -83,6 +87,12 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
                              ExamineFtrace, ExamineClocks, ExamineConfig})
     examine(examiner);
+  // Of what is missing behind the cut nothing is concluded.
+  if (facts.is_cut_off)
+    std::erase_if(examiner.findings, [](const Finding& finding) {
+      const std::string_view id = finding.rule->id;
+      return id == "sequence.lost" || id == "trace.no_stats" || id == "trace.empty";
+    });
   StatRows rows = StatRowsOf(facts);
   ExamineErrors(examiner, rows);
   Diagnosis diagnosis =

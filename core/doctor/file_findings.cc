@@ -14,10 +14,15 @@ void ExamineEnd(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   const uint64_t after_stats = facts.packets_after_stats.value_or(0);
   if (facts.is_cut_off) {
-    examiner.Add("trace.cut_off", "The file ends within a packet.",
-                 {.cause = "It was cut, or copied while it was still being written.",
-                  .proof = fmt::format("The last packet is not whole, after {}.",
-                                       Count(facts.all.packets, "packet"))});
+    examiner.Add(
+        "trace.cut_off",
+        fmt::format("The file is cut off{}: what follows is missing.",
+                    facts.all.span
+                        ? fmt::format(" at {}", TimeText(examiner, facts.all.span->last_ns))
+                        : ""),
+        {.cause = "It was cut, or copied while it was still being written.",
+         .proof = fmt::format("The last packet is not whole, after {}.",
+                              Count(facts.all.packets, "packet"))});
   } else if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
              examiner.config.write_into_file) {
     examiner.Add("trace.cut_off",

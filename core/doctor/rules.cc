@@ -20,7 +20,8 @@ constexpr std::array kRules = {
     Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
          "It ends within a packet, or it has no statistics at its end, which the service writes "
          "last.",
-         "Wait until the session has ended before copying the file; look for a full disk or for a "
+         "'ringscope verify --repair' saves the packets that are whole. Wait until the session has "
+         "ended before copying the file; look for a full disk or for a "
          "recording process that was killed."},
     Rule{"trace.no_stats", Harm::kWarning, "No statistics of the service",
          "Without a trace_stats packet, what the buffers lost is not known.",
@@ -45,6 +46,10 @@ constexpr std::array kRules = {
          "stay "
          "beside events that are much newer: the UI shows a huge gap between them.",
          "flush_period_ms makes writers commit what they hold."},
+    Rule{"log.unknown_source", Harm::kWarning, "A data source that nobody registered",
+         "The trace config names a data source that no producer of the log registered: it wrote "
+         "nothing.",
+         "Check the name, and that its producer is connected while the session runs."},
     Rule{"log.signs", Harm::kWarning, "More may be missing than is known",
          "No packet of the log was lost in its buffers, but counters, flags or missing chunks show "
          "a loss.",

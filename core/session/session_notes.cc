@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "core/perfetto/track_names.h"
 #include "core/session/session.h"
 
@@ -35,6 +37,12 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
     producers_[connected->producer] = {connected->name, connected->smb_size, {}};
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
     producers_[memory->producer].smb_size = memory->size;
+  if (const auto* registered = std::get_if<DataSourceRegistered>(&op.body))
+    registered_.insert(registered->name);
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+    for (const ConfiguredSource& source :
+         ReadTraceConfigFacts(wire::AsBytes(config->config)).sources)
+      asked_.insert(source.name);
   if (const auto* source = std::get_if<DataSourceSetUp>(&op.body))
     producers_[source->producer].sources[source->target_buffer].insert(source->name);
 }
@@ -65,6 +73,13 @@ std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buff
   if (of == producers_.end()) return {};
   const auto sources = of->second.sources.find(buffer);
   return sources == of->second.sources.end() ? std::set<std::string>() : sources->second;
+}
+
+std::set<std::string> SessionNotes::UnknownSources() const {
+  std::set<std::string> unknown;
+  if (!registered_.empty())  // else the log does not have them
+    std::ranges::set_difference(asked_, registered_, std::inserter(unknown, unknown.end()));
+  return unknown;
 }
 
 std::string SessionNotes::ThreadOf(SequenceKey sequence) const {

@@ -44,6 +44,10 @@ class SessionNotes : public ReplayListener {
   uint32_t TraceIdOf(SequenceKey sequence) const;
   /// Names of the producer's data sources that were set up to write to the buffer.
   std::set<std::string> SourcesOf(ProducerId producer, BufferId buffer) const;
+  /// Names of data sources that the session's config asks for and no producer registered.
+  std::set<std::string> UnknownSources() const;
+  /// Names of data sources that producers registered.
+  const std::set<std::string>& registered() const { return registered_; }
   /// Bytes of the shared memory of the sequence's producer.
   std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const;
   const SessionClock& clock() const { return clock_; }
@@ -62,7 +66,8 @@ class SessionNotes : public ReplayListener {
   };
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;
-  std::map<BufferId, uint32_t> buffers_;  // their index in the config
+  std::map<BufferId, uint32_t> buffers_;      // their index in the config
+  std::set<std::string> asked_, registered_;  // names of data sources
   SessionClock clock_;
 };
 

@@ -14,8 +14,7 @@ namespace ringscope {
 namespace {
 
 constexpr const char* kExpected =
-    "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed "
-    "by zstd or gzip";
+    "expected a .tblog or an .ops.jsonl, plain or compressed by zstd or gzip";
 
 /// Checks that a text, decompressed, is of operations. @param start of the file
 Status CheckOperations(const std::string& content, const std::string& start,
@@ -24,7 +23,8 @@ Status CheckOperations(const std::string& content, const std::string& start,
   const bool is_trace = KindOfStart(start) == InputKind::kTrace;
   return tl::unexpected<Error>(WrongContent(
       start, path, "a log",
-      is_trace ? "'ringscope doctor' examines traces, 'ringscope import' makes a log of one"
+      is_trace ? "it has the packets that came out, not the commits that are replayed: 'ringscope "
+                 "doctor' examines it, 'ringscope import' makes a log of what is left"
                : kExpected));
 }
 

@@ -1,0 +1,41 @@
+#include "commands/replays/examined_traces.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/registry.h"
+#include "commands/shell/text.h"
+#include "core/base/wire.h"
+
+namespace ringscope {
+
+bool HasTraces(Context& context, const SessionSelection& input) {
+  return std::ranges::any_of(input.paths, [&](const std::string& path) {
+    if (path == "-") return false;
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) return true;
+    const Result<KnownInput> known = OpenKnownInput(context, path);
+    return known && (known->kind == InputKind::kTrace || IsZip(wire::AsBytes(known->start)));
+  });
+}
+
+Result<ExitCode> ExamineTraces(Context& context, const SessionSelection& input,
+                               const std::string& format) {
+  context.console.Say(
+      fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
+                  Printable(input.paths.front())));
+  GlobalArgs globals;
+  const BoundCommand doctor = BindCommand(*FindCommand("doctor"), globals);
+  std::vector<std::string> words = {"--format", format};
+  words.insert(words.end(), input.paths.begin(), input.paths.end());
+  std::reverse(words.begin(), words.end());  // CLI11 takes them last one first
+  doctor.app->parse(std::move(words));
+  return doctor.run(context);
+}
+
+}  // namespace ringscope
