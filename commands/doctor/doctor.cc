@@ -31,6 +31,7 @@ namespace {
 struct DoctorArgs {
   std::vector<std::string> inputs;
   ReplayChoices choices;            // of logs; a config without an input is checked alone
+  std::optional<uint64_t> session;  // of each input; absent: all
   std::optional<std::string> rule;  // only findings of this one
   uint64_t limit = 10;
   bool brief = false;
@@ -58,6 +59,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
       "session had had it; - reads standard input");
   Require(app, "--descriptor", "--config");
+  AddSession(app, args.session);
   AddParsed(
       app, "--reads", args.choices.reads, ParseReads, kReadsType,
       "When to read the buffers of a log, as in 'ringscope replay': like=TRACE as the service "
@@ -109,7 +111,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
 DoctorTraces ExamineOrNote(const DoctorArgs& args, Context& context, const std::string& path,
                            std::optional<Error>& error) {
   DoctorTraces traces;
-  if (auto examined = ExamineInput(context, path, args.choices)) {
+  if (auto examined = ExamineInput(context, path, args.choices, args.session)) {
     traces = *std::move(examined);
   } else {
     error = std::move(examined).error();

@@ -39,11 +39,23 @@ void AddNext(DoctorTrace& trace, const std::string& path,
 }
 
 /// @param only this session of the file
-Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
+/// Reads a Perfetto trace by the rules of trace processor, with progress.
+Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source) {
+  const std::string path = source->path();
+  Progress progress(context.console, fmt::format("examining {}", Printable(path)));
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  return InFile(path, ScanTraceFile(std::move(source), update));
+}
+
+Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source,
+                                  std::optional<uint64_t> only) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const ScannedTrace scanned, ScanTrace(context, std::move(source)));
   DoctorTraces traces;
+  if (only && *only > scanned.sessions.size())
+    return tl::unexpected(NoSession(*only, scanned.sessions.size(), path));
   for (const TraceFacts& facts : scanned.sessions) {
+    if (facts.session != only.value_or(facts.session)) continue;
     DoctorTrace& trace = traces.emplace_back(Diagnosed(path, Diagnose(facts), facts.config));
     if (facts.sessions > 1) trace.session = facts.session;
   }
@@ -72,8 +84,9 @@ Error NoTrace(std::string_view start, const std::string& path) {
 
 /// @param opened of standard input; nullptr: to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
-                                const ReplayChoices& choices, std::unique_ptr<ByteSource> opened) {
-  SessionReader sessions(context, {.paths = {path}}, "replaying");
+                                const ReplayChoices& choices, std::optional<uint64_t> session,
+                                std::unique_ptr<ByteSource> opened) {
+  SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;
   size_t problems = 0;  // that are added to a session
@@ -124,7 +137,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
   DoctorTraces traces;
   for (const ZipMember& member : FindTraces(archive)) {
     auto opened = archive.OpenMember(member);
-    Result<DoctorTraces> sessions = opened ? ExamineTrace(context, *std::move(opened))
+    Result<DoctorTraces> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
                                            : tl::unexpected<Error>(std::move(opened).error());
     if (!sessions) {
       traces.push_back(UnreadableTrace(fmt::format("{}:{}", path, member.name), sessions.error()));
@@ -159,7 +172,7 @@ bool IsLog(Context& context, const std::string& path) {
 }
 
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
-                                  const ReplayChoices& choices) {
+                                  const ReplayChoices& choices, std::optional<uint64_t> session) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   auto& [kind, start, source] = input;
   if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
@@ -171,8 +184,9 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (kind == InputKind::kEvents ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
     return tl::unexpected<Error>(NoTrace(start, path));
-  if (is_log) return ExamineLog(context, path, choices, path == "-" ? std::move(source) : nullptr);
-  RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source)));
+  if (is_log)
+    return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
+  RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)
     for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor", "gaps"});

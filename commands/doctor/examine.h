@@ -18,9 +18,9 @@ bool HasLogName(std::string_view name);
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.
 /// @param path "-": standard input
-/// @param choices of a log's replay
+/// @param choices of a log's replay @param session only this one
 Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
-                                  const ReplayChoices& choices);
+                                  const ReplayChoices& choices, std::optional<uint64_t> session);
 /// Returns true if the input is a log; standard input is not looked at.
 bool IsLog(Context& context, const std::string& path);
 

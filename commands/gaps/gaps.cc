@@ -162,8 +162,7 @@ class LostPacketList : public LedgerSink {
 };
 
 /// Finds the patches that the clone's open stalls waited for, in the records after it.
-Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, uint64_t end_record,
-                             GapReport& report) {
+Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, GapReport& report) {
   std::vector<OpenStall*> stalls;
   for (BufferGaps& buffer : report.buffers)
     for (SequenceGaps& sequence : buffer.sequences)
@@ -173,20 +172,21 @@ Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, ui
   if (stalls.empty() || session.IsReadOnce(context)) return {};
   RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(context, session, ""));
   CommitRequestParser parser;
-  LogMoment now{.record = 0, .time_ns = {}}, cloned;
+  LogMoment now{.record = 0, .time_ns = {}};
+  std::optional<LogMoment> cloned;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) return {};
     ++*now.record;
     if (op->time_ns) now.time_ns = op->time_ns;
-    if (now.record <= end_record) cloned = now;
+    if (sessions.clone()->IsEnd(*op)) cloned = now;
     const auto* commit = std::get_if<Commit>(&op->body);
-    if (commit == nullptr || now.record <= end_record || !parser.Parse(commit->request)) continue;
+    if (commit == nullptr || !cloned || !parser.Parse(commit->request)) continue;
     for (const ChunkToPatch& patch : parser.patches())
       for (OpenStall* stall : stalls)
         if (!stall->patched && !patch.more && patch.NameFor(commit->producer) == *stall->at) {
           stall->patched = now;
-          stall->cloned = cloned;
+          stall->cloned = *cloned;
         }
   }
 }
@@ -203,8 +203,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   GapReport report = analysis.Finish(run.totals());
-  if (outcome.clone)
-    RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, outcome.records, report));
+  if (outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, report));
   WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);

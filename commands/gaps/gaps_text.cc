@@ -530,33 +530,25 @@ class GapsText {
 
   /// Packets that are neither read nor missing.
   void PrintPending() {
-    constexpr std::pair<Fate, const char*> kReasons[] = {
-        {Fate::kReadable, "still in the buffer; one more read would return them"},
-        {Fate::kIncomplete, ""},
-        {Fate::kFolded, "overwritten, but folded into a state (ProtoVM)"},
-        {Fate::kMoved, "moved into a clone, which took their buffer over"},
-        {Fate::kReadBefore, "read by the session itself, before the clone was made"}};
-    std::string text;
-    for (const auto& [fate, why] : kReasons) {
-      FateCount count;
-      for (const SequenceGaps* sequence : shown_.sequences) count += sequence->by_fate[fate];
-      const auto add = [&](const FateCount& some, const char* reason) {
-        if (some.packets > 0)
-          text += Wrap(fmt::format("{}: {}", PacketsText(some), reason), 2) + "\n";
-      };
-      if (fate != Fate::kIncomplete) {
-        add(count, why);
-        continue;
-      }
-      FateCount scraped;
-      for (const SequenceGaps* sequence : shown_.sequences) scraped += sequence->scraped;
-      count.packets -= scraped.packets;
-      count.bytes -= scraped.bytes;
-      add(scraped,
-          "their writers had not finished them when the service scraped their chunks; no flush "
-          "helps");
-      add(count, "their writers did not commit the rest; a flush helps if it was written");
+    FateCounts counts{};
+    FateCount scraped;
+    for (const SequenceGaps* sequence : shown_.sequences) {
+      counts += sequence->by_fate;
+      scraped += sequence->scraped;
     }
+    std::string text;
+    const auto add = [&](const FateCount& count, const char* why) {
+      if (count.packets > 0) text += Wrap(fmt::format("{}: {}", PacketsText(count), why), 2) + "\n";
+    };
+    add(counts[Fate::kReadable], "still in the buffer; one more read would return them");
+    add(scraped,
+        "their writers had not finished them when the service scraped their chunks; no flush "
+        "helps");
+    add(counts[Fate::kIncomplete] - scraped,
+        "their writers did not commit the rest; a flush helps if it was written");
+    add(counts[Fate::kFolded], "overwritten, but folded into a state (ProtoVM)");
+    add(counts[Fate::kMoved], "moved into a clone, which took their buffer over");
+    add(counts[Fate::kReadBefore], "read by the session itself, before the clone was made");
     if (text.empty()) return;
     out_.Heading("Not lost, but not read either");
     out_.Print(text);

@@ -95,7 +95,7 @@ std::string AbortText(const AbortFacts& abort) {
                      fmt::arg("full", abort.full ? FullText(*abort.full) : ""));
 }
 
-/// "1.0 ms after " in front of what happened earlier; empty: not known.
+/// "1.0 ms after ", or "after " where the times are not known.
 std::string AfterText(const LogMoment& later, const LogMoment& earlier) {
   if (!later.time_ns || !earlier.time_ns || *later.time_ns < *earlier.time_ns) return "after ";
   return HumanDuration(*later.time_ns - *earlier.time_ns) + " after ";

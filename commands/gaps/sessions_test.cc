@@ -8,6 +8,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "commands/view/json.h"
 #include "core/gaps/gap_report.h"
 #include "formats/testing/testdata.h"
 
@@ -63,7 +64,7 @@ int SizeThatKeepsAll(const Json& session) {
   return 0;
 }
 
-// What its writer adds to a scraped chunk that was overwritten is overwritten, too.
+// A writer's additions to a scraped chunk that was overwritten are overwritten, too.
 TEST(SmallSessions, Scrapeover_IsAnOverwrite) {
   const Json session = GapsOf("scrapeover");
   EXPECT_THAT(CausesOf(session), ElementsAre("evicted"));
@@ -179,7 +180,7 @@ TEST(SmallSessions, Isolation_TheBuffersTellThemApart) {
             "77");
 }
 
-// What writers dropped is counted in places.
+// Drops of writers are counted in places.
 TEST(SmallSessions, Screenshot_ItsPacketsAreLargerThanTheMemory) {
   const Json session = GapsOf("screenshot");
   EXPECT_THAT(session["answer"]["headline"], HasSubstr("at 2 places"));

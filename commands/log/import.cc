@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,8 +16,10 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/log/payload_mask.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/trace/trace_log.h"
 
 namespace ringscope {
 namespace {
@@ -32,6 +35,95 @@ struct ImportArgs {
 
 constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
 constexpr const char* kTraceType = "TRACE";
+
+/// Messages on what was counted, each if there is any.
+struct ImportNote {
+  uint64_t TraceImportReport::*count;
+  const char* noun;
+  const char* text;
+};
+constexpr ImportNote kImportNotes[] = {
+    {&TraceImportReport::untimed, "packet",
+     "{} without a timestamp: placed after the previous packet of the sequence"},
+    {&TraceImportReport::late, "packet",
+     "{} with an earlier timestamp than the previous packet of the sequence: placed after it"},
+    {&TraceImportReport::guessed_sizes, "buffer",
+     "the trace does not contain the size of {}: assumed {}"},
+    {&TraceImportReport::guessed_sequences, "sequence",
+     "the trace does not show which buffer {} wrote to: assumed buffer 0"},
+    {&TraceImportReport::empty, "packet", "left out {} without content"},
+};
+
+/// Prints what was imported of a session.
+void SaySession(const TraceImportReport& report, const std::string& session, Console& console) {
+  console.Say(session +
+              fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
+                          HumanSize(report.packet_bytes), Count(report.sequences, "sequence"),
+                          Count(report.producers, "producer"), Count(report.chunks, "chunk")));
+  if (!report.has_config)
+    console.Say("the trace has no trace config, so its buffers are not described");
+  for (const ImportNote& note : kImportNotes)
+    if (report.*note.count > 0)
+      console.Say(fmt::format(fmt::runtime(note.text), Count(report.*note.count, note.noun),
+                              HumanSize(TraceSession::kDefaultBufferSize)));
+  std::vector<std::string> left_out;
+  for (const auto& [content, count] : report.left_out)
+    left_out.push_back(fmt::format("{} {}", count, ContentName(content)));
+  if (!left_out.empty())
+    console.Say("left out packets that the service wrote: " + Joined(left_out));
+  if (report.gaps + report.counted_losses > 0)
+    console.Say(
+        fmt::format("the trace reports losses, {} within its sequences and {} in its statistics: "
+                    "they are gaps in the log",
+                    WithCommas(report.gaps), WithCommas(report.counted_losses)));
+}
+
+/// Returns true if all of a trace's packets are in the log that was made of it.
+bool IsComplete(const TraceLog& log) {
+  return log.damage_count == 0 && std::ranges::all_of(log.sessions, [](const auto& session) {
+           return session.malformed == 0 && session.beyond_limits == 0;
+         });
+}
+
+/// Prints what was imported of a trace, what had to be assumed, and what its log cannot show.
+void SayImported(const TraceLog& log, Console& console) {
+  const size_t sessions = log.sessions.size();
+  if (sessions > 1)
+    console.Say(
+        fmt::format("the trace has {}: each is a session of the log", Count(sessions, "session")));
+  for (size_t i = 0; i < sessions; ++i)
+    SaySession(log.sessions[i], sessions > 1 ? fmt::format("session {}: ", i + 1) : "", console);
+  console.Say("packets that were lost before the trace was written are unknown");
+}
+
+/// Warns of what of a trace is not in the log that was made of it.
+/// @return kNotice if anything is missing
+ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log) {
+  WarnOfDamage(console, path, log.damage, log.damage_count);
+  uint64_t malformed = 0, beyond_limits = 0, packets = 0;
+  for (const TraceImportReport& session : log.sessions) {
+    malformed += session.malformed;
+    beyond_limits += session.beyond_limits;
+    packets += session.packets;
+  }
+  if (malformed > 0)
+    console.Warn(fmt::format("{} left out: not well-formed, or with fields that no producer writes",
+                             Count(malformed, "packet")));
+  if (beyond_limits > 0)
+    console.Warn(fmt::format("{} left out: at most {} sequences are possible",
+                             Count(beyond_limits, "packet"),
+                             WithCommas(TraceImport::kMaxSequences)));
+  if (packets == 0) console.Warn("the trace has no packets of producers");
+  return IsComplete(log) ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+/// Writes a trace as a log, with progress.
+Result<TraceLog> WriteTraceAsLog(Context& context, TraceLogOptions options,
+                                 std::unique_ptr<ByteSource> source, ByteSink& sink) {
+  Progress progress(context.console, fmt::format("importing {}", Printable(options.path)));
+  options.on_read = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  return WriteTraceLog(options, std::move(source), sink);
+}
 
 /// Finds the reads, and reports them.
 Result<FoundReads> FindReadsToStore(const ImportArgs& args, SessionReader& sessions,
@@ -137,12 +229,12 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
                                 Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
-  RS_ASSIGN_OR_RETURN(const TraceLog log, ImportTrace(context,
-                                                      {.path = args.log,
-                                                       .folder = FolderForSorting(args.output),
-                                                       .level = args.level,
-                                                       .without_payload = args.no_payload},
-                                                      std::move(source), *file));
+  RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceAsLog(context,
+                                                          {.path = args.log,
+                                                           .folder = FolderForSorting(args.output),
+                                                           .level = args.level,
+                                                           .without_payload = args.no_payload},
+                                                          std::move(source), *file));
   const ExitCode code = WarnOfTraceLog(context.console, args.log, log);
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {

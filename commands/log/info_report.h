@@ -33,9 +33,9 @@ bool IsCutOff(const LogInfo& info);
 bool StartIsMissing(const LogInfo& info);
 /// Adds format, extent and damage to the document.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
-/// Prints the damaged places, and how many are not listed.
 /// Damaged places: offset, bytes, records, what.
 Table DamageTable(const std::vector<Damage>& damage);
+/// Prints the damaged places, and how many are not listed.
 void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t count);
 
 }  // namespace ringscope

@@ -140,9 +140,8 @@ Result<LogInfo> VerifyCopy(const OutputFile& file) {
 /// Writes a clean copy of the log, and lists what was lost.
 Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
   const std::string& log = args.logs.front();
-  if (args.logs.size() > 1 || args.format != "text")
-    return Fail(ErrorCode::kUsage, "--repair copies one log, and reports as text", {},
-                "name one log, without --format");
+  if (args.format != "text")
+    return Fail(ErrorCode::kUsage, "--repair of a log reports as text", {}, "leave --format out");
   const LogParts parts = FindLogParts({log});
   Console& console = context.console;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
@@ -191,6 +190,8 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   if (args.repaired == "-")
     return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
                 "name a file");
+  if (!args.repaired.empty() && args.logs.size() > 1)
+    return Fail(ErrorCode::kUsage, "--repair copies one log or trace", {}, "name one");
   Report report(context.console, args.format, "verify");
   const LogParts parts = FindLogParts(args.logs);
   bool notice = !parts.problems.empty();
@@ -234,8 +235,7 @@ Command VerifyCommand() {
           "readable record of one log into a new one with checksums, index and seek table, notes "
           "where records are missing, and lists what was lost. All parts of a recording become one "
           "file. The copy of a log that was not closed is marked as cut off. Of a trace it says "
-          "whether "
-          "it is whole, where it is cut or damaged, and how many packets can be read.",
+          "whether it is whole, where it is cut or damaged, and how many packets can be read.",
           {{"ringscope verify *.tblog", "Are these logs undamaged?"},
            {"ringscope verify torn.tblog --repair clean.tblog", "Save the readable parts of a log"},
            {"ringscope verify cut.pftrace --repair whole.pftrace",

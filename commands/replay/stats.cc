@@ -167,7 +167,7 @@ bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
 bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
   uint64_t harmless = 0, counted = outcome.service.chunks_discarded;
   for (const CounterRise& rise : trace.rises())
-    if (rise.reason == CountReason::kRepeated) harmless += rise.amount;
+    if (rise.is_harmless()) harmless += rise.amount;
   for (const uint64_t count : trace.counts()) counted += count;
   return harmless > 0 && counted == 0;
 }

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -29,13 +29,10 @@ Result<ExitCode> ExamineTraces(Context& context, const SessionSelection& input,
   context.console.Say(
       fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
                   Printable(input.paths.front())));
-  GlobalArgs globals;
-  const BoundCommand doctor = BindCommand(*FindCommand("doctor"), globals);
   std::vector<std::string> words = {"--format", format};
+  if (input.only) words.insert(words.end(), {"--session", std::to_string(*input.only)});
   words.insert(words.end(), input.paths.begin(), input.paths.end());
-  std::reverse(words.begin(), words.end());  // CLI11 takes them last one first
-  doctor.app->parse(std::move(words));
-  return doctor.run(context);
+  return RunNamed("doctor", std::move(words), context);
 }
 
 }  // namespace ringscope

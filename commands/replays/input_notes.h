@@ -1,19 +1,14 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_INPUT_NOTES_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_INPUT_NOTES_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/shell/context.h"
-#include "commands/shell/exit_code.h"
 #include "core/log/op.h"
 #include "core/session/session_clock.h"
-#include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
-#include "formats/trace/trace_file_scan.h"
-#include "formats/trace/trace_log.h"
 
 namespace ringscope {
 
@@ -34,17 +29,6 @@ std::string StartMissingText(const LogHeader& header);
 void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock);
 /// "a.tblog, b.tblog and 3 more"
 std::string Shortened(const std::vector<std::string>& names);
-
-/// Reads a Perfetto trace by the rules of trace processor, with progress.
-Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source);
-/// Writes a trace as a log, with progress.
-Result<TraceLog> ImportTrace(Context& context, TraceLogOptions options,
-                             std::unique_ptr<ByteSource> source, ByteSink& sink);
-/// Prints what was imported of a trace, what had to be assumed, and what its log cannot show.
-void SayImported(const TraceLog& log, Console& console);
-/// Warns of what of a trace is not in the log that was made of it.
-/// @return kNotice if anything is missing
-ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log);
 
 }  // namespace ringscope
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <set>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
@@ -106,9 +105,7 @@ std::string PacketShare(uint64_t part, uint64_t whole) {
 
 /// " of buffers[1]"; empty: the session has one buffer.
 std::string OfBuffer(const ReplayOutcome& outcome, BufferId id) {
-  const auto buffer = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
-  if (outcome.buffers.size() < 2 || buffer == outcome.buffers.end()) return "";
-  return fmt::format(" of buffers[{}]", buffer->index);
+  return outcome.buffers.size() < 2 ? "" : " of " + outcome.NameOf(id);
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
@@ -165,6 +162,7 @@ std::string WhyDroppedText(const SessionSums& sums) {
       "the producer's writers held all chunks of the shared memory",
       "the producer held complete chunks back",
       "the service was late to free chunks of the shared memory"};
+  static_assert(kReasons.size() == kEnumNames<AbortReason>.size());
   std::array<uint64_t, kReasons.size()> places{};
   for (const SequenceGaps* sequence : sums.sequences)
     for (const Gap& gap : sequence->gaps)
@@ -191,14 +189,12 @@ std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
   std::vector<const SequenceGaps*> losers = sums.sequences;
   std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
   std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
-  std::set<SequenceKey> named;
   return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
-    // One that writes into several buffers is told apart by them.
-    const bool is_named = !named.insert(each->sequence).second ||
-                          std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
+    const bool is_in_several =
+        std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
     return fmt::format(
         "{} {}{}", ShareText(lost_by(each), by_places ? sums.places : sums.lost.packets),
-        notes.NameOf(each->sequence), is_named ? " in " + notes.NameOf(each->buffer) : "");
+        notes.NameOf(each->sequence), is_in_several ? " in " + notes.NameOf(each->buffer) : "");
   }));
 }
 
@@ -434,7 +430,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   const std::string signs = SignsText(report, sums);
   for (const CounterRise& rise : report.counted) {
     const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
-    if (rise.reason == CountReason::kRepeated && buffer != outcome.buffers.end())
+    if (rise.is_harmless() && buffer != outcome.buffers.end())
       facts.buffers[buffer->index].harmless_recommits += rise.amount;
   }
   for (const auto& [producer, times] : report.missed_flushes)

@@ -78,16 +78,12 @@ class OtherCommands {
     options.insert(options.end(), {"--format", "json"});
     if (args_.session) options.insert(options.end(), {"--session", std::to_string(*args_.session)});
     options.push_back(args_.path);
-    std::reverse(options.begin(), options.end());  // CLI11 takes them last one first
     KeptOutput out, messages;
     Streams streams{out, messages, context_.console.streams().open_input, true};
     Console console(streams);
     console.ShowProgressOn(context_.console);
     Context inner{console, context_.threads, context_.files};
-    GlobalArgs globals;
-    const BoundCommand command = BindCommand(*FindCommand(name), globals);
-    command.app->parse(std::move(options));
-    RS_ASSIGN_OR_RETURN(const ExitCode code, command.run(inner));
+    RS_ASSIGN_OR_RETURN(const ExitCode code, RunNamed(name, std::move(options), inner));
     RS_RETURN_IF_ERROR(console.Flush());
     // What 'info' finds is damage; the others also find losses.
     found_damage_ |= std::string_view(name) == "info" && code == ExitCode::kNotice;
@@ -126,9 +122,9 @@ std::string AnswersHtml(const PageData& doctor) {
   std::string html;
   for (const PageData& trace : doctor.value("traces", PageData::array())) {
     const PageData answer = trace.value("answer", PageData::object());
-    html += fmt::format("<p class=\"subject\">{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
-                        TextOf(trace, "input"),
-                        TextOf(answer, "severity"), TextOf(answer, "headline"));
+    html +=
+        fmt::format("<p class=\"subject\">{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
+                    TextOf(trace, "input"), TextOf(answer, "severity"), TextOf(answer, "headline"));
     for (const PageData& line : answer.value("lines", PageData::array()))
       html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
     html += "</dl>\n";

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -132,6 +134,14 @@ BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
   bound.app->set_help_flag("-h,--help", "Print this help")->group(kGlobalGroup);
   AddGlobalOptions(*bound.app, globals);
   return bound;
+}
+
+Result<ExitCode> RunNamed(const char* name, std::vector<std::string> words, Context& context) {
+  GlobalArgs globals;
+  const BoundCommand command = BindCommand(*FindCommand(name), globals);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them last one first
+  command.app->parse(std::move(words));
+  return command.run(context);
 }
 
 }  // namespace ringscope

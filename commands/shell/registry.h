@@ -41,6 +41,8 @@ struct BoundCommand {
   std::unique_ptr<CLI::App> app;
   Runner run;
 };
+/// Runs a command as if `words` followed its name, for a command that answers through another one.
+Result<ExitCode> RunNamed(const char* name, std::vector<std::string> words, Context& context);
 BoundCommand BindCommand(const Command& command, GlobalArgs& globals);
 
 }  // namespace ringscope

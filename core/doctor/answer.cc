@@ -102,8 +102,8 @@ std::string UsableText(const TraceFacts& facts) {
   for (const TraceSequence& sequence : facts.sequences) unusable += sequence.skipped;
   if (unusable == 0) return {};
   return fmt::format(
-      "{} of {} of producers that are left; the others need incremental state that "
-      "was lost.",
+      "{} of {} of producers that are left; the others need incremental state that was "
+      "lost.",
       WithCommas(facts.data_packets - unusable), Count(facts.data_packets, "packet"));
 }
 

@@ -89,7 +89,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
   std::optional<TimeSpan> left = buffer.span;
-  // What is older was committed late, and is not what the ring held.
+  // Older packets were committed late: the ring did not hold them from then on.
   const std::optional<TimeHole>& hole = examiner.facts.hole;
   if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
   if (IsInSession(examiner, left))

@@ -87,7 +87,7 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
                              ExamineFtrace, ExamineClocks, ExamineConfig})
     examine(examiner);
-  // Of what is missing behind the cut nothing is concluded.
+  // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)
     std::erase_if(examiner.findings, [](const Finding& finding) {
       const std::string_view id = finding.rule->id;

@@ -38,7 +38,7 @@ struct CpuSum {
 /// Adds the kernel's buffers as the config has them, and twice their size as a change.
 void AddKernelBuffer(const Examiner& examiner, Finding& finding) {
   const auto& sources = examiner.config.sources;
-  const auto source = std::ranges::find(sources, "linux.ftrace", &ConfiguredSource::name);
+  const auto source = std::ranges::find(sources, kFtraceSource, &ConfiguredSource::name);
   if (source == sources.end()) return;
   constexpr uint64_t kLeastKb = 8192;
   finding.cause = fmt::format(

@@ -43,8 +43,7 @@ constexpr std::array kRules = {
          "Look at the writer that did not complete its packet: 'ringscope gaps' names it."},
     Rule{"log.stale", Harm::kWarning, "Events were committed long after their time",
          "Packets of the log were committed later than 5 s after their own time. In a ring they "
-         "stay "
-         "beside events that are much newer: the UI shows a huge gap between them.",
+         "stay beside events that are much newer: the UI shows a huge gap between them.",
          "flush_period_ms makes writers commit what they hold."},
     Rule{"log.unknown_source", Harm::kWarning, "A data source that nobody registered",
          "The trace config names a data source that no producer of the log registered: it wrote "

@@ -128,7 +128,7 @@ void CounterTrace::Watch(BufferId id, const BufferStats& stats, BufferStats& see
 
 void CounterTrace::Add(CounterRise rise) {
   const auto counter = static_cast<size_t>(rise.counter);
-  if (rise.reason != CountReason::kRepeated) counts_[counter] += rise.amount;
+  if (!rise.is_harmless()) counts_[counter] += rise.amount;
   if (listed_[counter] == limit_) return;
   ++listed_[counter];
   if (!rise.at.record) rise.at = now_;

@@ -69,6 +69,8 @@ struct CounterRise {
   uint32_t loss_bits = 0;  // kFlagged
   uint32_t fragments = 0;  // kFewerFragments: those that the header counts
   uint32_t found = 0;      // and those that are there
+
+  bool is_harmless() const { return reason == CountReason::kRepeated; }
 };
 
 /// Finds the record, the chunk and the reason of each count of a data-loss counter in a replay.
@@ -100,7 +102,7 @@ class CounterTrace : public ReplayListener {
 
   /// In order of the log, but for dropped sequences, which are last.
   const std::vector<CounterRise>& rises() const { return rises_; }
-  /// Those of the other counter; their `counter` means nothing.
+  /// Returns the rises of the other counter; their `counter` means nothing.
   const std::vector<CounterRise>& watched() const { return watched_rises_; }
   /// Of all that may be losses, listed or not, by LossCounter.
   const std::array<uint64_t, kLossCounters>& counts() const { return counts_; }

@@ -25,6 +25,11 @@ void AddStalled(SequenceGaps& sequence, const PacketAccount& account) {
   stall.since = account.decided;
 }
 
+/// Returns true if the sequence waited for a patch.
+bool IsStalled(Cause cause) {
+  return cause == Cause::kAwaitedPatch || cause == Cause::kBehindStall;
+}
+
 bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFull; }
 
 /// Kinds of content that are kept one by one.
@@ -453,7 +458,7 @@ void GapFinder::FinishGap(const Sequence& sequence, OpenGap& open) {
     return std::pair(blame.at.record, blame.cause);
   });
   for (GapBlame& blame : open.gap.blamed)
-    if (blame.cause == Cause::kAwaitedPatch || blame.cause == Cause::kBehindStall)
+    if (IsStalled(blame.cause))
       if (const Stall* stall = sequence.stalls.FindLossy(*blame.chunk)) blame.stall = *stall;
   AddRemedies(open);
 }
@@ -489,7 +494,7 @@ void GapFinder::AddRemedies(OpenGap& open) {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
   for (const GapBlame& blame : gap.blamed) {
-    if (blame.cause != Cause::kAwaitedPatch && blame.cause != Cause::kBehindStall) continue;
+    if (!IsStalled(blame.cause)) continue;
     remedies.no_size_helps |= !blame.stall || !blame.stall->patched;
     if (!blame.stall || blame.stall->held_size == 0) continue;
     open.needed = std::max(open.needed, blame.stall->held_size);

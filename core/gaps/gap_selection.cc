@@ -95,8 +95,7 @@ void GapSelection::AddSigns(const GapFilter& filter) {
         !(rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence)))
       continue;
     counted.push_back(rise);
-    if (rise.reason != CountReason::kRepeated)
-      counts[static_cast<size_t>(rise.counter)] += rise.amount;
+    if (!rise.is_harmless()) counts[static_cast<size_t>(rise.counter)] += rise.amount;
   }
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)

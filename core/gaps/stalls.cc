@@ -2,12 +2,21 @@
 
 #include <algorithm>
 
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace {
 
 constexpr size_t kMaxLossy = 256;
+/// Stalls that the fates of packets may still be reported for.
+constexpr std::ptrdiff_t kRecent = 4;
+
+/// Returns the last stall at this chunk, or the end.
+template <typename Stalls>
+auto FindLast(Stalls& stalls, ChunkName chunk) {
+  return std::find_if(stalls.rbegin(), stalls.rend(),
+                      [&](const Stall& stall) { return stall.chunk == chunk; });
+}
 
 /// Returns true if the packet was written from the stalled chunk on, before the stall ended.
 bool Waited(const Stall& stall, const PacketAccount& account) {
@@ -51,7 +60,7 @@ void SequenceStalls::OnEvent(const BufferEvent& event) {
       const StallEnd end = is_read     ? StallEnd::kCompleted
                            : is_cloned ? StallEnd::kCloned
                                        : StallEnd::kOverwritten;
-      if (!is_open && !is_read && (event.flags & kNeedsPatching) != 0 && !open_) {
+      if (!open_ && !is_read && (event.flags & kNeedsPatching) != 0) {
         open_ = Stall{.chunk = event.chunk, .reason = StallReason::kNeedsPatch};
         return End(end, event.at);
       }
@@ -76,7 +85,8 @@ void SequenceStalls::End(StallEnd end, const LogMoment& at) {
 }
 
 void SequenceStalls::OnPacketFate(const PacketAccount& account) {
-  for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < 4; ++stall)
+  for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < kRecent;
+       ++stall)
     if (Waited(*stall, account)) {
       ++stall->packets;
       ++packets_;
@@ -87,14 +97,13 @@ void SequenceStalls::OnPacketFate(const PacketAccount& account) {
 }
 
 const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
-  const auto found = std::find_if(lossy_.rbegin(), lossy_.rend(),
-                                  [&](const Stall& stall) { return stall.chunk == chunk; });
+  const auto found = FindLast(lossy_, chunk);
   return found == lossy_.rend() ? nullptr : &*found;
 }
 
 void SequenceStalls::OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size) {
-  Stall* const stall = const_cast<Stall*>(FindLossy(chunk));
-  if (stall == nullptr || stall->patched) return;
+  const auto stall = FindLast(lossy_, chunk);
+  if (stall == lossy_.rend() || stall->patched) return;
   stall->patched = at;
   stall->held_size = held_size;
 }

@@ -58,12 +58,10 @@ class SequenceStalls {
   uint64_t passes() const { return passes_; }
   uint64_t packets() const { return packets_; }
   uint64_t longest_ns() const { return longest_ns_; }
-  /// Those that did not end by a patch or a completion.
+  /// Returns the stalls that did not end by a patch or a completion.
   const std::vector<Stall>& lossy() const { return lossy_; }
   /// Returns the last of these at this chunk, or nullptr.
   const Stall* FindLossy(ChunkName chunk) const;
-  /// The one at which a read would stop now, or nullptr.
-  const Stall* open() const { return open_ ? &*open_ : nullptr; }
 
  private:
   void End(StallEnd end, const LogMoment& at);

@@ -66,7 +66,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused) {
-    // What its writer adds to a scraped chunk is lost with the chunk.
+    // A writer's additions to a scraped chunk are lost with the chunk.
     const bool is_old =
         refusal_.cause == Cause::kAlreadyConsumed || refusal_.cause == Cause::kUnknown;
     if (is_old && arrival.record.evicted_for)

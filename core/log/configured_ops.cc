@@ -127,7 +127,7 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
                 "the data source '" + setup.name + "' targets " + BufferPath(*targets.begin()) +
                     ", which the trace config does not have",
                 {}, "give it a target_buffer below " + std::to_string(facts_.buffers.size()));
-  auto& moves = setup.name == "linux.ftrace" ? ftrace_moves_ : moves_;
+  auto& moves = setup.name == kFtraceSource ? ftrace_moves_ : moves_;
   const auto [move, is_new] = moves.try_emplace({setup.producer, setup.target_buffer}, id->second);
   if (targets.size() > 1 || move->second != id->second)
     return Fail(ErrorCode::kUsage,

@@ -26,6 +26,9 @@ struct ConfiguredBuffer {
   friend bool operator==(const ConfiguredBuffer&, const ConfiguredBuffer&) = default;
 };
 
+/// The data source of the kernel's ftrace.
+inline constexpr const char* kFtraceSource = "linux.ftrace";
+
 /// A data source of a trace config, and the index of the buffer that it writes to.
 struct ConfiguredSource {
   std::string name;

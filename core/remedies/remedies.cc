@@ -106,7 +106,7 @@ class RemedyFinder {
     if (facts_.outcome.clone) return;  // it would not have the new buffer
     std::set<std::string> names = facts_.notes.SourcesOf(most->first.producer, outcome.id);
     // Of a producer with several sources, the events of the kernel are those of one.
-    if (names.contains("linux.ftrace") && IsFtrace(buffer, most->first)) names = {"linux.ftrace"};
+    if (names.contains(kFtraceSource) && IsFtrace(buffer, most->first)) names = {kFtraceSource};
     const std::string target = std::to_string(facts_.config.buffers.size());
     const std::string path = "buffers[" + target + "].";
     Remedy remedy{.size = PagesUp(outcome.size)};

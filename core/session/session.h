@@ -176,7 +176,7 @@ class Session {
   std::vector<SessionBuffer*> BuffersInOrder(Reach reach, std::optional<uint64_t> session);
   void CountBuffers();
   Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
-  SessionPacket Judge(const SessionBuffer& buffer, const Packet& packet);
+  SessionPacket Judge(const SessionBuffer& buffer, const Packet& packet, SequenceIds& ids);
   Status DrainBuffer(SessionBuffer& buffer);
   void WarnOnce(const char* kind, const std::string& text);
 

@@ -36,12 +36,12 @@ std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<u
   return order;
 }
 
-SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet) {
+SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet, SequenceIds& ids) {
   SessionPacket judged{.buffer = buffer.id, .packet = &packet};
   judged.valid = IsValidPacket(packet.slices, buffer.info->release);
   if (!judged.valid) return judged;
   judged.machine = access_.MachineOf(packet.sequence.producer);
-  judged.sequence_id = SequenceIdsFor(buffer).IdOf(packet.sequence, judged.machine);
+  judged.sequence_id = ids.IdOf(packet.sequence, judged.machine);
   return judged;
 }
 
@@ -96,6 +96,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
     RS_RETURN_IF_ERROR(BeginFirstPass(buffer, is_taken, bytes));
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
   engine.BeginRead();
+  SequenceIds& ids = SequenceIdsFor(buffer);
   uint64_t packets = 0;
   const auto at_limit = [&] {
     return (limits.max_packets && packets >= *limits.max_packets) ||
@@ -105,7 +106,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   while (!(limited = at_limit())) {
     const Packet* packet = engine.NextPacket();
     if (packet == nullptr) break;
-    const SessionPacket judged = Judge(buffer, *packet);
+    const SessionPacket judged = Judge(buffer, *packet, ids);
     ++packets;
     if (!judged.valid) ++stats_.invalid_packets;
     if (!limits.as_in_trace)
@@ -160,10 +161,11 @@ Status Session::ReadClone(BufferId id) {
   const std::unique_ptr<Engine> clone = std::move(*cloned);
   listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
   clone->BeginRead();
+  SequenceIds& ids = SequenceIdsFor(*buffer);
   uint64_t packets = 0;
   while (const Packet* packet = clone->NextPacket()) {
     ++packets;
-    listeners_.Call(&ReplayListener::OnClonePacket, Judge(*buffer, *packet));
+    listeners_.Call(&ReplayListener::OnClonePacket, Judge(*buffer, *packet, ids));
   }
   RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
   listeners_.Call(&ReplayListener::OnCloneDone, id, packets, clone->stats());

@@ -440,6 +440,23 @@ TEST_F(SessionTest, DataSources_AreCountedAsTheServiceDoes) {
   EXPECT_EQ(session_.stats().data_sources_registered, 1u);
 }
 
+// By facts of the service's table: a slot for the writer's number, the next ones 3 and 10 on.
+TEST(InTableOrder, IsThatOfTheSlots) {
+  const auto key = [](uint16_t producer, uint16_t writer) {
+    return SequenceKey{ProducerId{producer}, WriterId{writer}};
+  };
+  EXPECT_THAT(InTableOrder({key(1, 4), key(1, 1), key(2, 1), key(1, 2)}),
+              ElementsAre(key(1, 1), key(1, 2), key(1, 4), key(2, 1)));
+  // In a table of 1,024 slots the later one moves; one that grew has a slot for each.
+  std::vector<SequenceKey> writers = {key(1, 1025), key(1, 1)};
+  EXPECT_THAT(InTableOrder(writers), ElementsAre(key(1, 1025), key(1, 1)));
+  for (uint16_t writer = 2; writer < 900; ++writer) writers.push_back(key(1, writer));
+  const std::vector<SequenceKey> grown = InTableOrder(writers);
+  ASSERT_EQ(grown.size(), writers.size());
+  EXPECT_EQ(grown.front(), key(1, 1));
+  EXPECT_EQ(grown.back(), key(1, 1025));
+}
+
 TEST(SequenceIds, CountFromTwoInOrderOfUse) {
   SequenceIds ids;
   const SequenceKey a{ProducerId{1}, WriterId{1}}, b{ProducerId{1}, WriterId{2}};

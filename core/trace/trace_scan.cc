@@ -211,18 +211,21 @@ void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
 }
 
 void HoleFinder::Add(int64_t ns) {
-  Interval& interval = intervals_.try_emplace(ns / width_ns_, Interval{{ns, ns}, 0}).first->second;
-  interval.span.Add(ns);
-  ++interval.packets;
+  const int64_t number = ns / width_ns_;
+  if (last_.second == nullptr || last_.first != number)
+    last_ = {number, &intervals_.try_emplace(number, Interval{{ns, ns}, 0}).first->second};
+  last_.second->span.Add(ns);
+  ++last_.second->packets;
   if (intervals_.size() <= kMost) return;
   width_ns_ *= 2;
   std::map<int64_t, Interval> wider;
-  for (const auto& [number, more] : intervals_) {
-    Interval& joined = wider.try_emplace(number / 2, Interval{more.span, 0}).first->second;
+  for (const auto& [narrow, more] : intervals_) {
+    Interval& joined = wider.try_emplace(narrow / 2, Interval{more.span, 0}).first->second;
     joined.span.Add(more.span.last_ns);
     joined.packets += more.packets;
   }
   intervals_ = std::move(wider);
+  last_ = {};
 }
 
 std::optional<TimeHole> HoleFinder::Find() const {

@@ -77,6 +77,8 @@ class HoleFinder {
 
   int64_t width_ns_ = 1'000'000'000;
   std::map<int64_t, Interval> intervals_;  // by time over width
+  // The last one used: packets that follow each other are mostly of the same.
+  std::pair<int64_t, Interval*> last_{};
 };
 
 /// Reads the packets of a trace file in one pass, by the rules of trace processor, and collects
