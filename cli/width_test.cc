@@ -24,7 +24,7 @@ TEST_P(Width, EveryLineFits) {
   const std::string folder = testing::TestdataPath("captures") / GetParam();
   const std::vector<std::vector<std::string>> commands = {{"doctor"},
                                                           {"doctor", "--brief"},
-                                                          {"gaps", "--limit", "0"},
+                                                          {"gaps", "--all"},
                                                           {"stats"},
                                                           {"stats", "--data-loss"},
                                                           {"replay"},

@@ -14,11 +14,6 @@
 namespace ringscope {
 namespace {
 
-Result<ReplayOutput> Read(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  return ReadTraceResults(std::move(source));
-}
-
 Cell SequenceCell(const SequenceDiff& sequence, Side side) {
   if (sequence.name[side].empty()) return "-";
   return {sequence.name[side],
@@ -159,8 +154,8 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
 }  // namespace
 
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.input.paths[0]));
-  RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.input.paths[1]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput a, ReadTraceOutput(context, args.input.paths[0]));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput b, ReadTraceOutput(context, args.input.paths[1]));
   auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
   if (!compared) {
     compared.error().where.path = args.input.paths[1];
@@ -170,7 +165,7 @@ Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
   Report report =
       ReportOf(context, args, *compared, "traces", {args.input.paths[0], args.input.paths[1]});
   RS_RETURN_IF_ERROR(report.Finish());
-  return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
+  return compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
@@ -204,7 +199,8 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
         "The trace has uid and pid of the process that recorded, as the service saw them; they are "
         "not compared with the producers' own.");
   RS_RETURN_IF_ERROR(report.Finish());
-  return Worse(sessions.Finish(), check.Same() ? ExitCode::kClean : ExitCode::kNotice);
+  return Worse(sessions.Finish(),
+               check.Same() && !check.is_damaged ? ExitCode::kClean : ExitCode::kNotice);
 }
 
 }  // namespace ringscope

@@ -33,7 +33,7 @@ struct DoctorArgs {
   ReplayChoices choices;            // of logs; a config without an input is checked alone
   std::optional<uint64_t> session;  // of each input; absent: all
   std::optional<std::string> rule;  // only findings of this one
-  uint64_t limit = 10;
+  bool all = false;                 // as text, all findings and what was checked
   bool brief = false;
   std::string format = "text";
 };
@@ -66,14 +66,13 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "did for that trace");
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
-  AddParsed(
-      app, "--limit", args.limit,
-      [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
-      "List at most N findings of a trace, or N traces of many, as text; 0: all (default: 10)");
+  AddFlag(app, "--all", args.all,
+          "As text, explain each finding, list what was checked, and print the trace's config with "
+          "the changes; of many traces, list all that have findings");
   AddFlag(app, "--brief", args.brief,
           "Print the answer alone, as text: what is wrong, why, and what to change, in about ten "
           "lines; 'ringscope FILE' does the same");
-  Exclude(app, "--brief", {"--rule", "--limit"});
+  Exclude(app, "--brief", {"--rule", "--all"});
   AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
 }
 
@@ -100,7 +99,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
     return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
                 {path, {}, {}});
   if (paths.size() == before)
-    return Fail(ErrorCode::kUsage,
+    return Fail(ErrorCode::kCorrupt,
                 "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
                 {path, {}, {}});
   for (size_t i = before; i < paths.size(); ++i) RunFiles::AddInput(paths[i]);
@@ -177,14 +176,14 @@ Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces
   if (!report.is_text()) {
     RS_RETURN_IF_ERROR(WriteTraces(context.console, args.format, traces));
   } else if (!in_full) {
-    PrintManyTraces(report, traces, args.limit);
+    PrintManyTraces(report, traces, args.all);
   } else {
     for (const DoctorTrace& trace : traces) {
       if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
       if (args.brief)
         PrintBrief(report, trace);
       else
-        PrintTrace(report, trace, args.limit);
+        PrintTrace(report, trace, args.all);
     }
   }
   return CodeOf(traces);

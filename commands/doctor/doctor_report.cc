@@ -12,12 +12,16 @@
 #include <vector>
 
 #include "commands/shell/text.h"
+#include "commands/shell/values.h"
 #include "commands/view/table.h"
 
 namespace ringscope {
 namespace {
 
 constexpr size_t kPartIndent = 3;
+/// Findings of a trace that a screen has in full, and traces of many that it lists.
+constexpr size_t kInFull = 2;
+constexpr size_t kTracesListed = 10;
 
 /// "   Where:   buffer 0", unless there is nothing to print.
 void PrintPart(Report& report, const char* title, const std::string& text) {
@@ -25,11 +29,12 @@ void PrintPart(Report& report, const char* title, const std::string& text) {
   report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) + "\n");
 }
 
-void PrintFinding(Report& report, size_t number, const Finding& finding) {
-  report.Print("\n");
+void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full) {
+  report.Print(in_full || number == kInFull + 1 ? "\n" : "");
   report.PrintWrapped(StyleOf(finding.harm), fmt::format("{}. {}", number, finding.rule->title),
                       fmt::format(" [{}] ({})", HarmText(finding.harm), finding.rule->id));
   PrintPart(report, "What:", finding.what);
+  if (!in_full) return;
   PrintPart(report, "Where:", finding.where);
   PrintPart(report, "Cause:", finding.cause);
   PrintPart(report, "Proof:", finding.proof);
@@ -81,6 +86,33 @@ std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
   return sorted;
 }
 
+/// Prints for each line of the config that findings change to a number which values would do for
+/// half of the traces, for nearly all, and for all.
+void PrintChanges(Report& report, const DoctorTraces& traces) {
+  std::map<std::string, std::vector<uint64_t>> wanted;  // a value of each trace that wants one
+  for (const DoctorTrace& trace : traces) {
+    std::map<std::string, uint64_t> own;
+    for (const Finding& finding : trace.diagnosis.findings)
+      for (const ConfigChange& change : finding.changes)
+        if (const auto value = ParseNumber(change.value, UINT64_MAX))
+          own[change.path] = std::max(own[change.path], *value);
+    for (const auto& [path, value] : own) wanted[path].push_back(value);
+  }
+  if (wanted.empty()) return;
+  report.Heading("Changes that would fit");
+  for (auto& [path, values] : wanted) {
+    std::ranges::sort(values);
+    const auto fits = [&values = values](size_t percent) {
+      return WithCommas(values[(values.size() * percent + 99) / 100 - 1]);
+    };
+    report.Print(
+        Wrap(fmt::format("{}: {} for half of the {} that need it, {} for 95%, {} for all", path,
+                         fits(50), Count(values.size(), "trace"), fits(95), fits(100)),
+             "  ") +
+        "\n");
+  }
+}
+
 Json GroupsJson(const DoctorTraces& traces) {
   Json groups = Json::array();
   for (const auto& [key, members] : GroupsOf(traces)) {
@@ -112,25 +144,32 @@ void PrintCsv(Console& console, const DoctorTraces& traces) {
 
 }  // namespace
 
-void PrintManyTraces(Report& report, const DoctorTraces& traces, uint64_t limit) {
+void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
   std::vector<const DoctorTrace*> worst;
   for (const DoctorTrace& trace : traces)
     if (trace.diagnosis.harm >= Harm::kWarning) worst.push_back(&trace);
   std::ranges::stable_sort(worst, std::ranges::greater(),
                            [](const DoctorTrace* trace) { return trace->diagnosis.harm; });
-  const size_t shown = limit == 0 ? worst.size() : std::min<size_t>(limit, worst.size());
+  const std::vector<TraceGroup> groups = GroupsOf(traces);
+  report.Heading(fmt::format("{}, by their findings", Count(traces.size(), "trace")));
+  for (const auto& [key, members] : groups) {
+    std::vector<std::string> titles;
+    for (const std::string& rule : key.second)
+      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
+    report.Print(
+        Wrap(fmt::format("{}: {}; {}{}", HarmText(key.first),
+                         titles.empty() ? "no finding" : Joined(titles),
+                         members.size() == 1 ? "" : "for example ", NameOf(*members.front())),
+             fmt::format("{:>6}  ", WithCommas(members.size()))) +
+        "\n");
+  }
+  PrintChanges(report, traces);
+  if (worst.empty()) return;
+  report.Heading("The worst");
+  const size_t shown = all ? worst.size() : std::min(kTracesListed, worst.size());
   for (size_t i = 0; i < shown; ++i) PrintVerdict(report, *worst[i]);
   if (shown < worst.size())
-    report.Print(fmt::format("and {} more; --limit 0 lists them\n", worst.size() - shown));
-  Table table({{"traces", Align::kRight},
-               {"severity", Align::kLeft},
-               {"findings", Align::kLeft},
-               {"for example", Align::kLeft}});
-  for (const auto& [key, members] : GroupsOf(traces))
-    table.AddRow({WithCommas(members.size()), HarmText(key.first),
-                  key.second.empty() ? "none" : fmt::format("{}", fmt::join(key.second, ", ")),
-                  Printable(members.front()->file)});
-  report.Section("", table);
+    report.Print(fmt::format("and {} more; --all lists them\n", worst.size() - shown));
 }
 
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
@@ -152,18 +191,24 @@ void PrintBrief(Report& report, const DoctorTrace& trace) {
   PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
 }
 
-void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
+void PrintTrace(Report& report, const DoctorTrace& trace, bool all) {
   PrintVerdict(report, trace);
   if (trace.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
-  const std::vector<Finding>& findings = trace.diagnosis.findings;
-  const size_t shown = limit == 0 ? findings.size() : std::min<size_t>(limit, findings.size());
-  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i]);
-  if (shown < findings.size())
-    report.Print(fmt::format("\nand {}; --limit 0 lists them\n",
-                             Count(findings.size() - shown, "further finding")));
-  PrintList(report, "Checked: no problem", trace.diagnosis.well);
-  PrintList(report, "Not known", trace.diagnosis.unknown);
+  const Diagnosis& diagnosis = trace.diagnosis;
+  const std::vector<Finding>& findings = diagnosis.findings;
+  for (size_t i = 0; i < findings.size(); ++i)
+    PrintFinding(report, i + 1, findings[i], all || i < kInFull);
+  PrintList(report, "Not known", diagnosis.unknown);
+  if (!all) {
+    report.Print("\n");
+    report.Paragraph(
+        fmt::format("Checked without a problem: {}. --all explains each finding, and "
+                    "has the config with the changes.",
+                    Count(diagnosis.well.size(), "rule")));
+    return;
+  }
+  PrintList(report, "Checked: no problem", diagnosis.well);
   if (trace.config) {
     report.Heading("The trace's config with these changes");
     report.Print(*trace.config);

@@ -8,15 +8,14 @@ namespace ringscope {
 
 /// The answer alone, as text.
 void PrintBrief(Report& report, const DoctorTrace& trace);
-/// The result of one trace, as text: the verdict, the findings, the worst first, and what was
-/// checked and found well, and the config with the changes.
-/// @param limit of findings; 0: all
-void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit);
+/// The result of one trace, as text: the verdict and the findings, the worst first.
+/// @param all each finding in full, what was checked, and the config with the changes
+void PrintTrace(Report& report, const DoctorTrace& trace, bool all);
 
-/// Prints many traces as text: the worst ones, a paragraph each, and then a table of all, in which
-/// traces with the same findings are one row.
-/// @param limit of the worst traces; 0: all
-void PrintManyTraces(Report& report, const DoctorTraces& traces, uint64_t limit);
+/// Prints many traces as text: those with the same findings as one, the changes of the config that
+/// would fit them, and the worst ones, a paragraph each.
+/// @param all lists all with findings, not the worst alone
+void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all);
 
 /// Prints all traces for programs: one document (json), an object for each trace on a line of its
 /// own (jsonl), or a row for each finding (csv).

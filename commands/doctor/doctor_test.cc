@@ -164,8 +164,11 @@ TEST(Doctor, ConfigAlone) {
   }
 }
 
-TEST(Doctor, Limit) {
-  EXPECT_THAT(RunDoctorOn({kDiscard, "--limit", "1"}).out, HasSubstr("--limit 0 lists them"));
+TEST(Doctor, FitsOnAScreen_AndAllHasTheRest) {
+  const std::string text = RunDoctorOn({kDiscard}).out;
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40);
+  EXPECT_THAT(text, Not(HasSubstr("config with these changes")));
+  EXPECT_THAT(RunDoctorOn({kDiscard, "--all"}).out, HasSubstr("config with these changes"));
 }
 
 TEST(Doctor, LinesAndRows) {
@@ -186,8 +189,10 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   EXPECT_EQ(whole.code, ExitCode::kNotice);
   EXPECT_EQ(ParseJson(whole.out).value()["groups"].size(), 2u);
   const Ran text = RunDoctorOn({folder.path()});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("3  data loss  buffer.discarded"),
-                              HasSubstr("1  error      not readable")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
+                    HasSubstr("     1  error: not readable;"),
+                    HasSubstr("buffers[0].size_kb: "), HasSubstr(" for all\n")));
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.
@@ -288,7 +293,7 @@ TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
 TEST(Doctor, ATextThatMayBeAConfig) {
   TempFolder folder;
   const std::string config = folder.Write("config.pbtxt", "buffers { size_kb: 64 }\n");
-  for (const char* flag : {"--brief", "--limit=10"})
+  for (const char* flag : {"--brief", "--all"})
     EXPECT_THAT(RunDoctorOn({flag, config}).error,
                 HasSubstr("'ringscope doctor --config " + config + "'"));
   const std::string document = folder.Write("a.json", "{}");

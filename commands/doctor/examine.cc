@@ -101,7 +101,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     TraceScanSink scan;
     ReplayRun run(context, sessions, choices);
     auto& notes = run.Add<SessionNotes>();
-    auto& analysis = run.Add<GapAnalysis>(kUsualStaleNs);
+    auto& analysis = run.Add<GapAnalysis>();
     auto& writer = run.Add<TraceWriter>(scan);
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));

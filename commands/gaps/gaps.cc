@@ -1,7 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +17,6 @@
 #include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/ledger/ledger.h"
 #include "formats/descriptors/described_kinds.h"
@@ -31,75 +28,22 @@ struct GapsArgs {
   SessionSelection input;
   ReplayChoices choices;
   GapFilter filter;
-  bool summary = false;           // only the totals
-  bool packets = false;           // each lost packet
-  std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
-  uint64_t stale_ns = kUsualStaleNs;
+  bool all = false;      // as text, each gap and all that was found
+  bool packets = false;  // each lost packet
   std::string format = "text";
-  TimeBase time = TimeBase::kSession;
 };
-
-std::vector<std::string> FilterFates() {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < kFates; ++i)
-    if (IsLoss(static_cast<Fate>(i))) names.emplace_back(Name(static_cast<Fate>(i)));
-  names.emplace_back(Name(Fate::kFolded));
-  return names;
-}
-
-Result<Fate> ParseFate(std::string_view text) {
-  const std::vector<std::string> names = FilterFates();
-  if (std::ranges::find(names, text) != names.end()) return *FromName<Fate>(text);
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a fate of a lost packet", text), {},
-              DidYouMean(text, names, fmt::format("they are {}", fmt::join(names, ", "))));
-}
-
-Result<Cause> ParseCause(std::string_view text) {
-  if (const std::optional<Cause> cause = FromName<Cause>(text)) return *cause;
-  return Fail(ErrorCode::kUsage, fmt::format("there is no cause '{}'", text), {},
-              "ringscope-gaps(1) lists them");
-}
-
-Result<uint32_t> ParseContent(std::string_view text) {
-  if (const std::optional<uint32_t> content = ContentFromName(text)) return *content;
-  return Fail(ErrorCode::kUsage, fmt::format("there is no kind of content '{}'", text), {},
-              "give a name such as track_event, or the number of the packet's field");
-}
-
-void AddGapFilter(CLI::App& app, GapFilter& filter) {
-  AddSelection(app, filter, "packets written");
-  AddParsedList(
-      app, "--fate", filter.fates, ParseFate, "FATE",
-      fmt::format("Only gaps with packets of this fate: {}; folded, with --packets: those that "
-                  "were overwritten, but are folded into a state (ProtoVM)",
-                  fmt::join(FilterFates(), ", ")));
-  AddParsedList(app, "--cause", filter.causes, ParseCause, "CAUSE",
-                "Only gaps with packets lost for this cause, such as evicted, sealed, aborted, "
-                "never_committed, read_gap");
-  AddParsedList(app, "--content", filter.contents, ParseContent, "CONTENT",
-                "Only gaps with packets of this kind, such as track_event, or a field's number");
-}
 
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
-  AddGapFilter(app, args.filter);
+  AddSelection(app, args.filter, "packets written");
   InGroup(app, kOutputGroup);
-  AddFlag(app, "--summary", args.summary, "Print only the totals of buffers and sequences");
+  AddFlag(app, "--all", args.all,
+          "As text, explain each gap and list all that was found, not the largest alone");
   AddFlag(app, "--packets", args.packets,
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json");
-  Exclude(app, "--packets", {"--summary"});
-  AddParsed(
-      app, "--limit", args.limit,
-      [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
-      "List at most the N largest gaps, and as text N entries of each other list; 0: all (default: "
-      "20 as text, else all)");
-  Exclude(app, "--packets", {"--limit"});
-  AddParsed(app, "--stale", args.stale_ns, ParseDuration, "TIME",
-            "Report packets that are committed later than this after their timestamp (default: "
-            "5s)");
-  AddTimeBase(app, args.time);
+  Exclude(app, "--packets", {"--all"});
   AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
 }
 
@@ -123,10 +67,8 @@ class LostPacketList : public LedgerSink {
         kinds_(kinds) {}
 
   void OnPacketFate(const PacketAccount& account) override {
-    const bool is_lost = IsLoss(account.fate);
-    if (!is_lost && !(account.fate == Fate::kFolded && lists_folded_)) return;
-    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
-    listed_ |= is_lost;
+    if (!IsLoss(account.fate) || !args_.filter.Keeps(account, notes_.start_ns())) return;
+    listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
@@ -156,8 +98,6 @@ class LostPacketList : public LedgerSink {
   const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
   std::string line_;  // scratch
-  const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
-                             args_.filter.fates.end();  // they are asked for
   bool listed_ = false;
 };
 
@@ -197,28 +137,25 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
                                const Descriptors& descriptors, Report& out) {
   DescribedKinds kinds(descriptors);
   ReplayRun run(context, sessions, args.choices);
-  auto& notes = run.Add<SessionNotes>(args.time);
-  auto& analysis = run.Add<GapAnalysis>(args.stale_ns, &kinds);
+  auto& notes = run.Add<SessionNotes>();
+  auto& analysis = run.Add<GapAnalysis>(&kinds);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
   if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   GapReport report = analysis.Finish(run.totals());
   if (outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, report));
-  WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
     accounts.StateReads(outcome.reads);
     return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
-  // Text groups them first.
-  const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
   RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
-  const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
+  const ShownGaps selection(report, outcome, notes, args.filter, remedies, kinds);
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));
   else if (args.format == "text")
-    PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
+    PrintGaps(out, selection, args.all);
   else
-    WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+    WriteGaps(out, selection, /*lines=*/args.format == "jsonl");
   if (args.format == "text" || args.format == "json") ReportClones(out, outcome);
   return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
 }
@@ -255,11 +192,11 @@ Command GapsCommand() {
       "Explain",
       "Report what was lost, to what, and what would have saved it",
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
-      "the missing ones, gap by gap: their content, the cause of the loss, which sequences evicted "
-      "them, what the trace shows of it, and what would have saved them. Losses through buffer "
-      "bugs come first. Also reports flags without a loss, packets that need lost incremental "
-      "state, losses of the kernel's ftrace, and stale packets.",
+      "the missing ones: the answer, the losses by their cause with what keeps them, and the gaps "
+      "that matter most. --all explains each gap: its content, the cause of the loss, which "
+      "sequences evicted it, and what the trace shows of it.",
       {{"ringscope gaps session.tblog", "What is missing, and why?"},
+       {"ringscope gaps --all session.tblog", "Each gap, and all other signs of a loss"},
        {"ringscope gaps --seq 2:17 --from 1.2s session.tblog",
         "What did this writer lose from then on?"},
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},

@@ -275,7 +275,7 @@ std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<ui
   return JsonLine("reads", session, clone, FieldsToJson(used));
 }
 
-void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
+void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   const ReplayOutcome& outcome = selection.outcome;
   const auto write_one = [&](const char* key, const Json& object) {
     if (lines)
@@ -312,21 +312,19 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
           return json;
         }));
   if (!selection.is_filtered) write("programs", "program", ProgramsJson(outcome));
-  if (!summary) {
-    Json gaps = Json::array(), stalls = Json::array();
-    selection.VisitGaps([&](const Gap& gap) { gaps.push_back(GapJson(gap, selection)); });
-    for (const SequenceGaps* sequence : selection.sequences)
-      if (sequence->stall) stalls.push_back(InSequence(*sequence, *sequence->stall));
-    write("gaps", "gap", gaps);
-    out.Data("gaps_not_listed", selection.hidden + selection.unlisted);
-    write("false_flags", "false_flag", JsonArray(selection.false_flags, in_sequence));
-    out.Data("flags_not_listed", selection.unlisted_flags);
-    write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
-    write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
-    write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
-    write("stalls", "stall", stalls);
-    if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
-  }
+  Json gaps = Json::array(), stalls = Json::array();
+  selection.VisitGaps([&](const Gap& gap) { gaps.push_back(GapJson(gap, selection)); });
+  for (const SequenceGaps* sequence : selection.sequences)
+    if (sequence->stall) stalls.push_back(InSequence(*sequence, *sequence->stall));
+  write("gaps", "gap", gaps);
+  out.Data("gaps_not_listed", selection.unlisted);
+  write("false_flags", "false_flag", JsonArray(selection.false_flags, in_sequence));
+  out.Data("flags_not_listed", selection.unlisted_flags);
+  write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
+  write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
+  write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
+  write("stalls", "stall", stalls);
+  if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
   write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));
   write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
   write("stale", "stale", FieldsToJson(selection.stale));

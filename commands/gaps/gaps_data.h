@@ -10,7 +10,7 @@ namespace ringscope {
 
 /// One session's losses for programs: in a document, or if `lines` as lines of one object each with
 /// its "type".
-void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines);
+void WriteGaps(Report& out, const ShownGaps& selection, bool lines);
 
 /// When a replay read, as an object on a line.
 std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone);

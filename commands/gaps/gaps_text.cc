@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,6 +23,9 @@
 
 namespace ringscope {
 namespace {
+
+/// Entries of a list that fit on a screen.
+constexpr size_t kShown = 3;
 
 std::string PacketsText(const FateCount& count) {
   return fmt::format("{} ({})", Count(count.packets, "packet"), HumanSize(count.bytes));
@@ -73,10 +78,10 @@ std::string UnusableText(const Gap& gap) {
 /// Writes the losses of a session for people.
 class GapsText {
  public:
-  GapsText(Report& out, const ShownGaps& selection, uint64_t limit)
-      : out_(out), shown_(selection), notes_(selection.notes), limit_(limit) {}
+  GapsText(Report& out, const ShownGaps& selection, bool all)
+      : out_(out), shown_(selection), notes_(selection.notes), all_(all) {}
 
-  void Write(bool summary, uint64_t stale_ns) {
+  void Write() {
     ReportReplayTitle(out_, shown_.outcome);
     out_.Print("\n");
     if (shown_.is_filtered)
@@ -85,38 +90,47 @@ class GapsText {
       PrintHead();
     PrintTotals();
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
+    if (shown_.any_loss) {
+      if (all_)
+        PrintGapGroups();
+      else
+        PrintNotableGaps();
+    }
     PrintWaiting();
-    if (shown_.any_loss && !summary) PrintGapGroups();
     PrintStalls();
     PrintWrongPatches();
     PrintReported();
     PrintMissing();
     PrintCounted();
     PrintState();
-    if (!summary) PrintFalseFlags();
+    PrintFalseFlags();
     PrintProducerFlags();
     PrintFtrace();
-    PrintStale(stale_ns);
+    PrintStale();
     PrintPending();
+    if (!others_.empty())
+      out_.Paragraph(
+          fmt::format("Also: {}. --all explains each, and all gaps.", Joined(others_, "; ")));
+    else if (shown_.any_loss && !all_)
+      out_.Paragraph("--all explains each gap; 'ringscope graph' draws its chunks.");
   }
 
  private:
-  size_t CountToShow(size_t all) const {
-    return limit_ == 0 ? all : static_cast<size_t>(std::min<uint64_t>(all, limit_));
-  }
+  /// Entries of a list that are shown.
+  size_t CountToShow(size_t all) const { return all_ ? all : std::min<size_t>(all, kShown); }
   void PrintItem(const std::string& text) { out_.Print(Wrap(text, "  ") + "\n"); }
-  void PrintMore(uint64_t more, const char* noun) {
-    if (more > 0) out_.Print(fmt::format("  and {} more\n", Count(more, noun)));
-  }
-  /// A heading and a line for each entry, as many as may be listed.
+  /// A heading and a line for each entry; on a screen its name and size alone.
   template <typename T, typename TextOf>
   void PrintList(const std::string& heading, const std::vector<T>& list, const char* noun,
                  const TextOf& text_of, uint64_t unlisted = 0) {
     if (list.empty()) return;
+    if (!all_) {
+      others_.push_back(fmt::format("{} ({})", heading, Count(list.size() + unlisted, noun)));
+      return;
+    }
     out_.Heading(heading);
-    const size_t shown = CountToShow(list.size());
-    for (size_t i = 0; i < shown; ++i) PrintItem(text_of(list[i]));
-    PrintMore(list.size() - shown + unlisted, noun);
+    for (const T& each : list) PrintItem(text_of(each));
+    if (unlisted > 0) out_.Print(fmt::format("  and {} more\n", Count(unlisted, noun)));
   }
   /// The sequences of which this is more than 0, the largest first.
   template <typename Amount>
@@ -135,9 +149,11 @@ class GapsText {
   /// The answer, with the remedy: of the whole session.
   void PrintHead() {
     Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
-    // The title has that.
-    std::erase_if(answer.lines, [](const AnswerLine& line) {
-      return line.label == "Session" || line.label == "Assumed";
+    uint64_t changes = 0;
+    std::erase_if(answer.lines, [&](const AnswerLine& line) {
+      // The title, or what follows, has these.
+      return line.label == "Session" || line.label == "Assumed" || line.label == "Lost by" ||
+             (line.label == "Change" && ++changes > 1 && !all_);
     });
     PrintAnswer(out_, "", answer);
   }
@@ -160,38 +176,99 @@ class GapsText {
         shown_.any_sign ? " More may be missing, see below." : ""));
   }
 
-  /// Prints the fates of all packets, in sums.
+  /// Prints what became of the packets of each buffer, and of which sequences they are.
   void PrintTotals() {
     if (shown_.is_filtered && shown_.sequences.empty()) return;
-    for (const BufferGaps& buffer : shown_.report.buffers) PrintFates(buffer);
+    for (const BufferGaps& buffer : shown_.report.buffers) {
+      FateCounts fates{};
+      FateCount own_fault;
+      for (const SequenceGaps* sequence : shown_.sequences) {
+        if (sequence->buffer != buffer.id) continue;
+        fates += sequence->by_fate;
+        own_fault += sequence->own_fault;
+      }
+      PrintFates(buffer.id, fates, own_fault);
+      if (!all_) PrintCauses(buffer.id);
+    }
     if (!shown_.any_loss) return;
     PrintSequences();
-    PrintContents();
+    if (all_) PrintContents();
   }
 
-  /// The rows add up to the first.
-  void PrintFates(const BufferGaps& buffer) {
-    const BufferOutcome* outcome = shown_.BufferOf(buffer.id);
-    out_.Print(fmt::format("\n{}{}\n", out_.Bold(notes_.NameOf(buffer.id)),
-                           outcome == nullptr
-                               ? ", never set up"
-                               : fmt::format(": {} {}, {}", HumanSize(outcome->size),
-                                             Name(outcome->policy), outcome->engine)));
+  /// On a screen a line; else a table whose rows add up to the first.
+  void PrintFates(BufferId id, const FateCounts& fates, const FateCount& own_fault) {
+    const BufferOutcome* outcome = shown_.BufferOf(id);
+    const std::string title = outcome == nullptr
+                                  ? ", never set up"
+                                  : fmt::format(": {} {}, {}", HumanSize(outcome->size),
+                                                Name(outcome->policy), outcome->engine);
+    const FateCount written = fates.all();
+    out_.Print("\n");
+    if (!all_)
+      return out_.PrintWrapped(
+          TextStyle::kBold, notes_.NameOf(id),
+          fmt::format("{}; {} written, {} read", title, Count(written.packets, "packet"),
+                      WithCommas(fates[Fate::kRead].packets)));
+    out_.Print(out_.Bold(notes_.NameOf(id)) + title + "\n");
     Table table(
         {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
     const auto add = [&](const std::string& name, const FateCount& count) {
-      table.AddRow({name, WithCommas(count.packets), HumanSize(count.bytes),
-                    Percent(count.packets, buffer.totals.written.packets)});
+      if (count.packets > 0)
+        table.AddRow({name, WithCommas(count.packets), HumanSize(count.bytes),
+                      Percent(count.packets, written.packets)});
     };
-    add("packets written", buffer.totals.written);
+    add("packets written", written);
     for (size_t i = 0; i < kFates; ++i) {
       const auto fate = static_cast<Fate>(i);
-      if (buffer.totals[fate].packets > 0)
-        add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", Name(fate)), buffer.totals[fate]);
+      add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", Name(fate)), fates[fate]);
     }
-    if (buffer.totals.own_fault.packets > 0)
-      add("  of these by a buffer bug", buffer.totals.own_fault);
+    add("  of these by a buffer bug", own_fault);
     out_.Print(table, 2);
+  }
+
+  /// What would keep the packets of a gap; may be empty.
+  std::string KeptByText(const Gap& gap) const {
+    const Fate fate = gap.causes.front().fate;
+    const Remedy* const size = FindSizeRemedy(shown_.remedies.remedies, gap.buffer);
+    if ((fate != Fate::kOverwritten && fate != Fate::kDiscarded) || size == nullptr ||
+        !size->outcome || size->outcome->full > 0 || size->keep_ns)
+      return RemediesText(gap);
+    return fmt::format("buffers[{}].size_kb: {} keeps them", size->index, size->size / 1024);
+  }
+
+  /// Prints the buffer's gaps by their cause and what would keep them.
+  void PrintCauses(BufferId buffer) {
+    struct Group {
+      std::set<SequenceKey> sequences;
+      uint64_t gaps = 0;
+      CauseCount cause;
+    };
+    std::map<std::tuple<Cause, bool, std::string>, Group> groups;
+    shown_.VisitGaps([&](const Gap& gap) {
+      if (gap.buffer != buffer) return;
+      const CauseCount& cause = gap.causes.front();
+      Group& group = groups[{cause.cause, cause.own_fault, cause.own_fault ? "" : KeptByText(gap)}];
+      if (group.gaps++ == 0) group.cause = cause, group.cause.count = {};
+      group.sequences.insert(gap.sequence);
+      group.cause.count += gap.lost;
+    });
+    std::vector<std::string> texts;
+    std::multimap<uint64_t, std::string, std::greater<>> by_packets;
+    for (const auto& [key, group] : groups) {
+      const std::string& kept_by = std::get<std::string>(key);
+      by_packets.emplace(
+          group.cause.count.packets,
+          fmt::format("{}, {}, {}: {}{}", Count(group.sequences.size(), "sequence"),
+                      Count(group.gaps, "gap"), PacketsText(group.cause.count),
+                      CauseText(group.cause), kept_by.empty() ? "" : "; " + kept_by));
+    }
+    size_t left = by_packets.size();
+    for (const auto& [packets, text] : by_packets) {
+      if (by_packets.size() - left == kShown) break;
+      PrintItem(text);
+      --left;
+    }
+    if (left > 0) PrintItem(Count(left, "further cause"));
   }
 
   /// Prints the contents of the lost packets, if they are of several kinds.
@@ -218,14 +295,12 @@ class GapsText {
     std::vector<Column> columns = {
         {"sequence", Align::kRight}, {"writer", Align::kLeft}, {"process/thread", Align::kLeft}};
     if (with_buffer) columns.push_back({"buffer", Align::kLeft});
-    for (const char* title : {"written", "lost", "", "gaps", "unflagged"})
+    for (const char* title : {"written", "lost", "", "gaps"})
       columns.push_back({title, Align::kRight});
     Table table(std::move(columns));
     const size_t shown = CountToShow(sequences.size());
     for (size_t i = 0; i < shown; ++i) {
       const SequenceGaps& sequence = *sequences[i];
-      const auto not_flagged = static_cast<uint64_t>(std::ranges::count_if(
-          sequence.gaps, [](const Gap& gap) { return !ShowsLoss(gap.sign); }));
       const uint32_t trace_id = notes_.TraceIdOf(sequence.sequence);
       const FateCount written = sequence.written(), lost = sequence.lost();
       std::vector<Cell> row = {trace_id == 0 ? "-" : std::to_string(trace_id),
@@ -234,8 +309,7 @@ class GapsText {
       if (with_buffer) row.emplace_back(notes_.NameOf(sequence.buffer));
       row.insert(row.end(), {WithCommas(written.packets), WithCommas(lost.packets),
                              Percent(lost.packets, written.packets),
-                             WithCommas(sequence.gaps.size() + sequence.unlisted_gaps),
-                             WithCommas(not_flagged)});
+                             WithCommas(sequence.gaps.size() + sequence.unlisted_gaps)});
       table.AddRow(std::move(row));
     }
     out_.Print("\n");
@@ -287,41 +361,61 @@ class GapsText {
       PrintFact("largest",
                 fmt::format("{}: {} missing", ChunksText(largest), PacketsText(largest.lost)));
     PrintFacts(largest);
-    constexpr size_t kNamed = 3;
-    const size_t shown = limit_ == 0 ? count : std::min(count, kNamed + 1);
     std::vector<std::string> others;
-    for (size_t i = 1; i < shown; ++i)
+    for (size_t i = 1; i < count; ++i)
       others.push_back(fmt::format("{} ({}, written {})", ChunksText(*group.gaps[i]),
                                    WithCommas(group.gaps[i]->lost.packets),
                                    SpanText(notes_, group.gaps[i]->written)));
-    if (count > shown) others.push_back(fmt::format("{} more", WithCommas(count - shown)));
     PrintFact("others", Joined(others, "; "));
-  }
-
-  void PrintGroups(const std::vector<GapGroup>& groups) {
-    const size_t shown = CountToShow(groups.size());
-    for (size_t i = 0; i < shown; ++i) PrintGroup(groups[i]);
-    uint64_t gaps = 0, packets = 0;
-    for (size_t i = shown; i < groups.size(); ++i) {
-      gaps += groups[i].gaps.size();
-      packets += groups[i].lost.packets;
-    }
-    if (gaps > 0)
-      out_.Print(fmt::format("\n{} of {} not shown, with {}: --limit 0 shows all\n",
-                             Count(gaps, "gap"), Count(groups.size() - shown, "further group"),
-                             Count(packets, "packet")));
   }
 
   void PrintGapGroups() {
     if (!shown_.own_fault.empty()) {
       out_.Heading("Lost by a buffer bug");
-      PrintGroups(GroupsOf(shown_.own_fault));
+      for (const GapGroup& group : GroupsOf(shown_.own_fault)) PrintGroup(group);
       if (!shown_.gaps.empty()) out_.Heading("Other losses");
     }
-    PrintGroups(GroupsOf(shown_.gaps));
+    for (const GapGroup& group : GroupsOf(shown_.gaps)) PrintGroup(group);
     if (shown_.unlisted > 0)
       out_.Print(
           fmt::format("\n{} more are counted, but not listed\n", Count(shown_.unlisted, "gap")));
+  }
+
+  /// Prints the gaps that matter more than others, each for one reason.
+  void PrintNotableGaps() {
+    std::vector<const Gap*> all;
+    shown_.VisitGaps([&](const Gap& gap) { all.push_back(&gap); });
+    if (all.empty()) return;
+    std::vector<std::pair<const Gap*, std::string>> notable;
+    const auto add = [&](const Gap* gap, const std::string& why) {
+      const auto same = std::ranges::find(notable, gap, &std::pair<const Gap*, std::string>::first);
+      if (same == notable.end())
+        notable.emplace_back(gap, why);
+      else
+        same->second += "; " + why;
+    };
+    const auto largest = [](const auto& gaps, const auto& amount) {
+      return *std::ranges::max_element(gaps, {}, amount);
+    };
+    const auto packets = [](const Gap* gap) { return gap->lost.packets; };
+    if (!shown_.own_fault.empty()) add(largest(shown_.own_fault, packets), "by a buffer bug");
+    const Gap* const state = largest(
+        all, [](const Gap* gap) { return gap->next ? gap->next->unusable.count.packets : 0; });
+    if (const std::string text = UnusableText(*state); !text.empty()) add(state, text);
+    const auto sequences =
+        SequencesBy([](const SequenceGaps& sequence) { return sequence.gaps.size(); });
+    const SequenceGaps& rarest = **std::ranges::min_element(
+        sequences, {}, [](const SequenceGaps* each) { return each->written().packets; });
+    if (sequences.size() > 1 && !shown_.is_filtered)
+      add(&rarest.gaps.front(), fmt::format("of the {} that this sequence wrote, {} lost",
+                                            Count(rarest.written().packets, "packet"),
+                                            WithCommas(rarest.lost().packets)));
+    if (notable.empty()) add(largest(all, packets), "the largest gap");
+    out_.Heading("Gaps that matter most");
+    for (const auto& [gap, why] : notable)
+      PrintItem(fmt::format("{}, {}: {}, written {}: {}", notes_.NameOf(gap->sequence),
+                            ChunksText(*gap), Count(gap->lost.packets, "packet"),
+                            SpanText(notes_, gap->written), why));
   }
 
   /// Packets that wait in a buffer to the end, and the chunks that they wait for.
@@ -513,8 +607,8 @@ class GapsText {
               });
   }
 
-  void PrintStale(uint64_t stale_ns) {
-    PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)),
+  void PrintStale() {
+    PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(kStaleNs)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {
                 return fmt::format(
                     "{}, {}: {} ({}), by up to {} in chunk #{}: its event{} of "
@@ -536,35 +630,33 @@ class GapsText {
       counts += sequence->by_fate;
       scraped += sequence->scraped;
     }
-    std::string text;
-    const auto add = [&](const FateCount& count, const char* why) {
-      if (count.packets > 0) text += Wrap(fmt::format("{}: {}", PacketsText(count), why), 2) + "\n";
-    };
-    add(counts[Fate::kReadable], "still in the buffer; one more read would return them");
-    add(scraped,
-        "their writers had not finished them when the service scraped their chunks; no flush "
-        "helps");
-    add(counts[Fate::kIncomplete] - scraped,
-        "their writers did not commit the rest; a flush helps if it was written");
-    add(counts[Fate::kFolded], "overwritten, but folded into a state (ProtoVM)");
-    add(counts[Fate::kMoved], "moved into a clone, which took their buffer over");
-    add(counts[Fate::kReadBefore], "read by the session itself, before the clone was made");
-    if (text.empty()) return;
-    out_.Heading("Not lost, but not read either");
-    out_.Print(text);
+    std::vector<std::pair<FateCount, const char*>> pending = {
+        {counts[Fate::kReadable], "still in the buffer; one more read would return them"},
+        {scraped,
+         "their writers had not finished them when the service scraped their chunks; no flush "
+         "helps"},
+        {counts[Fate::kIncomplete] - scraped,
+         "their writers did not commit the rest; a flush helps if it was written"},
+        {counts[Fate::kFolded], "overwritten, but folded into a state (ProtoVM)"},
+        {counts[Fate::kMoved], "moved into a clone, which took their buffer over"},
+        {counts[Fate::kReadBefore], "read by the session itself, before the clone was made"}};
+    std::erase_if(pending, [](const auto& each) { return each.first.packets == 0; });
+    PrintList("Not lost, but not read either", pending, "kind", [](const auto& each) {
+      return fmt::format("{}: {}", PacketsText(each.first), each.second);
+    });
   }
 
   Report& out_;
   const ShownGaps& shown_;
   const SessionNotes& notes_;
-  const uint64_t limit_;  // of the entries of each list; 0: all
+  const bool all_;
+  std::vector<std::string> others_;  // that only --all explains
 };
 
 }  // namespace
 
-void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t limit,
-               uint64_t stale_ns) {
-  GapsText(out, selection, limit).Write(summary, stale_ns);
+void PrintGaps(Report& out, const ShownGaps& selection, bool all) {
+  GapsText(out, selection, all).Write();
 }
 
 }  // namespace ringscope

@@ -8,11 +8,9 @@
 
 namespace ringscope {
 
-/// One session's losses for people.
-/// @param limit of the entries of each list; 0: all
-/// @param stale_ns the limit for stale packets
-void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t limit,
-               uint64_t stale_ns);
+/// One session's losses for people, on a screen.
+/// @param all explains each gap, and lists all else that was found
+void PrintGaps(Report& out, const ShownGaps& selection, bool all);
 
 }  // namespace ringscope
 

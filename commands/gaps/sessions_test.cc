@@ -32,6 +32,7 @@ Json GapsOf(const std::string& name, std::vector<std::string> options = {}) {
 }
 
 std::string GapsTextOf(const std::string& name, std::vector<std::string> options = {}) {
+  options.emplace_back("--all");
   options.push_back(SmallSession(name));
   return WithoutLineBreaks(RunCommand(GapsCommand(), options).out);
 }

@@ -14,9 +14,8 @@ namespace ringscope {
 /// The gaps of a session that the user wants to see, and all that showing them takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, uint64_t at_most, const RemedyList& tried,
-            const PacketKinds& packet_kinds)
-      : GapSelection(all, session.start_ns(), filter, at_most),
+            const GapFilter& filter, const RemedyList& tried, const PacketKinds& packet_kinds)
+      : GapSelection(all, session.start_ns(), filter),
         outcome(replayed),
         notes(session),
         remedies(tried),

@@ -45,27 +45,20 @@ class RecordText {
 
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
   /// @param decode the fragments of chunks follow them, and the packets that are whole in them
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode, TimeBase base)
-      : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode)
+      : filter_(filter), descriptors_(descriptors), decode_(decode) {}
 
-  void StartSession() {
-    identities_.clear();
-    clock_ = SessionClock(clock_.base());
-  }
+  void StartSession() { identities_.clear(); }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op) {
-    clock_.AddRecord(op);
     if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
       identities_[producer->producer] = {producer->uid, producer->pid};
   }
-  const SessionClock& clock() const { return clock_; }
   /// @return the lines, as they are until the next call
   const std::vector<std::string>& Format(const Op& op, uint64_t number) {
     lines_.clear();
     std::string time = "-";
-    if (op.time_ns && clock_.base() != TimeBase::kSession) {
-      time = clock_.Text(*op.time_ns);
-    } else if (op.time_ns) {
+    if (op.time_ns) {
       const uint64_t start = filter_.start_ns().value_or(*op.time_ns);
       const bool before = *op.time_ns < start;  // times need not be in order
       const uint64_t ns = before ? start - *op.time_ns : *op.time_ns - start;
@@ -204,7 +197,6 @@ class RecordText {
   const RecordFilter& filter_;
   const Descriptors& descriptors_;
   const bool decode_;
-  SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers
@@ -218,7 +210,6 @@ struct DumpArgs {
   bool decode = false;
   std::string descriptor;
   RecordCriteria filter;
-  TimeBase time = TimeBase::kSession;
   std::optional<uint64_t> session;
 };
 
@@ -255,7 +246,6 @@ void SetUp(CLI::App& app, DumpArgs& args) {
       "With text: after each chunk, its fragments with their offsets and sizes, and the packets "
       "that are whole in it, in protobuf's text format");
   AddDescriptor(app, args.descriptor);
-  AddTimeBase(app, args.time);
 }
 
 /// Prints the records that passed the filter.
@@ -263,9 +253,7 @@ class DumpPrinter {
  public:
   DumpPrinter(const DumpArgs& args, const RecordFilter& filter, const Descriptors& descriptors,
               Console& console)
-      : format_(args.format),
-        console_(console),
-        text_(filter, descriptors, args.decode, args.time) {}
+      : format_(args.format), console_(console), text_(filter, descriptors, args.decode) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -295,7 +283,6 @@ class DumpPrinter {
     console_.Print(line_ += '\n');
   }
 
-  const SessionClock& clock() const { return text_.clock(); }
   void End() {
     if (format_ == "json") console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? kStart : ""));
   }
@@ -347,7 +334,6 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   if (is_past) sessions.Stop();
   printer.End();
   if (any && !kept) context.console.Warn(fmt::format("{}: no record passes the filters", args.log));
-  WarnOfUnknownTimes(context.console, args.log, printer.clock());
   return sessions.Finish();
 }
 

@@ -139,13 +139,5 @@ TEST(Dump, Json_IsOneDocument) {
   EXPECT_TRUE(nlohmann::json::parse(none)["records"].empty());
 }
 
-TEST(Dump, TimeOfDayThatTheLogDoesNotShow_IsWarnedOf) {
-  const Ran ran =
-      RunCommand(DumpCommand(), {"--time", "wall", "--kind", "clock_snapshot",
-                                 std::string(RS_TESTDATA) + "/inputs/streamed.ops.jsonl"});
-  EXPECT_THAT(ran.out, HasSubstr("  ?  clock_snapshot"));
-  EXPECT_THAT(ran.err, HasSubstr("no clock snapshot of the log shows the time of day"));
-}
-
 }  // namespace
 }  // namespace ringscope

@@ -246,7 +246,7 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
 }
 
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, args.log));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, args.log));
   if (input.kind == InputKind::kTrace && !args.reads_from.empty()) {
     return Fail(ErrorCode::kUsage, "--reads-from needs a log, and this is a trace",
                 {args.log, {}, {}}, "name the log that was recorded in the trace's session");

@@ -196,7 +196,7 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   const LogParts parts = FindLogParts(args.logs);
   bool notice = !parts.problems.empty();
   for (const std::string& path : parts.paths) {
-    RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+    RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
     if (input.kind == InputKind::kTrace) {
       RS_ASSIGN_OR_RETURN(const ExitCode code, report.AddItem("traces", [&] {
         return VerifyTrace(args, path, std::move(input), report, context);

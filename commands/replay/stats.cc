@@ -182,7 +182,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     ReplayRun run(context, sessions, args.choices);
     const bool finds = args.explain || args.data_loss;
     GapAnalysis* const analysis =
-        finds ? &run.Add<GapAnalysis>(kUsualStaleNs, nullptr, SIZE_MAX,
+        finds ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX,
                                       args.explain ? args.explain->other : nullptr)
               : nullptr;
     if (!finds) run.KeepHistograms();

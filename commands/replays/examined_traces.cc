@@ -20,7 +20,8 @@ bool HasTraces(Context& context, const SessionSelection& input) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return true;
     const Result<KnownInput> known = OpenKnownInput(context, path);
-    return known && (known->kind == InputKind::kTrace || IsZip(wire::AsBytes(known->start)));
+    return known && (known->kind == InputKind::kTrace || IsZip(wire::AsBytes(known->start)) ||
+                     (known->start.empty() && IsTraceName(path)));
   });
 }
 

@@ -11,7 +11,7 @@ namespace ringscope {
 
 void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
                   uint64_t count) {
-  constexpr size_t kShown = 10;
+  constexpr size_t kShown = 2;
   const size_t shown = std::min(kShown, damage.size());
   for (size_t i = 0; i < shown; ++i)
     console.Warn(fmt::format("{}: damaged {}", path, damage[i].ToString()));
@@ -41,14 +41,6 @@ std::string StartMissingText(const LogHeader& header) {
          "other loss flags. When all of such a ring buffer has been written once, it holds what "
          "the service's did, except at its write position, which is not known. Buffers that are "
          "set up later are exact";
-}
-
-void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock) {
-  if (clock.base() != TimeBase::kWall || clock.wall_offset_ns()) return;
-  console.Warn(
-      fmt::format("{}: no clock snapshot of the log shows the time of day, so times are "
-                  "'?'; --time session shows them",
-                  path));
 }
 
 std::string Shortened(const std::vector<std::string>& names) {

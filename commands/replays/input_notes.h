@@ -7,14 +7,13 @@
 
 #include "commands/shell/context.h"
 #include "core/log/op.h"
-#include "core/session/session_clock.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
 
 // Reading inputs, and the messages on what they lack.
 
-/// Warns of damage, of at most a screenful of it.
+/// Warns of damage: the first places, and how many there are.
 void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
                   uint64_t count);
 /// Returns for a log that has no end, if it is still being recorded, and how far it goes.
@@ -25,8 +24,6 @@ inline constexpr const char* kCutOffText =
     "the log is a copy of one that was not closed: the end of the recording may be missing";
 /// For a log that begins with a part of a recording that is not its first.
 std::string StartMissingText(const LogHeader& header);
-/// Warns where times of day are to be shown that the log's clock snapshots do not have.
-void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock);
 /// "a.tblog, b.tblog and 3 more"
 std::string Shortened(const std::vector<std::string>& names);
 

@@ -129,11 +129,44 @@ std::string DroppedText(const SessionSums& sums) {
       sums.dropped_ns == 0 ? "" : fmt::format(", for up to {}", HumanDuration(sums.dropped_ns)));
 }
 
-std::string LostHeadline(const SessionSums& sums, const ReplayOutcome& outcome) {
+/// ", from 714.5 ms to 1.833 s": when what was lost was committed; empty: not known.
+std::string LostWhenText(const LossTimeline& timeline, const ReplayOutcome& outcome) {
+  const std::vector<TimelineInterval>& intervals = timeline.intervals();
+  const auto lost = [](const TimelineInterval& interval) { return interval.lost > 0; };
+  const auto first = std::ranges::find_if(intervals, lost);
+  const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
+  if (intervals.size() < 2 || first == intervals.end() || !outcome.first_time_ns) return {};
+  const auto at = [&](auto intervals_before) {
+    const uint64_t ns =
+        timeline.first_ns() + static_cast<uint64_t>(intervals_before) * timeline.interval_ns();
+    return HumanDuration(
+        std::min(ns - std::min(ns, *outcome.first_time_ns), outcome.duration_ns()));
+  };
+  return fmt::format(", from {} to {}", at(first - intervals.begin()), at(intervals.rend() - last));
+}
+
+std::string LostHeadline(const SessionSums& sums, const LossTimeline& timeline,
+                         const ReplayOutcome& outcome) {
   if (const std::string left = LeftText(sums, outcome); !left.empty()) return left + ".";
   const uint64_t lost = sums.lost.packets;
   if (lost == 0) return fmt::format("Writers dropped packets {}.", DroppedText(sums));
-  return fmt::format("{} {} lost.", PacketShare(lost, sums.written.packets), Was(lost));
+  return fmt::format("{} {} lost{}.", PacketShare(lost, sums.written.packets), Was(lost),
+                     LostWhenText(timeline, outcome));
+}
+
+/// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
+std::string ChangeText(const RemedyList& remedies, const ReplayOutcome& outcome) {
+  std::vector<std::string> texts = TextsOf(remedies.changes, "further line", [&](const auto& line) {
+    std::string was;
+    for (const BufferOutcome& buffer : outcome.buffers)
+      if (line.path == fmt::format("buffers[{}].size_kb", buffer.index))
+        was = fmt::format("{} -> ", buffer.size / 1024);
+    return fmt::format("{} {}{}", line.path, was, line.value);
+  });
+  if (texts.empty() || !remedies.together) return Joined(texts);
+  const uint64_t lost = remedies.together->lost;
+  return Joined(texts) + (lost == 0 ? ", which keeps everything"
+                                    : fmt::format(", which loses {}", Count(lost, "packet")));
 }
 std::string WaitingHeadline(uint64_t waiting) {
   return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
@@ -273,7 +306,7 @@ std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
 
 /// What shows that more may be missing than is known; empty: nothing does.
 std::string SignsText(const GapReport& report, const SessionSums& sums) {
-  const GapSelection all(report, 0, {}, 0);
+  const GapSelection all(report, 0, {});
   if (!all.any_sign) return {};
   std::vector<std::string> parts;
   if (sums.missing_chunks > 0)
@@ -332,12 +365,11 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.severity = of_unusable;
     const std::string left = LeftText(sums, outcome);
     answer.headline = fmt::format(
-        "{}{} of the {} that were read lack the names of their events, which were lost: the UI "
-        "cannot show them.",
-        left.empty() ? "" : left + ", and ", WithCommas(unusable), Count(read, "packet"));
+        "{} names of the events in {} of the {} that were read were lost: the UI cannot show them.",
+        left.empty() ? "The" : left + ", and the", WithCommas(unusable), Count(read, "packet"));
   } else if (lost > 0) {
     answer.severity = Harm::kDataLoss;
-    answer.headline = LostHeadline(sums, outcome);
+    answer.headline = LostHeadline(sums, report.over_time, outcome);
     if (waiting > 0) {
       answer.headline.pop_back();  // the full stop
       answer.headline += fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
@@ -366,7 +398,6 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   }
   if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
     answer.Add("Before", LostBeforeText(*before));
-  answer.Add("Session", SessionText(outcome));
   if (sums.lost.packets > 0) {
     // The headline may have the packets already.
     answer.Add("Lost",
@@ -391,8 +422,10 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   answer.Add("Late", StaleText(report, notes));
   answer.Add("More hints", signs);
   answer.Add("Clones", ClonesText(outcome));
+  answer.change = ChangeText(remedies, outcome);
   for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Change", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
+  answer.Add("Session", SessionText(outcome));
   return answer;
 }
 
@@ -448,7 +481,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
         0);
   }
   if (lost > 0) {
-    Finding& finding = add("log.lost", LostHeadline(sums, outcome), lost);
+    Finding& finding = add("log.lost", LostHeadline(sums, report.over_time, outcome), lost);
     finding.where = "by sequence: " + LosersText(sums, notes);
     finding.cause = sums.lost.packets > 0 ? fmt::format("What became of them: {}.", WhyText(sums))
                                           : WhyDroppedText(sums);

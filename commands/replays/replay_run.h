@@ -91,7 +91,7 @@ SweepInput SweepInputOf(Context& context, const SessionReader& session, const Re
 /// A replay of one session for a command: what follows it is added first, then it runs to its end.
 ///
 ///   ReplayRun run(context, sessions, args.choices);
-///   auto& analysis = run.Add<GapAnalysis>(args.stale_ns);
+///   auto& analysis = run.Add<GapAnalysis>();
 ///   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
 ///   const GapReport report = analysis.Finish(run.totals());
 class ReplayRun {

@@ -53,7 +53,7 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
                 "the reads of a trace cannot be found in standard input, which can be read once",
                 {}, "write it to a file, and name that");
   }
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, trace));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, trace));
   if (input.kind != InputKind::kTrace && !ContentWords(input.start).empty())
     return tl::unexpected<Error>(
         WrongContent(input.start, trace, "a trace", "expected a .pftrace"));

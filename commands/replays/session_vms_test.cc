@@ -180,7 +180,7 @@ TEST(SessionVms, APluginRunsProgramsItself) {
   EXPECT_THAT(traced.vms[0].producers, ElementsAre(1u));
   EXPECT_THAT(
       WithoutLineBreaks(
-          RunCommand(GapsCommand(), {"-", "--summary", "--engine", plugin}, log.text()).out),
+          RunCommand(GapsCommand(), {"-", "--all", "--engine", plugin}, log.text()).out),
       HasSubstr("source: buffer 1 runs it itself"));
 }
 
@@ -242,10 +242,6 @@ TEST(SessionVms, WhatIsFoldedIsNotLost) {
   const Ran listed = RunCommand(GapsCommand(), {"-", "--packets", "--format", "csv"}, log.text());
   EXPECT_EQ(listed.code, ExitCode::kClean);
   EXPECT_EQ(std::ranges::count(listed.out, '\n'), 1) << listed.out;
-  const Ran folded = RunCommand(
-      GapsCommand(), {"-", "--packets", "--fate", "folded", "--format", "csv"}, log.text());
-  EXPECT_EQ(folded.code, ExitCode::kClean);
-  EXPECT_EQ(std::ranges::count(folded.out, '\n'), 3) << folded.out;
   // Without the programs, the same packets are lost.
   EXPECT_EQ(GapsOf(log, {"--protovm", "off"})["nothing_lost"], Json(false));
 }

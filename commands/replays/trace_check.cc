@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "commands/replays/input_notes.h"
+#include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/result_reader.h"
 #include "formats/io/temporary_file.h"
@@ -91,6 +93,7 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(ReplayOutput output,
                       ReadTraceResults(OpenTemporary(file, "the replayed trace")));
   check.session = only;
+  check.is_damaged = log.written.is_damaged;
   check.found = run.found();
   check.has_recorder_identity = view.Adopt(log.written, output);
   RS_ASSIGN_OR_RETURN(check.diff, InFile(log.trace, DiffOutputs(output, log.written, log.listed)));
@@ -133,13 +136,20 @@ std::string CountsText(const DiffCounts& counts) {
   return parts.empty() ? "no difference" : Joined(parts);
 }
 
+Result<ReplayOutput> ReadTraceOutput(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
+  std::vector<Damage> damage;
+  auto output = InFile(path, ReadTraceResults(std::move(input.source), &damage));
+  WarnOfDamage(context.console, path, damage, damage.size());
+  if (output) output->is_damaged = !damage.empty();
+  return output;
+}
+
 Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
                                   const ReplayChoices& choices, const std::string& trace,
                                   size_t listed) {
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(trace));
-  RS_ASSIGN_OR_RETURN(const ReplayOutput written,
-                      InFile(trace, ReadTraceResults(std::move(source))));
+  RS_ASSIGN_OR_RETURN(const ReplayOutput written, ReadTraceOutput(context, trace));
   const CheckedLog log{context, sessions.SessionAlone(), trace, written, listed};
   std::vector<uint64_t> started;
   Result<TraceCheck> check = Check(log, sessions, choices, {}, &started);

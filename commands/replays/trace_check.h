@@ -29,9 +29,13 @@ struct TraceCheck {
   std::optional<FoundReads> found;
   /// The trace has the uid and pid of the recorder, as the service saw it in the producers' place.
   bool has_recorder_identity = false;
+  bool is_damaged = false;  // the trace: it was compared as far as it can be read
 
   bool Same() const { return diff.Same(); }
 };
+
+/// Reads a trace for a comparison; of a zip archive or a folder the one in it. Warns of damage.
+Result<ReplayOutput> ReadTraceOutput(Context& context, const std::string& path);
 
 /// Replays the log that `sessions` is at, and compares packets, previous_packet_dropped, the order
 /// in each sequence, uid and pid, and the buffers' counters, without the service's own packets. Of

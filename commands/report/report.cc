@@ -27,8 +27,8 @@ namespace {
 
 using PageData = nlohmann::ordered_json;
 
-constexpr size_t kStaticGaps = 20;          // listed where there is no JavaScript
-constexpr const char* kGapsInData = "100";  // the largest ones
+constexpr size_t kStaticGaps = 20;   // listed where there is no JavaScript
+constexpr size_t kGapsInData = 100;  // the largest ones
 constexpr std::string_view kPageMark = "<!doctype html>\n<!-- Written by ringscope report. -->";
 
 const OutputKind kPageOutput = {
@@ -88,6 +88,9 @@ class OtherCommands {
     // What 'info' finds is damage; the others also find losses.
     found_damage_ |= std::string_view(name) == "info" && code == ExitCode::kNotice;
     PageData document = PageData::parse(out.text, nullptr, /*allow_exceptions=*/false);
+    // Of a trace, 'doctor' finds it.
+    for (const char* rule : {"\"trace.empty\"", "\"trace.corrupt\"", "\"trace.cut_off\""})
+      found_damage_ |= out.text.find(rule) != std::string::npos;
     if (!document.is_discarded()) return document;
     return Fail(ErrorCode::kCorrupt, "it printed no document");
   }
@@ -148,6 +151,17 @@ std::string GapRowsHtml(const PageData& gaps) {
     }
   }
   return html;
+}
+
+/// Keeps the gaps of each session that lost most packets.
+void KeepLargestGaps(PageData& data) {
+  if (!data.contains("gaps")) return;
+  for (PageData& session : data["gaps"]["sessions"]) {
+    auto& gaps = session["gaps"].get_ref<PageData::array_t&>();
+    std::ranges::stable_sort(gaps, std::ranges::greater(),
+                             [](const PageData& gap) { return gap.value("packets", uint64_t{0}); });
+    gaps.resize(std::min(gaps.size(), kGapsInData));
+  }
 }
 
 /// Puts texts into the template's places, {{NAME}}.
@@ -212,7 +226,8 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   // What follows needs a log: of a trace alone, the doctor says all that it proves.
   if (std::any_of(traces.begin(), traces.end(),
                   [](const PageData& trace) { return trace.contains("replay"); })) {
-    commands.Run("gaps", {"--limit", kGapsInData});
+    commands.Run("gaps");
+    KeepLargestGaps(commands.data());
     commands.Run("info");
     if (!args.quick) {
       commands.Run("sweep");

@@ -1,7 +1,14 @@
 #include "commands/shell/input.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <utility>
 #include <vector>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "formats/io/zip_archive.h"
 
 namespace ringscope {
 
@@ -12,6 +19,35 @@ Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::strin
 
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  return FindInputKind(std::move(source));
+}
+
+namespace {
+
+Status ExpectOneTrace(size_t traces, const std::string& path) {
+  if (traces == 1) return {};
+  return Fail(ErrorCode::kCorrupt, fmt::format("it has {}, expected one", Count(traces, "trace")),
+              {path, {}, {}}, "name one of them; doctor and report take all");
+}
+
+}  // namespace
+
+Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
+  std::string file = path;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    std::vector<std::string> traces;
+    for (const auto& entry : std::filesystem::directory_iterator(path, error))
+      if (IsTraceName(entry.path().filename().string())) traces.push_back(entry.path().string());
+    RS_RETURN_IF_ERROR(ExpectOneTrace(traces.size(), path));
+    file = traces.front();
+  }
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, file));
+  if (file == "-" || !IsZip(wire::AsBytes(input.start))) return input;
+  RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(file, file));
+  const std::vector<ZipMember> traces = FindTraces(archive);
+  RS_RETURN_IF_ERROR(ExpectOneTrace(traces.size(), file));
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, archive.OpenMember(traces.front()));
   return FindInputKind(std::move(source));
 }
 

@@ -16,6 +16,8 @@ namespace ringscope {
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
 /// Opens an input, and finds its kind.
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
+/// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
+Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
 
 /// Standard input in a temporary file, so that it can be opened again. As long as this lives, the
 /// console's input is that file.

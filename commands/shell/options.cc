@@ -109,19 +109,6 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
   AddTaken(app, names, take, fmt::format("{}", fmt::join(choices, "|")), description, need);
 }
 
-void AddTimeBase(CLI::App& app, TimeBase& target) {
-  const std::vector<std::string> names(kEnumNames<TimeBase>.begin(), kEnumNames<TimeBase>.end());
-  const auto take = [&target, names](const std::string& text) -> Status {
-    std::string name;
-    RS_RETURN_IF_ERROR(TakeChoice(text, names, name));
-    target = *FromName<TimeBase>(name);
-    return {};
-  };
-  AddTaken(app, "--time", take, fmt::format("{}", fmt::join(names, "|")),
-           "Show times, as text, from the session's start as the Perfetto UI does, since boot "
-           "(CLOCK_BOOTTIME), or as time of day by the log's clock snapshots (default: session)");
-}
-
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats) {
   target = formats.front();
   const auto take = [&target, formats](const std::string& text) {

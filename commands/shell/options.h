@@ -110,8 +110,6 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
 
 /// --format, below "Output", with the first of `formats` as the default.
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
-/// --time: from when on times are shown, as text.
-void AddTimeBase(CLI::App& app, TimeBase& target);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
 /// Traces in place of logs: doctor examines them.

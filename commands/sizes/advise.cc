@@ -84,7 +84,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
   choices.descriptor = args.descriptor;
   ReplayRun run(context, sessions, choices);
   SessionNotes& notes = run.Add<SessionNotes>();
-  GapAnalysis& analysis = run.Add<GapAnalysis>(kUsualStaleNs);
+  GapAnalysis& analysis = run.Add<GapAnalysis>();
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
     return Fail(

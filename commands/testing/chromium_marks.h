@@ -258,7 +258,7 @@ class ChromiumMarks {
     chromium_.reset();
     consumer_->Close();
     run_.ExpectSessions(received_);
-    GapAnalysis analysis(/*stale_ns=*/5'000'000'000);
+    GapAnalysis analysis;
     LedgerSinks sinks({&analysis, &reader_});
     Ledger ledger(sinks);
     Replay replay({}, {&ledger, &analysis, &reader_});

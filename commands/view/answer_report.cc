@@ -18,15 +18,21 @@ TextStyle StyleOf(Harm harm) {
 }
 
 void PrintAnswer(Report& report, const std::string& name, const Answer& answer) {
+  const std::string change =
+      answer.change.empty() ? "" : fmt::format(" Change: {}.", answer.change);
   if (name.empty())
-    report.PrintWrapped(StyleOf(answer.severity), answer.headline, "");
+    report.PrintWrapped(StyleOf(answer.severity), answer.headline, change);
   else
     report.PrintWrapped(StyleOf(answer.severity),
                         fmt::format("{}: {}:", name, HarmText(answer.severity)),
-                        " " + answer.headline);
+                        " " + answer.headline + change);
+  std::vector<AnswerLine> lines = answer.lines;
+  for (const char* spare : {"Session", "Folded", "Clones", "More hints", "Evicted by", "Over time"})
+    if (lines.size() > kAnswerLines)
+      std::erase_if(lines, [&](const AnswerLine& line) { return line.label == spare; });
   size_t width = 0;
-  for (const AnswerLine& line : answer.lines) width = std::max(width, line.label.size());
-  for (const AnswerLine& line : answer.lines)
+  for (const AnswerLine& line : lines) width = std::max(width, line.label.size());
+  for (const AnswerLine& line : lines)
     report.Print(Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width)) + "\n");
 }
 

@@ -14,7 +14,8 @@ inline void ListFields(JsonFieldWriter& io, const AnswerLine& line) {
 }
 
 inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
-  io("severity", answer.severity, "headline", answer.headline, "lines", answer.lines);
+  io("severity", answer.severity, "headline", answer.headline, "change", answer.change, "lines",
+     answer.lines);
 }
 
 /// "data loss": as people read it.
@@ -22,7 +23,10 @@ std::string HarmText(Harm harm);
 /// The style that shows how bad it is.
 TextStyle StyleOf(Harm harm);
 
-/// As text: "NAME: data loss: HEADLINE" and the lines below it.
+/// Lines below a headline that fit on a screen.
+inline constexpr size_t kAnswerLines = 9;
+
+/// As text: "NAME: data loss: HEADLINE" with the change, and the most important lines below it.
 /// @param name of the trace or session; empty: the headline alone
 void PrintAnswer(Report& report, const std::string& name, const Answer& answer);
 

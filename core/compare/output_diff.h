@@ -36,6 +36,7 @@ struct ReplayOutput {
   std::vector<BufferStats> stats;         // by buffer; empty if the file has none
   uint64_t packets = 0;
   uint64_t service_packets = 0;  // left out: written by the service itself
+  bool is_damaged = false;       // the file: these are the packets that could be read
 };
 
 /// A packet that the outputs do not agree on.

@@ -107,7 +107,7 @@ std::string UsableText(const TraceFacts& facts) {
       WithCommas(facts.data_packets - unusable), Count(facts.data_packets, "packet"));
 }
 
-/// The lines of the config that help most.
+/// The lines of the config that help most; empty: no finding has any.
 std::string ChangeText(const Diagnosis& diagnosis) {
   constexpr size_t kNamed = 2;
   std::vector<std::string> parts;
@@ -120,7 +120,7 @@ std::string ChangeText(const Diagnosis& diagnosis) {
       parts.push_back(std::move(text));
     }
   }
-  if (parts.empty()) return diagnosis.findings.front().remedy;
+  if (parts.empty()) return {};
   return Joined(parts) + (estimates == 0 ? "" : estimates == 1 ? " (an estimate)" : " (estimates)");
 }
 
@@ -163,7 +163,8 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
 
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   if (examiner.is_of_log()) return ReplayAnswerOf(diagnosis, examiner);
-  Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
+  Answer answer{
+      .severity = diagnosis.harm, .headline = diagnosis.verdict, .change = {}, .lines = {}};
   const std::vector<Finding>& findings = diagnosis.findings;
   answer.Add("Lost", LostText(examiner));
   const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
@@ -178,7 +179,9 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   for (size_t i = 1; i < findings.size(); ++i)
     if (findings[i].harm > Harm::kInfo) AddTitle(findings[i], more);
   answer.Add("Also", Joined(more, "; "));
-  if (diagnosis.harm > Harm::kInfo) answer.Add("Change", ChangeText(diagnosis));
+  if (diagnosis.harm > Harm::kInfo) answer.change = ChangeText(diagnosis);
+  if (diagnosis.harm > Harm::kInfo && answer.change.empty())
+    answer.Add("Change", findings.front().remedy);
   return answer;
 }
 

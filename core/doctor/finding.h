@@ -46,6 +46,8 @@ struct AnswerLine {
 struct Answer {
   Harm severity = Harm::kOk;
   std::string headline;  // one sentence
+  /// What helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
+  std::string change = {};
   std::vector<AnswerLine> lines;
 
   /// Adds a line, unless there is nothing to say.

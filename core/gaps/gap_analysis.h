@@ -29,13 +29,12 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   /// Counts of each counter, and reported losses, that are kept one by one.
   static constexpr size_t kMaxSigns = 4096;
 
-  /// @param stale_ns how much later than written a packet may be committed
   /// @param kinds of the packets, for the gaps; may be nullptr
   /// @param max_signs counts of each counter that are kept one by one
   /// @param watched see CounterTrace
-  explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr,
-                       size_t max_signs = kMaxSigns, const StatField* watched = nullptr)
-      : stale_(stale_ns), kinds_(kinds), counters_(max_signs, watched) {}
+  explicit GapAnalysis(PacketKinds* kinds = nullptr, size_t max_signs = kMaxSigns,
+                       const StatField* watched = nullptr)
+      : kinds_(kinds), counters_(max_signs, watched) {}
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;

@@ -16,17 +16,6 @@ bool IsInTime(const GapFilter& filter, std::optional<uint64_t> first, std::optio
   return !filter.to || (first && *first <= filter.to->Absolute(start_ns));
 }
 
-/// Removes all but the largest gaps, and keeps their order.
-void Limit(std::vector<const Gap*>& gaps, uint64_t limit) {
-  if (gaps.size() <= limit) return;
-  std::ranges::stable_sort(gaps, std::ranges::greater(),
-                           [](const Gap* gap) { return gap->lost.packets; });
-  gaps.resize(limit);
-  std::ranges::sort(gaps, {}, [](const Gap* gap) {
-    return std::tuple(gap->buffer, gap->sequence, gap->first.chunk, gap->first.offset);
-  });
-}
-
 }  // namespace
 
 bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
@@ -34,38 +23,26 @@ bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
 }
 
 bool GapFilter::Keeps(const Gap& gap, uint64_t start_ns) const {
-  const auto has_cause = [&](const CauseCount& count) {
-    return IsIn(fates, count.fate) && IsIn(causes, count.cause);
-  };
-  const auto has_content = [&](const ContentCount& count) { return IsIn(contents, count.content); };
-  return Keeps(gap.buffer, gap.sequence) && std::ranges::any_of(gap.causes, has_cause) &&
-         std::ranges::any_of(gap.contents, has_content) &&
+  return Keeps(gap.buffer, gap.sequence) &&
          IsInTime(*this, gap.written.first.time_ns, gap.written.last.time_ns, start_ns);
 }
 
 bool GapFilter::Keeps(const PacketAccount& account, uint64_t start_ns) const {
-  return Keeps(account.buffer, account.sequence) && IsIn(fates, account.fate) &&
-         IsIn(causes, account.cause) && IsIn(contents, account.facts.content) &&
+  return Keeps(account.buffer, account.sequence) &&
          IsInTime(*this, account.written.time_ns, account.written.time_ns, start_ns);
 }
 
-GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter,
-                           uint64_t at_most)
+GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter)
     : report(all),
       is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
-      by_time(filter.from || filter.to) {
+      by_time(filter.selects_gaps()) {
   for (const BufferGaps& buffer : report.buffers)
     for (const SequenceGaps& sequence : buffer.sequences)
       if (filter.Keeps(buffer.id, sequence.sequence)) AddSequence(sequence, start_ns, filter);
   for (const StaleSequence& sequence : report.stale)
     if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
-  // A filter for packets selects nothing else.
+  // A filter by time selects nothing else.
   if (!filter.selects_gaps()) AddSigns(filter);
-  if (at_most == 0) return;
-  const uint64_t found = own_fault.size() + gaps.size();
-  Limit(own_fault, at_most);
-  Limit(gaps, at_most - own_fault.size());
-  hidden = found - own_fault.size() - gaps.size();
 }
 
 void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,

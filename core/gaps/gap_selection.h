@@ -12,33 +12,23 @@ namespace ringscope {
 
 /// Which losses to show. Within a list any entry matches; all lists that are not empty must agree.
 struct GapFilter : LogSelection {
-  std::vector<Fate> fates;
-  std::vector<Cause> causes;
-  std::vector<uint32_t> contents;
-
   bool Keeps(BufferId buffer, SequenceKey sequence) const;
-  /// Returns true for a gap with packets of these fates, causes and kinds of content that were
-  /// written in the time asked for.
+  /// Returns true for a gap with packets that were written in the time asked for.
   /// @param start_ns of the session
   bool Keeps(const Gap& gap, uint64_t start_ns) const;
   bool Keeps(const PacketAccount& account, uint64_t start_ns) const;
   /// Returns true if the filter can select some of a sequence's gaps.
-  bool selects_gaps() const {
-    return from || to || !fates.empty() || !causes.empty() || !contents.empty();
-  }
+  bool selects_gaps() const { return from || to; }
 };
 
 /// The parts of a report that a filter keeps. The report must live longer.
 struct GapSelection {
   /// @param start_ns of the session
-  /// @param at_most gaps to list, the largest; 0: all
-  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter,
-               uint64_t at_most);
+  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter);
 
   const GapReport& report;
   std::vector<const Gap*> own_fault;  // with packets that the buffer lost by a bug; in order
   std::vector<const Gap*> gaps;       // the others; in order
-  uint64_t hidden = 0;                // gaps that the limit leaves out
   uint64_t unlisted = 0;              // gaps that were too many to be kept
   std::vector<const SequenceGaps*> sequences;  // with packets
   std::vector<std::pair<const SequenceGaps*, const FalseFlag*>> false_flags;
@@ -51,7 +41,7 @@ struct GapSelection {
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
   bool is_filtered = false;  // not all packets of the session are selected
-  bool by_time = false;      // a filter selects the gaps that reach into a time
+  bool by_time = false;      // the filter selects the gaps that reach into a time
   bool any_loss = false;     // packets were lost that the filter keeps
   /// Something shows that more may be missing: chunks that are not in the log, losses that the log
   /// itself reports, counters of losses, sequences that wait.

@@ -12,7 +12,7 @@ namespace ringscope::testing {
 namespace {
 
 bool ProvesNoLoss(const GapReport& report) {
-  const GapSelection all(report, 0, {}, 0);
+  const GapSelection all(report, 0, {});
   return !all.any_loss && !all.any_sign;
 }
 
@@ -186,7 +186,7 @@ TEST(LossSigns, Import_ReportsWhatTheTraceLacks) {
   EXPECT_FALSE(ProvesNoLoss(report));
   GapFilter other;
   other.sequences = {Key(9, 9)};
-  const GapSelection selection(report, 0, other, 0);
+  const GapSelection selection(report, 0, other);
   EXPECT_FALSE(selection.any_loss || selection.any_sign);
 }
 

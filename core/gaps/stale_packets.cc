@@ -37,7 +37,7 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
     StaleSequence& result = sequence.result;
     ++result.packets;
     const uint64_t delay = *now_ns > *time ? *now_ns - *time : 0;
-    if (delay > limit_ns_) ++result.stale;
+    if (delay > kStaleNs) ++result.stale;
     if (delay <= result.longest_ns) continue;
     result.longest_ns = delay;
     result.longest_chunk = Raw(commit.chunk);

@@ -13,9 +13,8 @@
 
 namespace ringscope {
 
-/// How much later than its timestamp a packet may be committed, unless the user says so: the usual
-/// time between two flushes.
-inline constexpr uint64_t kUsualStaleNs = 5'000'000'000;
+/// How much later than its timestamp a packet may be committed: the usual time between two flushes.
+inline constexpr uint64_t kStaleNs = 5'000'000'000;
 
 /// Packets of one sequence that their writer committed long after it wrote them.
 struct StaleSequence {
@@ -33,9 +32,6 @@ struct StaleSequence {
 /// commits. Memory: O(sequences).
 class StalePackets {
  public:
-  /// @param limit_ns how much later a commit may be
-  explicit StalePackets(uint64_t limit_ns) : limit_ns_(limit_ns) {}
-
   void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
   /// A packet's first fragment: its index in its chunk, what is in it (ReadPacketFacts), its bytes.
   using Visitor =
@@ -55,7 +51,6 @@ class StalePackets {
     size_t fragments = 0;          // of it, that were seen
   };
 
-  const uint64_t limit_ns_;
   Clocks clocks_;
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
 };

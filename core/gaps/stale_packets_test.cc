@@ -42,7 +42,7 @@ void AddTo(StalePackets& stale, const Chunk& chunk, uint64_t now_ns) {
 }
 
 TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
-  StalePackets stale(5 * kStaleSecond);
+  StalePackets stale;
   const Chunk chunk = With(7, {PacketAt(100 * kStaleSecond), PacketAt(104 * kStaleSecond)});
   AddTo(stale, chunk, 108 * kStaleSecond);
   const auto result = stale.Result();
@@ -55,7 +55,7 @@ TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
 
 TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   constexpr uint32_t kMonotonic = 3;
-  StalePackets stale(5 * kStaleSecond);
+  StalePackets stale;
   const Chunk before = With(0, {PacketAt(10 * kStaleSecond, kMonotonic)});
   AddTo(stale, before, 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());  // that clock is not known yet
@@ -72,7 +72,7 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
 // The default clock is part of the state that the packet needs, and nothing set it.
 TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
   constexpr uint64_t kNeedsState = 2;
-  StalePackets stale(5 * kStaleSecond);
+  StalePackets stale;
   AddTo(stale, With(0, {PacketAt(17) + Uint(13, kNeedsState)}), 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());
 }
@@ -85,7 +85,7 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
   AppendClock(snapshot, kBootTime, 50 * kStaleSecond);
   const std::string setup =
       Sub(proto::TracePacket::kClockSnapshot, snapshot) + Sub(59, Uint(58, kSteps));
-  StalePackets stale(5 * kStaleSecond);
+  StalePackets stale;
   const Chunk first = With(0, {setup, PacketAt(1'000'000), PacketAt(2'000'000)});
   AddTo(stale, first, 60 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
@@ -98,7 +98,7 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
 }
 
 TEST(StalePackets, ChunkSentAgain_CountsOnce) {
-  StalePackets stale(5 * kStaleSecond);
+  StalePackets stale;
   Chunk scraped = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});
   scraped.Incomplete();
   const Chunk whole = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -224,18 +223,6 @@ std::string ContentText(uint32_t content, std::string_view kind) {
   std::string text = ContentName(content);
   if (!kind.empty()) text.append(": ").append(kind);
   return text;
-}
-
-std::optional<uint32_t> ContentFromName(std::string_view name) {
-  if (name == "unknown") return 0;
-  for (const auto& [number, known] : kContentNames)
-    if (name == known) return number;
-  if (name.starts_with("field ")) name.remove_prefix(6);
-  uint32_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
 }
 
 }  // namespace ringscope

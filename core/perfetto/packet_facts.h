@@ -44,8 +44,6 @@ std::string ContentName(uint32_t content);
 /// "track_event: app/frame"
 /// @param kind what it is about, see PacketKinds; may be empty
 std::string ContentText(uint32_t content, std::string_view kind);
-/// The other way round; a plain number is a field's.
-std::optional<uint32_t> ContentFromName(std::string_view name);
 
 }  // namespace ringscope
 

@@ -17,10 +17,6 @@ namespace ringscope {
 /// O(sequences).
 class SessionNotes : public ReplayListener {
  public:
-  SessionNotes() = default;
-  /// @param base how times are shown
-  explicit SessionNotes(TimeBase base) : clock_(base) {}
-
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;

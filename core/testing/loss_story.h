@@ -66,7 +66,7 @@ class Story {
 
   /// Replays it. @param size 0: as set up
   GapReport Report(uint64_t size = 0, uint64_t every_ns = 0) const {
-    GapAnalysis analysis(5'000 * kGapMs);
+    GapAnalysis analysis;
     Ledger ledger(analysis);
     ReplayOptions options;
     if (size != 0) options.session.all.size = size;

@@ -25,7 +25,7 @@ struct How {
 };
 
 GapReport Report(const std::string& path, const How& how) {
-  GapAnalysis analysis(5'000'000'000);
+  GapAnalysis analysis;
   Ledger ledger(analysis);
   ReplayOptions options;
   if (!how.engine.empty()) options.session.all.engine = how.engine;

@@ -42,7 +42,7 @@ class RemedyRun {
     input.open = [log_path = path]() -> Result<std::unique_ptr<OpSource>> {
       return OpenLog(log_path);
     };
-    GapAnalysis analysis(/*stale_ns=*/UINT64_MAX);
+    GapAnalysis analysis;
     SessionNotes notes;
     ReplayOptions options = Options();
     options.session.all.size = size;

@@ -25,14 +25,20 @@ void ReadStats(Bytes packet, std::vector<BufferStats>& stats) {
 
 }  // namespace
 
-Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source) {
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                      TraceReader::Open(std::move(source)));
+Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
+                                      std::vector<Damage>* damage) {
+  RS_ASSIGN_OR_RETURN(
+      const std::unique_ptr<TraceReader> reader,
+      TraceReader::Open(std::move(source), damage == nullptr ? TraceReader::OnDamage::kFail
+                                                             : TraceReader::OnDamage::kSkip));
   ReplayOutput output;
   std::map<uint32_t, size_t> indices;  // of sequences, by their ids
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> trace_packet, reader->Next());
-    if (!trace_packet) return output;
+    if (!trace_packet) {
+      if (damage != nullptr) *damage = reader->damage();
+      return output;
+    }
     const uint32_t id = trace_packet->sequence_id;
     if (id == kServiceSequenceId) {
       ++output.service_packets;

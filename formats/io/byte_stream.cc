@@ -125,7 +125,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   if (!is_known) return SystemError("cannot get the status of", error, path);
   if (S_ISDIR(info.st_mode))
     return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}},
-                "name one of its files; doctor, gaps, sweep and diff take all logs of a folder");
+                "name one of its files; doctor and report take folders");
   RunFiles::AddInput(info, path);
   return source;
 }

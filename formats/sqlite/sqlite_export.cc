@@ -125,7 +125,7 @@ ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& ki
       chunks_before_(database.chunks_),
       lives_(*this),
       kinds_(kinds),
-      gaps_(/*stale_ns=*/UINT64_MAX, &kinds) {}
+      gaps_(&kinds) {}
 
 void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   lives_.OnRecord(op, moment);

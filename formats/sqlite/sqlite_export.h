@@ -130,7 +130,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   ChunkLifetimes lives_;
   LogHeader header_;
   std::string config_;
-  SessionNotes notes_{TimeBase::kWall};
+  SessionNotes notes_;
   PacketKinds& kinds_;
   GapAnalysis gaps_;
   std::map<ProducerId, Producer> producers_;
