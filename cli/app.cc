@@ -183,11 +183,10 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
     console.Print(ToolVersion() + "\n");
     return ExitCode::kClean;
   }
-  if (line.globals.help) {
+  if (line.globals.help || line.rest.empty()) {
     console.Print(OverviewHelp(console));
     return ExitCode::kClean;
   }
-  if (line.rest.empty()) return tl::unexpected(UsageError("no command", kSeeHelp));
   const Command* command = FindCommand(line.rest.front());
   if (command == nullptr && (IsFile(line.rest.front()) || IsFileName(line.rest.front()))) {
     // A file in place of a command: what is wrong with it? One that is not there is named in the
@@ -202,7 +201,8 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
                       ParseOptions(*bound.app, *command, std::span(line.rest).subspan(1)));
   console.Configure(line.globals.console);
   if (!run) {
-    console.Print(CommandHelp(*command, console));
+    const bool all = std::ranges::find(line.rest, "--help") != line.rest.end();
+    console.Print(CommandHelp(*command, console, all ? HelpSize::kAll : HelpSize::kScreen));
     return ExitCode::kClean;
   }
   return RunBody(bound, console);

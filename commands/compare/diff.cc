@@ -22,17 +22,20 @@ constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "INPUT", args.input.paths, kLogType,
+  AddTexts(app, "INPUT", args.input.paths, kLogOrTraceType,
            "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
            "a log and the trace (.pftrace) that came out of its session; or two traces, which "
            "are compared as they are",
            Need::kRequired);
   AddSession(app, args.input.only);
   AddClone(app, args.input.clone);
-  AddReplayOptions(app, args.sides.a,
-                   {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false});
-  AddReplayOptions(app, args.sides.b,
-                   {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false});
+  AddReplayOptions(
+      app, args.sides.a,
+      {.engine = "--a", .prefix = "--a-", .group = "Replay of side A", .config = false});
+  AddReplayOptions(
+      app, args.sides.b,
+      {.engine = "--b", .prefix = "--b-", .group = "Replay of side B", .config = false});
+  InGroup(app, kInputGroup);
   AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigToReplay);
   Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);

@@ -49,7 +49,7 @@ Result<std::string> ParseRule(std::string_view text) {
 void SetUp(CLI::App& app, DoctorArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(
-      app, "TRACE", args.inputs, kLogType,
+      app, "TRACE", args.inputs, "TRACE|LOG",
       "Perfetto traces, plain or compressed (zstd, gzip); zip archives of them, such as bug "
       "reports; commit logs (.tblog) or operations (.ops.jsonl); folders of all these; - reads "
       "standard input",
@@ -67,8 +67,8 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddFlag(app, "--all", args.all,
-          "As text, explain each finding, list what was checked, and print the trace's config with "
-          "the changes; of many traces, list all that have findings");
+          "Explain each finding; list what was checked, and print the trace's config with the "
+          "changes, as text; of many traces, list all that have findings");
   AddFlag(app, "--brief", args.brief,
           "Print the answer alone, as text: what is wrong, why, and what to change, in about ten "
           "lines; 'ringscope FILE' does the same");

@@ -38,8 +38,7 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddReplayOptions(app, args.choices);
   AddSelection(app, args.filter, "packets written");
   InGroup(app, kOutputGroup);
-  AddFlag(app, "--all", args.all,
-          "As text, explain each gap and list all that was found, not the largest alone");
+  AddFlag(app, "--all", args.all, "Explain each gap, and list all that was found, as text");
   AddFlag(app, "--packets", args.packets,
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json");

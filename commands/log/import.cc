@@ -147,7 +147,7 @@ std::string NoteOnReads(const ImportArgs& args, const FoundReads& found) {
 
 void SetUp(CLI::App& app, ImportArgs& args) {
   InGroup(app, kInputGroup);
-  AddText(app, "LOG", args.log, kLogType,
+  AddText(app, "LOG", args.log, kLogOrTraceType,
           "Operations (.ops.jsonl), a Perfetto trace (.pftrace) or a commit log (.tblog), plain or "
           "compressed; - reads standard input",
           Need::kRequired);

@@ -29,7 +29,7 @@ struct VerifyArgs {
 };
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
-  AddLogs(app, args.logs);
+  AddLogs(app, args.logs, Traces::kTaken);
   InGroup(app, kOutputGroup);
   AddText(app, "--repair", args.repaired, "OUT",
           "Write a clean copy of what is readable of one log (.tblog), and verify that; of a trace "

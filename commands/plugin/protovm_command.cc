@@ -252,7 +252,7 @@ void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
   AddText(app, "--case", args.case_file, kFileType,
           "For 'run': program, initial_state, memory_limit_bytes or memory_limit_kb, and packets, "
           "as JSON; the result is a line of JSON per packet");
-  InGroup(app, kReplayGroup);
+  InGroup(app, "Program");
   AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
             "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
   AddDescriptor(app, args.descriptor);

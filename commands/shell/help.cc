@@ -11,6 +11,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
 #include "commands/shell/text.h"
+#include "commands/shell/words.h"
 
 namespace ringscope {
 namespace {
@@ -121,21 +122,61 @@ std::string UsageLine(const Command& command) {
   return line + arguments;
 }
 
-std::string CommandHelp(const Command& command, const Console& console) {
+namespace {
+
+std::string OptionText(const OptionInfo& option, const Console& console) {
+  return fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
+                     Wrap(option.description, kOptionColumn));
+}
+
+/// "  --all                    As text, explain each gap": what the description begins with.
+std::string OptionLine(const OptionInfo& option) {
+  constexpr size_t kColumn = 27, kColumns = 80;
+  std::string what = option.description.substr(0, option.description.find_first_of(";:("));
+  while (what.ends_with(' ')) what.pop_back();
+  const std::string synopsis = Shortened(option.Synopsis(), kColumn - 3);
+  return fmt::format("  {:<{}}{}\n", synopsis, kColumn - 2, Shortened(what, kColumns - kColumn));
+}
+
+bool IsOfReplays(const OptionInfo& option) { return option.group.starts_with(kReplayGroup); }
+
+std::string ExamplesText(const Command& command, const Console& console, size_t most) {
+  std::string text = "\n" + console.Bold("Examples:") + "\n";
+  for (const Example& example : command.examples)
+    if (most-- > 0)
+      text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
+    else
+      break;
+  return command.examples.empty() ? "" : text;
+}
+
+}  // namespace
+
+std::string CommandHelp(const Command& command, const Console& console, HelpSize size) {
+  const bool all = size == HelpSize::kAll;
+  constexpr size_t kExamplesShown = 3;
   std::string text =
-      fmt::format("Usage: {}\n\n{}\n", UsageLine(command), Wrap(command.description, 0));
-  std::string group;
+      fmt::format("Usage: {}\n\n{}\n", UsageLine(command),
+                  Wrap(all ? command.description : std::string(command.summary) + ".", 0));
+  text += ExamplesText(command, console, all ? command.examples.size() : kExamplesShown);
+  std::string group, of_replays;
   for (const OptionInfo& option : OptionsOf(command)) {
-    if (option.group != group) text += "\n" + console.Bold(option.group + ":") + "\n";
+    if (IsOfReplays(option)) {
+      of_replays += (of_replays.empty() ? "" : " ") + option.long_name;
+      continue;
+    }
+    if (!all && (option.group == kGlobalGroup || option.is_positional())) continue;
+    const bool is_first = group != option.group && (all || group.empty());
+    if (is_first) text += fmt::format("\n{}:\n", console.Bold(all ? option.group : "Options"));
     group = option.group;
-    text += fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
-                        Wrap(option.description, kOptionColumn));
+    text += all ? OptionText(option, console) : OptionLine(option);
   }
+  if (!of_replays.empty())
+    text += fmt::format("\n{}:\n{}\n      'ringscope help replay-options' explains them\n",
+                        console.Bold("Replay options"), Wrap(of_replays, 2));
+  if (!all) return text + fmt::format("\n'ringscope {} --help' explains all.\n", command.name);
   text += "\n" + console.Bold("Exit status:") + "\n";
   for (const auto& [status, meaning] : MeaningsOf(command)) text += StatusLine(status, meaning);
-  text += "\n" + console.Bold("Examples:") + "\n";
-  for (const Example& example : command.examples)
-    text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
   return text;
 }
 
@@ -143,12 +184,9 @@ std::string OverviewHelp(const Console& console) {
   std::string text =
       "Usage: ringscope FILE\n"
       "       ringscope COMMAND [OPTIONS] ...\n\n" +
-      Wrap(
-          "ringscope replays what producers committed to Perfetto's trace buffers through exact "
-          "reimplementations of these buffers, and accounts for what was lost. With a FILE, a "
-          "trace or a log, instead of a command, it reports in ten lines what is wrong with it.",
-          0) +
-      "\n";
+      fmt::format("{}:\n", console.Bold("Start here")) +
+      "  ringscope FILE  What is wrong with this trace, log, zip archive, folder or\n"
+      "                  config, and what to change, in ten lines\n";
   size_t width = 0;
   for (const Command& command : Commands())
     width = std::max(width, std::string_view(command.name).size());
@@ -160,7 +198,8 @@ std::string OverviewHelp(const Console& console) {
   }
   text += "\n" +
           Wrap(
-              "'ringscope help COMMAND' explains a command; 'man ringscope' describes the tool. "
+              "'ringscope COMMAND -h' is a screen on a command, --help is all; 'ringscope help "
+              "words' explains what the outputs call things; 'man ringscope' describes the tool. "
               "Exit status: 0 done, 1 failed, 2 usage error, 3 done, with a finding (a loss, a "
               "difference, damage that was skipped).",
               0) +
@@ -177,13 +216,25 @@ struct HelpArgs {
 void SetUp(CLI::App& app, HelpArgs& args) {
   InGroup(app, kInputGroup);
   AddText(app, "COMMAND", args.command, "COMMAND",
-          "The command to explain (default: list all commands)");
+          "The command to explain, or replay-options, the options that all replays share, or "
+          "words, what the outputs call things (default: list all commands)");
 }
 
 Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
   Console& console = context.console;
   if (args.command.empty()) {
     console.Print(OverviewHelp(console));
+    return ExitCode::kClean;
+  }
+  if (args.command == "words") {
+    for (const Word& word : Words())
+      console.Print(
+          fmt::format("  {}\n{}\n", console.Bold(word.word), Wrap(word.meaning, kOptionColumn)));
+    return ExitCode::kClean;
+  }
+  if (args.command == "replay-options") {
+    for (const OptionInfo& option : OptionsOf(*FindCommand("replay")))
+      if (IsOfReplays(option)) console.Print(OptionText(option, console));
     return ExitCode::kClean;
   }
   const Command* const command = FindCommand(args.command);
@@ -198,9 +249,10 @@ Command HelpCommand() {
   return {"help",
           "Help",
           "Explain a command, or list all commands",
-          "Prints a command's arguments, options, exit status and examples; without COMMAND, the "
+          "Prints a command's examples, arguments, options and exit status; without COMMAND, the "
           "list of all commands. 'ringscope COMMAND --help' prints the same.",
-          {{"ringscope help replay", "How does replay work?"}},
+          {{"ringscope help replay", "How does replay work?"},
+           {"ringscope help words", "What is a chunk, a stall, an incremental state?"}},
           Bind(SetUp, RunHelp),
           {.notice = nullptr}};
 }

@@ -34,8 +34,10 @@ std::vector<OptionInfo> OptionsBeforeCommand();
 /// "ringscope replay [OPTIONS] LOG..."
 std::string UsageLine(const Command& command);
 
-/// The whole help of a command.
-std::string CommandHelp(const Command& command, const Console& console);
+/// The help of a command: all of it, or a screen with the options that matter.
+enum class HelpSize : uint8_t { kAll, kScreen };
+std::string CommandHelp(const Command& command, const Console& console,
+                        HelpSize size = HelpSize::kAll);
 /// Returns the text of `ringscope help`: the commands by group.
 std::string OverviewHelp(const Console& console);
 

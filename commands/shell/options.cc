@@ -128,6 +128,10 @@ void AddForce(CLI::App& app, bool& target) {
 
 namespace {
 
+const char* TypeOf(Traces traces) {
+  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
+}
+
 /// Describes the inputs that a command line may name.
 std::string LogsText(const char* log, const char* more, Traces traces) {
   return fmt::format(
@@ -136,7 +140,9 @@ std::string LogsText(const char* log, const char* more, Traces traces) {
       log,
       traces == Traces::kExamined
           ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
-          : "",
+      : traces == Traces::kTaken ? ", or a trace (.pftrace), also the only one in a zip archive or "
+                                   "a folder"
+                                 : "",
       more);
 }
 
@@ -144,7 +150,8 @@ std::string LogsText(const char* log, const char* more, Traces traces) {
 
 void AddLog(CLI::App& app, std::string& target, Traces traces) {
   InGroup(app, kInputGroup);
-  AddText(app, "LOG", target, kLogType, LogsText("A commit log", "", traces), Need::kRequired);
+  AddText(app, "LOG", target, TypeOf(traces), LogsText("A commit log", "", traces),
+          Need::kRequired);
 }
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, int most) {
@@ -152,7 +159,7 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, in
   const std::string text = most == 1
                                ? LogsText("A commit log", "", traces)
                                : LogsText("Commit logs", ", taken one after the other", traces);
-  AddTexts(app, "LOG", targets, kLogType, text, Need::kRequired, most);
+  AddTexts(app, "LOG", targets, TypeOf(traces), text, Need::kRequired, most);
 }
 
 namespace {

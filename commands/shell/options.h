@@ -23,6 +23,7 @@ namespace ringscope {
 /// Types of values that name a file.
 inline constexpr const char* kFileType = "FILE";
 inline constexpr const char* kLogType = "LOG";
+inline constexpr const char* kLogOrTraceType = "LOG|TRACE";
 
 // Headings of options in help and man pages. A command may have others.
 inline constexpr const char* kInputGroup = "Input";
@@ -112,8 +113,8 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
-/// Traces in place of logs: doctor examines them.
-enum class Traces { kExamined, kRefused };
+/// Traces in place of logs: doctor examines them, or the command itself takes them.
+enum class Traces { kExamined, kTaken, kRefused };
 /// The one log that a command reads, below "Input".
 void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kRefused);
 /// The logs that a command reads, one after the other.

@@ -131,7 +131,8 @@ BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
   BoundCommand bound;
   bound.app = std::make_unique<CLI::App>(command.description, command.name);
   bound.run = command.bind(*bound.app);
-  bound.app->set_help_flag("-h,--help", "Print this help")->group(kGlobalGroup);
+  bound.app->set_help_flag("-h,--help", "Print a screen of help (-h), or all of it")
+      ->group(kGlobalGroup);
   AddGlobalOptions(*bound.app, globals);
   return bound;
 }

@@ -58,7 +58,11 @@ TEST(Registry, Options_AreDescribed) {
 TEST(Help, Lines_FitATerminal) {
   MemoryRun run;
   std::string text = OverviewHelp(run.console);
-  for (const Command& command : Commands()) text += CommandHelp(command, run.console);
+  for (const Command& command : Commands()) {
+    const std::string screen = CommandHelp(command, run.console, HelpSize::kScreen);
+    EXPECT_LE(std::count(screen.begin(), screen.end(), '\n'), 40) << screen;
+    text += screen + CommandHelp(command, run.console);
+  }
   size_t start = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
     EXPECT_LE(end - start, 80u) << text.substr(start, end - start);
@@ -67,7 +71,7 @@ TEST(Help, Lines_FitATerminal) {
 }
 
 TEST(Help, Usage_ShowsWhatIsRequired) {
-  EXPECT_EQ(UsageLine(*FindCommand("import")), "ringscope import [OPTIONS] -o FILE LOG");
+  EXPECT_EQ(UsageLine(*FindCommand("import")), "ringscope import [OPTIONS] -o FILE LOG|TRACE");
   EXPECT_EQ(UsageLine(*FindCommand("replay")), "ringscope replay [OPTIONS] LOG...");
   EXPECT_EQ(UsageLine(*FindCommand("help")), "ringscope help [OPTIONS] [COMMAND]");
 }
@@ -90,9 +94,9 @@ TEST(Help, Options_AreInGroups) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("diff"), run.console);
   const std::vector<std::string> in_order = {
-      "\nInput:\n",      "  LOG...",         "  --session N", "\nSide A:\n",
-      "  --a [BUFFER=]", "\nSide B:\n",      "\nOutput:\n",   "\nGlobal options:\n",
-      "  -h, --help",    "\nExit status:\n", "\nExamples:\n"};
+      "\nExamples:\n",  "\nInput:\n",          "  LOG|TRACE...", "  --session N",
+      "\nOutput:\n",    "\nGlobal options:\n", "  -h, --help",   "\nReplay options:\n",
+      "  --a --a-size", "\nExit status:\n"};
   size_t at = 0;
   for (const std::string& part : in_order) {
     at = text.find(part, at);
