@@ -98,6 +98,8 @@ constexpr EventText kEventTexts[] = {
     {OpKindOf<BufferSetUp>(), "buffer {buffer} is set up: {size}, {detail}"},
     {OpKindOf<BufferFreed>(), "buffer {buffer} is freed"},
     {OpKindOf<ProducerConnected>(), "{who} connects{sources}"},
+    {OpKindOf<SharedMemorySetUp>(), "{who} sets up {size} of shared memory"},
+    {OpKindOf<ReadPass>(), "{read}"},
     {OpKindOf<ProducerDisconnected>(), "{who} disconnects"},
     {OpKindOf<DataSourceRegistered>(), "{who} registers{named}"},
     {OpKindOf<DataSourceUnregistered>(), "{who} unregisters{named}"},
@@ -263,6 +265,8 @@ class EventLines {
         fmt::arg("config", config == configs_.end() ? "" : ConfigText(*config->second)),
         fmt::arg("buffer", buffer), fmt::arg("size", HumanSize(event.size)),
         fmt::arg("detail", detail), fmt::arg("more", more),
+        fmt::arg("read", event.buffer ? fmt::format("buffer {} is read", buffer)
+                                      : "the session's buffers are read"),
         fmt::arg("clone", event.clone.value_or(0)),
         fmt::arg("done", event.flag ? "stopped" : "started"),
         fmt::arg("copy", event.flag ? fmt::format("buffer {}; an empty one replaces it", buffer)
@@ -270,7 +274,8 @@ class EventLines {
         fmt::arg("runs", event.flag ? "is running" : "has ended"),
         fmt::arg("ends", event.flag ? "is complete" : "fails" + more));
     if (is_known && known->is_frequent)
-      AddAlike(event.time_ns, line, text, event.Is<StateClearRequested>() ? 1 : kShownAlike);
+      AddAlike(event.time_ns, line, text,
+               event.Is<StateClearRequested>() || event.Is<ReadPass>() ? 1 : kShownAlike);
     else
       Add(event.time_ns, line);
   }

@@ -17,9 +17,11 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/registry.h"
+#include "commands/shell/words.h"
 #include "core/base/wire.h"
+#include "core/perfetto/fill_policy.h"
 
-// With places {{title}}, {{nonce}}, {{answers}}, {{gaps}} and {{data}}.
+// With places {{title}}, {{nonce}}, {{answers}}, {{timeline}}, {{gaps}}, {{words}} and {{data}}.
 RS_EMBED_FILE(PageTemplate, RS_PAGE)
 
 namespace ringscope {
@@ -128,8 +130,13 @@ std::string AnswersHtml(const PageData& doctor) {
     html +=
         fmt::format("<p class=\"subject\">{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
                     TextOf(trace, "input"), TextOf(answer, "severity"), TextOf(answer, "headline"));
+    const std::string change = TextOf(answer, "change");
+    if (!change.empty())
+      html += fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", change);
     for (const PageData& line : answer.value("lines", PageData::array()))
-      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
+      if (line.value("label", "") != "Over time")  // a picture has that
+        html +=
+            fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
     html += "</dl>\n";
   }
   return html;
@@ -164,6 +171,169 @@ void KeepLargestGaps(PageData& data) {
   }
 }
 
+/// A session on one time axis, as a picture: bars in rows, each with a name and a text for the
+/// mouse.
+class TimelinePicture {
+ public:
+  /// @param from_ns, to_ns of the session
+  TimelinePicture(uint64_t from_ns, uint64_t to_ns)
+      : from_ns_(from_ns), span_ns_(static_cast<double>(std::max<uint64_t>(to_ns - from_ns, 1))) {}
+
+  /// Begins a row. @param name as HTML
+  void Row(const std::string& name, double height = 14) {
+    y_ += height_ + 4;
+    height_ = height;
+    names_ += fmt::format("<text x=\"0\" y=\"{:.0f}\">{}</text>\n", y_ + height_ - 3, name);
+  }
+  /// @param share of the row's height, from 0 to 1; @param what as HTML
+  void Bar(const char* kind, uint64_t from_ns, uint64_t to_ns, const std::string& what,
+           double share = 1) {
+    const double x = At(from_ns), width = std::max(At(to_ns) - x, 1.0);
+    bars_ += fmt::format(
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+        "height=\"{:.1f}\"><title>{}</title></rect>\n",
+        kind, x, y_ + height_ * (1 - share), width, height_ * share, what);
+  }
+  /// @return the picture; bars are in the group "bars", which a script may move and stretch
+  std::string Svg() const {
+    constexpr int kTicks = 4;
+    const double end = y_ + height_ + 18;
+    std::string ticks;
+    for (int i = 0; i <= kTicks; ++i)
+      ticks += fmt::format(
+          "<text class=\"tick\" x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"{}\">{:.3f} s</text>\n",
+          kLeft + (kRight - kLeft) * i / kTicks, end,
+          i == 0       ? "start"
+          : i < kTicks ? "middle"
+                       : "end",
+          span_ns_ / 1e9 * i / kTicks);
+    return fmt::format(
+        "<svg class=\"timeline\" role=\"img\" viewBox=\"0 0 {} {:.0f}\" data-seconds=\"{}\">\n"
+        "<title>The session over time</title>\n{}<svg x=\"{}\" width=\"{}\" height=\"{:.0f}\">"
+        "<g class=\"bars\">\n{}</g></svg>\n{}</svg>\n",
+        kRight, end + 6, span_ns_ / 1e9, names_, kLeft, kRight - kLeft, end - 14, bars_, ticks);
+  }
+
+ private:
+  static constexpr double kLeft = 190, kRight = 960;
+
+  double At(uint64_t ns) const {
+    const double since = ns < from_ns_ ? 0 : static_cast<double>(ns - from_ns_);
+    return (kRight - kLeft) * std::min(since / span_ns_, 0.999);
+  }
+
+  const uint64_t from_ns_;
+  const double span_ns_;
+  double y_ = 0, height_ = 0;
+  std::string names_, bars_;
+};
+
+uint64_t NumberOf(const PageData& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+}
+
+/// "5 (1:4) demo-app": a sequence as its trace and its log name it.
+std::string NameOf(const PageData& sequence) {
+  const uint64_t id = NumberOf(sequence, "sequence_id");
+  return fmt::format("{}{} {}", id == 0 ? "" : fmt::format("{}, ", id),
+                     TextOf(sequence, "sequence"), TextOf(sequence, "producer"));
+}
+
+/// Adds the packets lost and written in each interval.
+void AddLosses(const PageData& over, TimelinePicture& picture) {
+  const PageData written = over.value("written", PageData::array());
+  const PageData lost = over.value("lost", PageData::array());
+  uint64_t most = 1;
+  for (const PageData& count : written) most = std::max(most, count.get<uint64_t>());
+  if (written.empty()) return;
+  picture.Row("packets, lost ones red", 60);
+  const uint64_t first = NumberOf(over, "first_ns"), interval = NumberOf(over, "interval_ns");
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto all = written[i].get<uint64_t>(), gone = lost[i].get<uint64_t>();
+    const std::string what = fmt::format("{} of {} packets lost", gone, all);
+    const auto share = [&](uint64_t part) {
+      return static_cast<double>(part) / static_cast<double>(most);
+    };
+    picture.Bar("written", first + i * interval, first + (i + 1) * interval, what, share(all));
+    picture.Bar("lost", first + i * interval, first + (i + 1) * interval, what, share(gone));
+  }
+}
+
+/// What a session's sequences lost, and what is unusable of them, with its reads, flushes and
+/// clones and how far its buffers reach back.
+std::string TimelineSvg(const PageData& gaps, const PageData& info, const PageData& sweep) {
+  constexpr size_t kSequencesShown = 24;
+  const uint64_t end = NumberOf(info, "last_time_ns");
+  TimelinePicture picture(NumberOf(info, "start_ns"), end);
+  AddLosses(gaps.value("over_time", PageData::object()), picture);
+  for (const PageData& buffer : gaps.value("buffers", PageData::array())) {
+    if (buffer.value("policy", "") != Name(FillPolicy::kRingBuffer)) continue;
+    picture.Row(fmt::format("buffers[{}] reaches back", TextOf(buffer, "index")));
+    for (const PageData& row : sweep.value("configurations", PageData::array()))
+      for (const PageData& tried : row.value("buffers", PageData::array()))
+        if (tried.value("buffer", PageData()) == buffer.value("buffer", PageData()) &&
+            tried.value("size", PageData()) == buffer.value("size", PageData()))
+          picture.Bar("reach", end - std::min(end, NumberOf(tried, "history_ns")), end,
+                      "reaches back so far when it is read");
+  }
+  picture.Row("reads, flushes, clones");
+  for (const PageData& event : info.value("events", PageData::array())) {
+    const std::string kind = event.value("event", "");
+    const bool is_read = kind == "read";
+    if (!is_read && !kind.starts_with("flush") && !kind.starts_with("clone")) continue;
+    // A read without a time is one after the last record that has one.
+    const uint64_t at = event.contains("time_ns") ? NumberOf(event, "time_ns") : end;
+    picture.Bar(is_read ? "read" : "mark", at, at, Escaped(kind));
+  }
+  size_t shown = 0;
+  for (const PageData& sequence : gaps.value("sequences", PageData::array())) {
+    if (NumberOf(sequence, "gaps") == 0 || shown++ == kSequencesShown) continue;
+    picture.Row(NameOf(sequence));
+    for (const PageData& gap : gaps.value("gaps", PageData::array())) {
+      if (gap.value("sequence", "") != sequence.value("sequence", "") ||
+          gap.value("buffer", PageData()) != sequence.value("buffer", PageData()))
+        continue;
+      const PageData written = gap.value("written", PageData::object());
+      const PageData causes = gap.value("causes", PageData::array());
+      picture.Bar("lost", NumberOf(written, "from_ns"), NumberOf(written, "to_ns"),
+                  fmt::format("{} packets lost: {}", TextOf(gap, "packets"),
+                              causes.empty() ? "" : TextOf(causes.front(), "text")));
+      const auto next = gap.find("next");
+      if (next == gap.end() || !next->is_object()) continue;
+      const PageData unusable = next->value("unusable", PageData::object());
+      if (NumberOf(unusable, "packets") > 0)
+        picture.Bar("unusable", NumberOf(unusable, "from_ns"), NumberOf(unusable, "to_ns"),
+                    fmt::format("{} packets unusable: they need state that was lost",
+                                TextOf(unusable, "packets")));
+    }
+  }
+  return picture.Svg();
+}
+
+/// The sessions of a log over time.
+std::string TimelinesHtml(const PageData& data) {
+  const auto sessions = [&](const char* command) {
+    return data.value(command, PageData::object()).value("sessions", PageData::array());
+  };
+  const PageData gaps = sessions("gaps"), info = sessions("info"), sweep = sessions("sweep");
+  std::string html;
+  for (size_t i = 0; i < std::min(gaps.size(), info.size()); ++i)
+    html += "<div class=\"scroll\" tabindex=\"0\">" +
+            TimelineSvg(gaps[i], info[i], i < sweep.size() ? sweep[i] : PageData::object()) +
+            "</div>\n";
+  return html.empty()
+             ? ""
+             : "<section id=\"time\">\n<h2>The session over time</h2>\n" + html + "</section>\n";
+}
+
+std::string WordsHtml() {
+  std::string html;
+  for (const Word& word : Words())
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, Escaped(word.meaning));
+  return html;
+}
+
 /// Puts texts into the template's places, {{NAME}}.
 std::string Filled(std::string_view page,
                    const std::vector<std::pair<std::string_view, std::string>>& texts) {
@@ -191,6 +361,8 @@ std::string PageOf(const PageData& data, const std::string& path) {
   return Filled(PageTemplate(), {{"title", Escaped(path)},
                                  {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
                                  {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
+                                 {"timeline", TimelinesHtml(data)},
+                                 {"words", WordsHtml()},
                                  {"gaps", GapRowsHtml(data.value("gaps", PageData::object()))},
                                  {"data", json}});
 }

@@ -7,6 +7,7 @@
 
 #include "commands/shell/help.h"
 #include "commands/testing/memory_run.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -65,7 +66,8 @@ TEST(Help, Lines_FitATerminal) {
   }
   size_t start = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
-    EXPECT_LE(end - start, 80u) << text.substr(start, end - start);
+    EXPECT_LE(DisplayWidth(text.substr(start, end - start)), 80u)
+        << text.substr(start, end - start);
     start = end + 1;
   }
 }

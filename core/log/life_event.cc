@@ -8,11 +8,11 @@ namespace {
 /// The kinds of records that are events.
 using EventKinds =
     std::tuple<SessionStarted, SessionEnded, SessionChanged, TraceConfigRecord, BufferSetUp,
-               BufferFreed, ProducerConnected, ProducerDisconnected, DataSourceRegistered,
-               DataSourceUnregistered, DataSourceSetUp, DataSourceStarted, DataSourceStopped,
-               DataSourceNotified, StateClearRequested, TriggerActivated, FlushRequested,
-               FlushAcknowledged, FlushTimedOut, CloneRequested, BufferCloned, BufferCleared,
-               CloneEnded, RecorderGap, Inexact, ServiceChanged>;
+               BufferFreed, SharedMemorySetUp, ReadPass, ProducerConnected, ProducerDisconnected,
+               DataSourceRegistered, DataSourceUnregistered, DataSourceSetUp, DataSourceStarted,
+               DataSourceStopped, DataSourceNotified, StateClearRequested, TriggerActivated,
+               FlushRequested, FlushAcknowledged, FlushTimedOut, CloneRequested, BufferCloned,
+               BufferCleared, CloneEnded, RecorderGap, Inexact, ServiceChanged>;
 
 template <typename Record>
 constexpr bool kIsEvent = []<typename... Kind>(std::tuple<Kind...>*) {
