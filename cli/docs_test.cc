@@ -172,7 +172,7 @@ TEST(Readme, IsShortAndLinksEveryPage) {
 
 /// The C++ sources that a text names, sorted; those below core/.
 std::vector<std::string> SourcesIn(const std::string& text) {
-  static const std::regex kSource(R"((?:core/)?((?:base|engine|plugin|plugin/examples)/\w+\.cc))");
+  static const std::regex kSource(R"((?:core/)?((?:base|engine|docs/examples)/\w+\.cc))");
   std::vector<std::string> sources;
   for (std::sregex_iterator it(text.begin(), text.end(), kSource), end; it != end; ++it)
     sources.push_back((*it)[1]);

@@ -105,7 +105,6 @@ struct SourceFile {
     return path.ends_with("_test.cc") || path.ends_with("_bench.cc") ||
            path.ends_with("_fuzz.cc") || path.find("/testing/") != std::string::npos;
   }
-  bool IsExample() const { return path.find("/examples/") != std::string::npos; }
 };
 
 SourceFile ReadSource(const fs::path& path) {
@@ -234,7 +233,7 @@ TEST(Layers, WhatUsesJoinIncludesItsHeader) {
 
 TEST(Layers, CoreIsPure) {
   for (const SourceFile& source : AllSources()) {
-    if (FolderOf(source.path) != "core" || source.IsForTests() || source.IsExample()) continue;
+    if (FolderOf(source.path) != "core" || source.IsForTests()) continue;
     for (const std::string& header : source.system) {
       EXPECT_FALSE(BeginsWithAny(header, kImpureHeaders))
           << source.path << " includes <" << header << ">";

@@ -16,9 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsCompiledWithOthers(const std::string& path) {
-  if (!path.ends_with(".cc") || path.find("/testing/") != std::string::npos ||
-      path.find("/examples/") != std::string::npos)
-    return false;
+  if (!path.ends_with(".cc") || path.find("/testing/") != std::string::npos) return false;
   for (const char* const end : {"_test.cc", "_bench.cc", "_fuzz.cc", "main.cc"})
     if (path.ends_with(end)) return false;
   return true;

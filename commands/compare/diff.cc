@@ -36,8 +36,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, args.sides.b,
       {.engine = "--b", .prefix = "--b-", .group = "Replay of side B", .config = false});
   InGroup(app, kInputGroup);
-  AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigToReplay);
-  Require(app, "--descriptor", "--config");
+  AddConfig(app, args.sides.a.config, kConfigToReplay);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--limit", args.limit,

@@ -55,10 +55,9 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "standard input",
       Need::kOptional);
   AddConfig(
-      app, args.choices.config, args.choices.descriptor,
+      app, args.choices.config,
       "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
       "session had had it; - reads standard input");
-  Require(app, "--descriptor", "--config");
   AddSession(app, args.session);
   AddParsed(
       app, "--reads", args.choices.reads, ParseReads, kReadsType,
@@ -190,8 +189,7 @@ Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config,
-                      ReadConfigFile(context, args.choices.config, args.choices.descriptor));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.choices.config));
   DoctorTraces traces = {
       Diagnosed(args.choices.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
   if (args.rule) KeepRule(traces.front(), *args.rule);

@@ -116,16 +116,6 @@ TEST(Doctor, OnlyARule) {
               HasSubstr("did you mean 'buffer.discarded'?"));
 }
 
-/// A FileDescriptorSet in which buffers have one more field: frobnicate.
-std::string LaterBufferConfig() {
-  constexpr uint64_t kOptional = 1, kUint32 = 13;
-  const std::string field =
-      Sub(1, "frobnicate") + Uint(3, 900) + Uint(4, kOptional) + Uint(5, kUint32);
-  const std::string buffer = Sub(1, "BufferConfig") + Sub(2, field);
-  const std::string config = Sub(1, "TraceConfig") + Sub(3, buffer);
-  return Sub(1, Sub(1, "later.proto") + Sub(2, "perfetto.protos") + Sub(4, config));
-}
-
 TEST(Doctor, ConfigAlone) {
   TempFolder folder;
   const std::string path =
@@ -138,30 +128,9 @@ TEST(Doctor, ConfigAlone) {
   EXPECT_THAT(RunDoctorOn({"--config", folder.Write("b.pbtxt", "buffers { size: 1 }")}).error,
               HasSubstr("b.pbtxt:1"));
   EXPECT_THAT(RunDoctorOn({}).error, HasSubstr("nothing to examine"));
-  // What only the descriptors of a later release have.
   const std::string later = folder.Write("later.pbtxt", "buffers { size_kb: 64 frobnicate: 1 }");
   EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--config", later}).error),
-              AllOf(HasSubstr("later.pbtxt:1: column 23: "), HasSubstr("--descriptor")));
-  EXPECT_THAT(RunDoctorOn({"--descriptor", later, kDiscard}).error, HasSubstr("--config"));
-  const std::string set = folder.Write("later.binpb", LaterBufferConfig());
-  EXPECT_EQ(RunDoctorOn({"--config", later, "--descriptor", set}).error, "");
-  // All commands that take a config take its descriptors.
-  const std::string log = testing::TestdataPath("captures/short-v2/session.ops.jsonl.zst").string();
-  const Command commands[] = {ReplayCommand(), StatsCommand(), SweepCommand(), GraphCommand(),
-                              DiffCommand()};
-  for (size_t i = 0; i < std::size(commands); ++i) {
-    std::vector<std::string> args = {log};
-    if (commands[i].name == std::string("diff")) args.insert(args.end(), {"--a", "v1"});
-    args.insert(args.end(), {"--descriptor", set});
-    EXPECT_THAT(WithoutLineBreaks(RunCommand(commands[i], args).error), HasSubstr("--config"))
-        << commands[i].name;
-    args.insert(args.end(), {"--config", later});
-    EXPECT_EQ(RunCommand(commands[i], args).error, "") << commands[i].name;
-    args.erase(args.end() - 4, args.end() - 2);
-    EXPECT_THAT(WithoutLineBreaks(RunCommand(commands[i], args).error),
-                HasSubstr("later.pbtxt:1: column 23: "))
-        << commands[i].name;
-  }
+              AllOf(HasSubstr("later.pbtxt:1: column 23: "), HasSubstr("of a later Perfetto")));
 }
 
 TEST(Doctor, FitsOnAScreen_AndAllHasTheRest) {
@@ -191,8 +160,8 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   const Ran text = RunDoctorOn({folder.path()});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
-                    HasSubstr("     1  error: not readable;"),
-                    HasSubstr("buffers[0].size_kb: "), HasSubstr(" for all\n")));
+                    HasSubstr("     1  error: not readable;"), HasSubstr("buffers[0].size_kb: "),
+                    HasSubstr(" for all\n")));
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.

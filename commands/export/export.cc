@@ -41,14 +41,12 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
   SessionReader sessions(context, args.input, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, args.choices.descriptor));
   uint64_t count = 0;
   uint64_t lost = 0;
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    DescribedKinds kinds(descriptors.get());
+    DescribedKinds kinds(Descriptors::BuiltIn());
     ExportSink sink(*database, sessions.session(), kinds);
     ReplayRun run(context, sessions, args.choices);
     run.AddSink(sink);

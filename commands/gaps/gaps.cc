@@ -133,8 +133,8 @@ Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, Ga
 /// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
-                               const Descriptors& descriptors, Report& out) {
-  DescribedKinds kinds(descriptors);
+                               Report& out) {
+  DescribedKinds kinds(Descriptors::BuiltIn());
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>();
   auto& analysis = run.Add<GapAnalysis>(&kinds);
@@ -162,8 +162,6 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice choice,
-                      DescriptorChoice::Open(context, args.choices.descriptor));
   SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
@@ -177,7 +175,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   }
   if (args.format == "jsonl") out.Print(JsonText(JsonDocument("gaps")) + "\n");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, sessions, context, choice.get(), out);
+                        return ReplayForGaps(args, sessions, context, out);
                       }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;

@@ -43,7 +43,6 @@ struct GraphArgs {
 void SetUp(CLI::App& app, GraphArgs& args) {
   AddInput(app, args.input, Logs::kOne);
   AddReplayOptions(app, args.choices);
-  Require(app, "--descriptor", "--config");
   InGroup(app, "Selection");
   AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
                 "Draw this sequence; may be repeated (default: the sequences that lost most "

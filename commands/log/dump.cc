@@ -43,10 +43,9 @@ class RecordText {
   /// Columns of number and time, in front of each line.
   static constexpr size_t kMargin = 25;
 
-  /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
+  /// @param filter whose chunks and patches are shown; must outlive this
   /// @param decode the fragments of chunks follow them, and the packets that are whole in them
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode)
-      : filter_(filter), descriptors_(descriptors), decode_(decode) {}
+  RecordText(const RecordFilter& filter, bool decode) : filter_(filter), decode_(decode) {}
 
   void StartSession() { identities_.clear(); }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
@@ -84,11 +83,11 @@ class RecordText {
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const {
     if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
-      return descriptors_.Text("TraceConfig", wire::AsBytes(config->config));
+      return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config->config));
     if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
-      return descriptors_.Text("DataSourceConfig", wire::AsBytes(source->config));
+      return Descriptors::BuiltIn().Text("DataSourceConfig", wire::AsBytes(source->config));
     if (const auto* const clone = std::get_if<CloneRequested>(&body))
-      return descriptors_.Text("CloneSessionRequest", wire::AsBytes(clone->request));
+      return Descriptors::BuiltIn().Text("CloneSessionRequest", wire::AsBytes(clone->request));
     return {};
   }
 
@@ -109,7 +108,7 @@ class RecordText {
       if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
       Block("packet {");
       margin_ += "  ";
-      Block(descriptors_.Text("TracePacket", *body));
+      Block(Descriptors::BuiltIn().Text("TracePacket", *body));
       margin_.resize(margin_.size() - 2);
       Block("}");
     }
@@ -195,7 +194,6 @@ class RecordText {
   }
 
   const RecordFilter& filter_;
-  const Descriptors& descriptors_;
   const bool decode_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
@@ -208,7 +206,6 @@ struct DumpArgs {
   std::string log;
   std::string format = "text";
   bool decode = false;
-  std::string descriptor;
   RecordCriteria filter;
   std::optional<uint64_t> session;
 };
@@ -245,15 +242,13 @@ void SetUp(CLI::App& app, DumpArgs& args) {
       app, "--decode", args.decode,
       "With text: after each chunk, its fragments with their offsets and sizes, and the packets "
       "that are whole in it, in protobuf's text format");
-  AddDescriptor(app, args.descriptor);
 }
 
 /// Prints the records that passed the filter.
 class DumpPrinter {
  public:
-  DumpPrinter(const DumpArgs& args, const RecordFilter& filter, const Descriptors& descriptors,
-              Console& console)
-      : format_(args.format), console_(console), text_(filter, descriptors, args.decode) {}
+  DumpPrinter(const DumpArgs& args, const RecordFilter& filter, Console& console)
+      : format_(args.format), console_(console), text_(filter, args.decode) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -301,15 +296,13 @@ class DumpPrinter {
 };
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
-  if (args.format != "text" && (args.decode || !args.descriptor.empty()))
-    return Fail(ErrorCode::kUsage, "--decode and --descriptor are for --format text", {},
+  if (args.format != "text" && args.decode)
+    return Fail(ErrorCode::kUsage, "--decode is for --format text", {},
                 "the other formats have packets as bytes");
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, args.descriptor));
   SessionSelection selection{.paths = {args.log}, .only = args.session};
   SessionReader sessions(context, std::move(selection), "reading");
   RecordFilter filter(args.filter);
-  DumpPrinter printer(args, filter, descriptors.get(), context.console);
+  DumpPrinter printer(args, filter, context.console);
   bool is_past = false, any = false, kept = false;
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());

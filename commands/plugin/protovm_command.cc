@@ -239,7 +239,6 @@ struct ProtovmArgs {
   std::vector<std::string> files;
   std::string case_file;  // empty: none
   int release = kNewestVmRelease;
-  std::string descriptor;
   std::string format;
 };
 
@@ -255,7 +254,6 @@ void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
   InGroup(app, "Program");
   AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
             "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
-  AddDescriptor(app, args.descriptor);
   InGroup(app, kOutputGroup);
   AddFormat(app, args.format, {"text", "json"});
   Exclude(app, "--case", {"FILE", "--format"});
@@ -343,15 +341,13 @@ std::string OriginText(const FoundProgram& found) {
 }
 
 Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, args.descriptor));
   Report report(context.console, args.format, "protovm_show");
   for (const std::string& path : args.files) {
     RS_ASSIGN_OR_RETURN(const std::vector<FoundProgram> programs, FindPrograms(context, path));
     if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
     for (const FoundProgram& found : programs) {
       const Program program(wire::AsBytes(found.program));
-      const std::string listing = ProgramText(program, descriptors.get(), found.message);
+      const std::string listing = ProgramText(program, Descriptors::BuiltIn(), found.message);
       const std::string origin = OriginText(found);
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
                                                 Count(program.all().size(), "instruction"),

@@ -82,9 +82,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");
   AddConfig(
-      app, args.config, args.descriptor,
+      app, args.config,
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
-  Require(app, "--descriptor", "--config");
   AddParsedList(app, "--buffer", args.recorder.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   AddChoice(

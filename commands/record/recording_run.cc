@@ -31,8 +31,7 @@ constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 
 Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config,
-                      ReadConfigFile(context, args.config, args.descriptor));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
   RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(wire::AsBytes(config.bytes)));
   if (!plan.config.buffers.empty()) return plan;
   return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},

@@ -18,7 +18,6 @@ struct RecordArgs {
   PortSockets consumer;        // both empty: consumers are not recorded
   std::string looks = "auto";  // at shared memory: "auto" or "off"
   std::string config;
-  std::string descriptor;  // of fields in it
   LogFilesOptions log;
   uint64_t queue_bytes = uint64_t{128} << 20;
   std::optional<uint64_t> duration_ns;

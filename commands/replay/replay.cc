@@ -104,9 +104,6 @@ Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
 }
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
-  if (!args.choices.descriptor.empty() && args.choices.config.empty())
-    return Fail(ErrorCode::kUsage, "--descriptor is for a trace config", {},
-                "name the config with --config");
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "replay");
 

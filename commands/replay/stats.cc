@@ -64,7 +64,6 @@ struct StatsArgs {
 void SetUp(CLI::App& app, StatsArgs& args) {
   AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
-  Require(app, "--descriptor", "--config");
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
           "Print only counters that are not zero and that trace processor counts as a data loss");
@@ -182,9 +181,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     ReplayRun run(context, sessions, args.choices);
     const bool finds = args.explain || args.data_loss;
     GapAnalysis* const analysis =
-        finds ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX,
-                                      args.explain ? args.explain->other : nullptr)
-              : nullptr;
+        finds
+            ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX, args.explain ? args.explain->other : nullptr)
+            : nullptr;
     if (!finds) run.KeepHistograms();
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     if (finds) analysis->Finish(run.totals());

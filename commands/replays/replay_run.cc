@@ -80,7 +80,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
-  if (names.config) AddConfig(app, choices.config, choices.descriptor, kConfigToReplay);
+  if (names.config) AddConfig(app, choices.config, kConfigToReplay);
 }
 
 Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {
@@ -104,7 +104,7 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   for (const auto& [id, choice] : choices.session.buffers)
     if (choice.size) config.sizes[id] = *choice.size;
   if (choices.config.empty()) return {};
-  RS_ASSIGN_OR_RETURN(ConfigFile file, ReadConfigFile(context, choices.config, choices.descriptor));
+  RS_ASSIGN_OR_RETURN(ConfigFile file, ReadConfigFile(context, choices.config));
   config.config = std::move(file.bytes);
   config_text = std::move(file.text);
   const TraceConfigFacts wanted = ReadTraceConfigFacts(wire::AsBytes(config.config));

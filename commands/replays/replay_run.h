@@ -26,8 +26,6 @@ namespace ringscope {
 /// The choices about a replay, of all commands that replay.
 struct ReplayChoices : ReplayOptions {
   std::string config;  // that the session is to have had, as text; empty: its own
-  /// Names of fields in it, and in packets where a command writes these; empty: the built-in ones.
-  std::string descriptor = {};
 };
 
 /// Names of the replay options, for a command that has them more than once.
@@ -35,7 +33,7 @@ struct ReplayOptionNames {
   std::string engine = "--engine";
   std::string prefix = "--";         // of all others
   std::string group = kReplayGroup;  // their heading
-  bool config = true;  // with --config and --descriptor, which are of the log, not of a side
+  bool config = true;                // with --config, which is of the log, not of a side
 };
 
 /// The description of --config in all commands that replay.
@@ -43,7 +41,7 @@ inline constexpr const char* kConfigToReplay =
     "Replay as if the session had had this trace config (.pbtxt): its buffers, what targets them, "
     "and its periods of writing into a file; also for a log without its buffers, as it was "
     "recorded without the consumer";
-/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor.
+/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// The ids of buffers, as text: "0, 1".
 template <typename Buffer>

@@ -98,11 +98,9 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   if (run.session().SessionAlone().IsReadOnce(run.context())) return remedies;
   MutedContext muted(run.context(), MutedContext::Progress::kShown);
   RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
-  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(muted.context(), run.input().choices.descriptor));
   RemedyConfig config;
   config.with = [&](const std::vector<ConfigChange>& changes) {
-    return descriptors.get().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
+    return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
   };
   RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
   config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));

@@ -51,6 +51,7 @@ constexpr struct {
     {"--time", "times are those of the Perfetto UI; JSON has ns of CLOCK_BOOTTIME"},
     {"--fate", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
     {"--cause", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
+    {"--descriptor", "fields that the built-in descriptors lack are shown by number"},
     {"--hex", "'dump --format ops' has the bytes of chunks as hex digits"},
     {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
     {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},

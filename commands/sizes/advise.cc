@@ -29,7 +29,6 @@ struct AdviseArgs {
   SessionSelection input;
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
-  std::string descriptor;           // of fields in it
   std::string format = "text";
 };
 
@@ -39,7 +38,7 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
   InGroup(app, kOutputGroup);
-  AddConfig(app, args.config, args.descriptor,
+  AddConfig(app, args.config,
             "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
             "marked. It also has the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {"text", "json"});
@@ -81,7 +80,6 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
                                  Context& context) {
   ReplayChoices choices;
   choices.config = args.config;
-  choices.descriptor = args.descriptor;
   ReplayRun run(context, sessions, choices);
   SessionNotes& notes = run.Add<SessionNotes>();
   GapAnalysis& analysis = run.Add<GapAnalysis>();

@@ -27,8 +27,7 @@ namespace {
 struct SweepArgs {
   SessionSelection input;
   SweepChoices choices;
-  std::string config;      // with the buffers of a log that lacks them; empty: none
-  std::string descriptor;  // of fields in it
+  std::string config;  // with the buffers of a log that lacks them; empty: none
   std::vector<SweepTarget> targets;
   std::string format = "text";
 };
@@ -53,8 +52,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
-  AddConfig(app, args.config, args.descriptor, kConfigToReplay);
-  Require(app, "--descriptor", "--config");
+  AddConfig(app, args.config, kConfigToReplay);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
@@ -81,7 +79,6 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
   ReplayChoices choices;
   choices.session.find_engine = EnginesAndPlugins();
   choices.config = args.config;
-  choices.descriptor = args.descriptor;
   for (const SizeList& list : args.choices.sizes)
     if (list.buffer && !list.sizes.empty())
       choices.session.buffers[*list.buffer].size = list.sizes.front();

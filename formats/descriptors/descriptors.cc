@@ -14,7 +14,6 @@
 
 #include "core/base/nearest.h"
 #include "formats/descriptors/embedded_descriptors.h"
-#include "formats/descriptors/merged_files.h"
 #include "formats/descriptors/protobuf_errors.h"
 
 namespace ringscope {
@@ -28,6 +27,8 @@ using google::protobuf::FileDescriptorSet;
 using google::protobuf::Message;
 using google::protobuf::TextFormat;
 
+/// The package of Perfetto's messages.
+constexpr const char* kPerfettoPackage = "perfetto.protos";
 constexpr int kDeepestText = 64;  // messages inside each other
 
 bool ParseSet(Bytes bytes, FileDescriptorSet& set) {
@@ -148,9 +149,7 @@ struct Descriptors::Pool {
     for (FileDescriptorProto& file : *set.mutable_file()) {
       for (auto& message : *file.mutable_message_type()) TakeMessagesStringsAsBytes(message);
       TakeStringsAsBytes(*file.mutable_extension());
-      if (!files.Add(file) && errors.message.empty())
-        errors.message =
-            fmt::format("{} defines what another file of the set defines", file.name());
+      files.Add(file);
     }
   }
 
@@ -162,8 +161,7 @@ struct Descriptors::Pool {
   }
 
   mutable google::protobuf::SimpleDescriptorDatabase files;  // its look-ups are not const
-  DescriptorErrors errors;
-  google::protobuf::DescriptorPool pool{&files, &errors};
+  google::protobuf::DescriptorPool pool{&files};
   mutable google::protobuf::DynamicMessageFactory messages{&pool};
 };
 
@@ -183,23 +181,6 @@ const Descriptors::Pool& Descriptors::pool() const {
     pool_ = std::make_unique<Pool>(std::move(set));
   });
   return *pool_;
-}
-
-Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
-                                                           const std::string& path) {
-  constexpr const char* kHowTo =
-      "expected what 'protoc --include_imports --descriptor_set_out=FILE' writes";
-  FileDescriptorSet built_in, users;
-  if (!ParseSet(descriptor_set, users) || users.file_size() == 0 || users.file(0).name().empty())
-    return Fail(ErrorCode::kCorrupt, "this is not a FileDescriptorSet", {path, {}, {}}, kHowTo);
-  ParseSet(EmbeddedDescriptorSet(), built_in);
-  auto pool = std::make_unique<Pool>(MergedFiles(built_in, users));
-  std::vector<std::string> names;
-  pool->files.FindAllFileNames(&names);
-  for (const std::string& name : names) pool->pool.FindFileByName(name);
-  if (!pool->errors.message.empty())
-    return Fail(ErrorCode::kCorrupt, InOurWords(pool->errors.message), {path, {}, {}}, kHowTo);
-  return std::unique_ptr<Descriptors>(new Descriptors(std::move(pool)));
 }
 
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {

@@ -37,10 +37,6 @@ class Descriptors {
  public:
   /// Returns those of this folder's .proto files, parsed at the first look-up.
   static const Descriptors& BuiltIn();
-  /// Returns the built-in ones with those of a FileDescriptorSet of protoc --include_imports.
-  /// kCorrupt: it is none, or incomplete. @param path for messages
-  static Result<std::unique_ptr<Descriptors>> Extended(Bytes descriptor_set,
-                                                       const std::string& path);
   ~Descriptors();
 
   /// Messages are named without their package: "TraceConfig"; one of another package with it.

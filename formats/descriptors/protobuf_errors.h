@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_DESCRIPTORS_PROTOBUF_ERRORS_H_
 #define RINGSCOPE_FORMATS_DESCRIPTORS_PROTOBUF_ERRORS_H_
 
-#include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/tokenizer.h>
 
 #include <string>
@@ -42,18 +41,6 @@ class TextErrors : public google::protobuf::io::ErrorCollector {
 
   int line = -1;  // from 0; -1: nowhere in particular
   int column = -1;
-  std::string message;
-};
-
-/// Keeps the first error in descriptors.
-class DescriptorErrors : public google::protobuf::DescriptorPool::ErrorCollector {
- public:
-  void RS_ON_ERROR(ProtobufText file, ProtobufText element, const google::protobuf::Message*,
-                   ErrorLocation, ProtobufText text) override {
-    if (message.empty())
-      message = std::string(file) + ": " + std::string(element) + ": " + std::string(text);
-  }
-
   std::string message;
 };
 
