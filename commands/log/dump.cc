@@ -19,6 +19,7 @@
 #include "core/base/wire.h"
 #include "core/log/record_filter.h"
 #include "core/perfetto/commit_fragments.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
 
