@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "commands/gaps/shown_gaps.h"
+#include "commands/gaps/gaps_words.h"
 #include "commands/view/report.h"
 
 namespace ringscope {

@@ -12,7 +12,7 @@
 #include "commands/record/event_loop.h"
 #include "commands/shell/context.h"
 #include "formats/inputs/log_parts.h"
-#include "formats/io/file_lock.h"
+#include "formats/io/growing_file.h"
 #include "formats/log/commit_log_format.h"
 
 namespace ringscope {

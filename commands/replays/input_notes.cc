@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "commands/shell/text.h"
-#include "formats/io/file_lock.h"
+#include "formats/io/growing_file.h"
 
 namespace ringscope {
 

@@ -16,7 +16,7 @@
 #include "commands/shell/options.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
-#include "core/log/session_bounds.h"
+#include "core/log/summary.h"
 #include "core/log/verdict.h"
 #include "formats/inputs/log_check.h"
 #include "formats/io/log_source.h"

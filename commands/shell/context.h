@@ -7,7 +7,7 @@
 #include <string>
 
 #include "commands/shell/console.h"
-#include "formats/io/run_files.h"
+#include "formats/io/output_file.h"
 #include "formats/io/tool_version.h"
 
 namespace ringscope {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "commands/view/json.h"
-#include "core/base/config_change.h"
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
 #include "core/base/text.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/chunk_map.h"
 #include "core/base/key_index.h"
 #include "core/base/ring.h"
 #include "core/base/sequence_map.h"

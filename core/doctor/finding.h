@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/config_change.h"
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/perfetto/fill_policy.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 

@@ -5,8 +5,8 @@
 #include <deque>
 #include <optional>
 
-#include "core/base/chunk_map.h"
 #include "core/base/ids.h"
+#include "core/base/sequence_map.h"
 
 namespace ringscope {
 

@@ -10,7 +10,7 @@
 #include "core/gaps/gap_report.h"
 #include "core/gaps/gap_track.h"
 #include "core/perfetto/commit_fragments.h"
-#include "core/perfetto/incremental_state.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/session/buffer_event.h"
 #include "core/session/session.h"
 

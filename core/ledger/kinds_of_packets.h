@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_kinds.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 

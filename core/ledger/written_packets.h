@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/chunk_map.h"
 #include "core/base/interval_set.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger_chains.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/log/session_bounds.h"
+#include "core/log/summary.h"
 
 namespace ringscope {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "core/base/ids.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

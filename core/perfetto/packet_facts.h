@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "core/base/ids.h"
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
 
@@ -44,6 +46,59 @@ std::string ContentName(uint32_t content);
 /// "track_event: app/frame"
 /// @param kind what it is about, see PacketKinds; may be empty
 std::string ContentText(uint32_t content, std::string_view kind);
+
+/// Whether the packets of one sequence can be interpreted, by trace processor's rules: the state is
+/// invalid from the start and after each loss, until a packet clears it.
+class IncrementalState {
+ public:
+  /// Takes in a packet that was read. @param lost whether a loss is reported before it
+  void Add(bool clears_state, bool lost) {
+    if (clears_state)
+      valid_ = true;
+    else if (lost)
+      valid_ = false;
+  }
+  bool valid() const { return valid_; }
+
+ private:
+  bool valid_ = false;
+};
+
+/// Tells packets of one content (PacketFacts) apart by what they are about: a track event by its
+/// category and name, a bundle of ftrace by its events.
+class PacketKinds {
+ public:
+  virtual ~PacketKinds() = default;
+  /// Reads a packet; those of a sequence come in the order in which they were written.
+  /// @param chunk where it begins @param content as ReadPacketFacts finds it
+  /// @param packet its first fragment @return the number of its kind; 0: it is not known
+  virtual uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes content,
+                       Bytes packet) = 0;
+  /// "app/frame"; empty for 0. Fit for a terminal.
+  virtual const std::string& NameOf(uint32_t kind) const = 0;
+};
+
+/// The names in a TrackDescriptor message. They refer to its bytes.
+struct TrackNames {
+  std::optional<int32_t> pid;  // of `process`
+  Bytes process;
+  Bytes thread;
+};
+
+inline TrackNames ReadTrackNames(Bytes descriptor) {
+  constexpr uint32_t kThread = 4, kThreadName = 5;
+  using Process = proto::ProcessDescriptor;
+  const auto part = [](Bytes whole, uint32_t number) {
+    return wire::LastBytes(whole, number).value_or(Bytes());
+  };
+  TrackNames names;
+  const Bytes process = part(descriptor, proto::TrackDescriptor::kProcess);
+  if (const auto pid = wire::LastVarint(process, Process::kPid))
+    names.pid = static_cast<int32_t>(*pid);
+  names.process = part(process, Process::kProcessName);
+  names.thread = part(part(descriptor, kThread), kThreadName);
+  return names;
+}
 
 }  // namespace ringscope
 

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kDefaultPeriodMs = 5000;
 constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
-constexpr uint64_t kPeriodUnitNs = 1'000'000;  // periods of a config are in ms
+constexpr uint64_t kPeriodUnitNs = 1'000'000;             // periods of a config are in ms
 constexpr size_t kMaxSources = 1024;
 constexpr size_t kMaxBuffers = 128;  // the service refuses more
 constexpr size_t kMaxTriggers = 1024;

@@ -93,6 +93,14 @@ inline uint64_t ClearPeriodFor(uint64_t history_ns) {
   return period / unit * unit;
 }
 
+/// A line of the session's trace config that is to be another.
+struct ConfigChange {
+  std::string path;   // "buffers[0].size_kb"
+  std::string value;  // as text format has it: "65536", "RING_BUFFER"
+  std::string reason;
+  bool is_estimate = false;  // not proved by a replay
+};
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_PERFETTO_TRACE_CONFIG_FACTS_H_

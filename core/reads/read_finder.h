@@ -3,7 +3,6 @@
 
 #include "core/reads/found_reads.h"
 #include "core/reads/ready_times.h"
-#include "core/reads/written_file.h"
 
 namespace ringscope {
 

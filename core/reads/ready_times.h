@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/log/op.h"
-#include "core/reads/written_file.h"
+#include "core/reads/found_reads.h"
 #include "core/session/read_policy.h"
 #include "core/session/session.h"
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/config_change.h"
 #include "core/base/enum_names.h"
 #include "core/gaps/gap_report.h"
 #include "core/perfetto/trace_config_facts.h"

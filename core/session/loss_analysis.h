@@ -6,7 +6,6 @@
 
 #include "core/base/sequence_map.h"
 #include "core/perfetto/data_loss.h"
-#include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 

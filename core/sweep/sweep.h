@@ -11,7 +11,6 @@
 #include "core/log/configured_ops.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/sweep/sweep_replay.h"
-#include "core/sweep/sweep_result.h"
 
 namespace ringscope {
 

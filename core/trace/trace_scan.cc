@@ -2,8 +2,8 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "core/perfetto/track_names.h"
 #include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {

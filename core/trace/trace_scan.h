@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/perfetto/incremental_state.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/trace/event_times.h"
 #include "core/trace/packet_view.h"
 #include "core/trace/trace_clocks.h"

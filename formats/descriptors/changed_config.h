@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/config_change.h"
 #include "core/base/wire.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/perfetto/packet_kinds.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {

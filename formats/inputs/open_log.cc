@@ -5,7 +5,7 @@
 #include "core/base/wire.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/ops/ops_jsonl.h"

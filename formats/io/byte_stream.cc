@@ -12,7 +12,7 @@
 
 #include "core/base/wire.h"
 #include "formats/io/descriptor_io.h"
-#include "formats/io/run_files.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 namespace {

@@ -1,6 +1,7 @@
 #include "formats/io/growing_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,11 +9,24 @@
 #include <utility>
 
 #include "formats/io/descriptor_io.h"
-#include "formats/io/file_lock.h"
-#include "formats/io/run_files.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 namespace {
+
+// The first lock is of the open file description: it excludes other descriptors of this process
+// too. As it does not state who holds it, a traditional lock of the next byte does.
+constexpr off_t kLockByte = off_t{1} << 62;
+constexpr off_t kPidByte = kLockByte + 1;
+
+struct flock ByteLock(short type, off_t byte) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return lock;
+}
 
 tl::unexpected<Error> LockedError(const std::string& by, const std::string& path) {
   return Fail(ErrorCode::kIo, "the file is " + by, {path, {}, {}},
@@ -20,6 +34,28 @@ tl::unexpected<Error> LockedError(const std::string& by, const std::string& path
 }
 
 }  // namespace
+
+bool LockFile(int fd) {
+  struct flock lock = ByteLock(F_WRLCK, kLockByte);
+  if (::fcntl(fd, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES)) return false;
+  // A file system without locks protects nothing, but can be written to.
+  struct flock named = ByteLock(F_WRLCK, kPidByte);
+  static_cast<void>(::fcntl(fd, F_SETLK, &named));
+  return true;
+}
+
+std::optional<std::string> RecordedBy(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return std::nullopt;
+  struct flock lock = ByteLock(F_RDLCK, kLockByte);
+  struct flock named = ByteLock(F_RDLCK, kPidByte);
+  const bool is_locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool is_named = ::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK;
+  ::close(fd);
+  if (!is_locked) return std::nullopt;
+  return is_named && named.l_pid > 0 ? fmt::format("being recorded by process {}", named.l_pid)
+                                     : "being recorded by another process";
+}
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path,
                                                          Existing existing) {

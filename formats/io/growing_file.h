@@ -2,11 +2,19 @@
 #define RINGSCOPE_FORMATS_IO_GROWING_FILE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
+
+// The lock of a log that is being recorded. It ends with its process, and hinders no reader.
+
+/// Locks a file that is open for writing. @return false if another descriptor has locked it
+bool LockFile(int fd);
+/// Returns "being recorded by process 123" if another descriptor has the file locked.
+std::optional<std::string> RecordedBy(const std::string& path);
 
 /// A file under its own name that grows write by write, and is kept whatever happens to the
 /// process. It is locked while it is open. A write that fails leaves none of its bytes, if

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <fstream>
 
-#include "formats/io/file_lock.h"
 #include "formats/testing/files.h"
 
 namespace ringscope {

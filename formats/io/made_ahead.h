@@ -3,14 +3,18 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 
@@ -108,6 +112,15 @@ class MadeAhead {
   bool stop_ = false;
   std::thread thread_;  // the last member: it uses all others
 };
+
+/// Returns true for files that are not small. Elsewhere a read may never end.
+inline bool PaysToReadAhead(std::optional<uint64_t> size) {
+  constexpr uint64_t kSmall = uint64_t{512} << 10;
+  return size.value_or(0) > kSmall;
+}
+
+/// Reads a source in a thread of its own, a few blocks in advance. Memory: at most 8 MiB.
+std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source);
 
 }  // namespace ringscope
 

@@ -7,7 +7,6 @@
 
 #include "core/base/wire.h"
 #include "formats/io/growing_file.h"
-#include "formats/io/run_files.h"
 #include "formats/testing/files.h"
 
 namespace ringscope {

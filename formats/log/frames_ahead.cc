@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 
 namespace ringscope {
 

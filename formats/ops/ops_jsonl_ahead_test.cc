@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/inputs/open_log.h"
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/testing/testdata.h"
 

@@ -13,7 +13,7 @@
 #include "core/gaps/gap_analysis.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_kinds.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 #include "formats/sqlite/sqlite_file.h"

@@ -7,7 +7,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

@@ -4,7 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/trace/stat_rows.h"
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

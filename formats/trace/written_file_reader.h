@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/reads/written_file.h"
+#include "core/reads/found_reads.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {

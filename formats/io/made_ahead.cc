@@ -1,4 +1,4 @@
-#include "formats/io/read_ahead.h"
+#include "formats/io/made_ahead.h"
 
 #include <algorithm>
 #include <cstring>
