@@ -56,8 +56,8 @@ Command InfoCommand() {
           "Logs",
           "Summarize a log: sessions, buffers, producers, sequences",
           "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
-          "happened in order (tracing sessions, data sources, flushes, triggers, clones), data "
-          "sources and producers without data, how fast producers acknowledge flushes, each "
+          "happened in order (tracing sessions, data sources, flushes, triggers, clones, reads), "
+          "how fast producers acknowledge flushes, each "
           "sequence with its packets, bytes and rates, the number of records of each kind, and "
           "whether the log is complete. A commit log is answered from its index at once; a log "
           "without an index is read to its end, with the same results.",

@@ -12,7 +12,7 @@
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/base/wire.h"
-#include "core/log/session_story.h"
+#include "core/log/flush_tracker.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/io/hex.h"
@@ -50,40 +50,18 @@ void ListFields(JsonFieldWriter& io, const FlushAccount& flush) {
   io.UnlessEmpty("time_ns", flush.time_ns);
 }
 
-void ListFields(JsonFieldWriter& io, const SourceFinding& finding) {
-  io("problem", finding.problem);
-  io.UnlessEmpty("session", finding.session);
-  io("source", Printable(finding.source));
-  io.UnlessEmpty("producer", finding.producer, "producer_name", Printable(finding.producer_name),
-                 "buffer", finding.buffer);
-}
-
 namespace {
 
-constexpr size_t kEventsIndent = 2;
 /// Events alike that have a line each; the others are counted.
 constexpr uint64_t kShownAlike = 6;
 /// Data sources of a config or a producer that are named.
 constexpr size_t kSourcesNamed = 8;
-/// Data sources and producers without data that are listed.
-constexpr size_t kFindingsShown = 12;
-
 /// Texts by FlushReason and FlushInitiator.
 constexpr std::array kReasonTexts = {"", "periodic", "before the stop", "for a clone", "asked for"};
 constexpr std::array kInitiatorTexts = {"", "by the service", "by the perfetto command",
                                         "by a consumer"};
 static_assert(kReasonTexts.size() == kEnumNames<FlushReason>.size());
 static_assert(kInitiatorTexts.size() == kEnumNames<FlushInitiator>.size());
-
-/// Texts by SourceProblem. In braces: what the finding has.
-constexpr std::array kProblemTexts = {
-    "data source '{source}' of the config: no producer in this log has it",
-    "data source '{source}' of the config: {producer} has it, but was not asked for it (see the "
-    "config's producer filters)",
-    "{producer}: the config asks for none of its data sources ({source})",
-    "data source '{source}' of {producer} was started, and wrote nothing to buffer {buffer}",
-};
-static_assert(kProblemTexts.size() == kEnumNames<SourceProblem>.size());
 
 /// The text for the events of a kind. In braces: what the event has.
 struct EventText {
@@ -162,9 +140,11 @@ std::string ConfigText(const LifeEvent& config) {
 /// Prints a session's events in order.
 class EventLines {
  public:
-  EventLines(Report& report, const SessionSummary& session, const SessionStory& story)
+  /// @param flushes must outlive this
+  EventLines(Report& report, const SessionSummary& session,
+             const std::vector<FlushAccount>& flushes)
       : report_(report), session_(session) {
-    for (const FlushAccount& flush : story.flushes) flushes_[flush.flush] = &flush;
+    for (const FlushAccount& flush : flushes) flushes_[flush.flush] = &flush;
     for (const LifeEvent& event : session.life) {
       if (event.Is<SessionStarted>()) started_.insert(event.session);
       if (event.Is<TraceConfigRecord>()) configs_[event.session] = &event;
@@ -336,27 +316,13 @@ void ReportConfigs(Report& report, const SessionSummary& session) {
   report.Data("configs", std::move(configs));
 }
 
-/// Data sources and producers without data.
-void ReportIdleSources(Report& report, const std::vector<SourceFinding>& findings) {
-  report.Data("idle_sources", FieldsToJson(findings));
-  if (findings.empty()) return;
-  report.Heading("Data sources and producers without data", kEventsIndent);
-  const std::string margin(kEventsIndent + 2, ' ');
-  for (size_t i = 0; i < std::min(findings.size(), kFindingsShown); ++i) {
-    const SourceFinding& finding = findings[i];
-    report.Print(
-        Wrap(fmt::format(fmt::runtime(kProblemTexts[static_cast<size_t>(finding.problem)]),
-                         fmt::arg("source", Printable(finding.source)),
-                         fmt::arg("producer", finding.producer ? ProducerText(*finding.producer,
-                                                                              finding.producer_name)
-                                                               : std::string()),
-                         fmt::arg("buffer", finding.buffer ? Raw(*finding.buffer) : 0)),
-             margin, /*hanging=*/2) +
-        "\n");
-  }
-  if (findings.size() > kFindingsShown)
-    report.Print(
-        fmt::format("{}and {} more\n", margin, WithCommas(findings.size() - kFindingsShown)));
+/// The flushes of a session, by id.
+std::vector<FlushAccount> FlushesOf(const SessionSummary& session) {
+  std::vector<FlushAccount> flushes;
+  FlushTracker tracker([&flushes](const FlushAccount& flush) { flushes.push_back(flush); });
+  for (const LifeEvent& event : session.life) tracker.Apply(event);
+  tracker.Finish();
+  return flushes;
 }
 
 }  // namespace
@@ -370,13 +336,12 @@ std::string FlushReasonText(uint64_t flags) {
 }
 
 void ReportEvents(Report& report, const SessionSummary& session) {
-  const SessionStory story = StoryOf(session);
+  const std::vector<FlushAccount> flushes = FlushesOf(session);
   report.Data("start_ns", FieldsToJson(session.first_time_ns));
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));
-  ReportIdleSources(report, story.findings);
-  if (report.is_text()) EventLines(report, session, story).Print();
-  report.Data("flushes", FieldsToJson(story.flushes));
+  if (report.is_text()) EventLines(report, session, flushes).Print();
+  report.Data("flushes", FieldsToJson(flushes));
 }
 
 }  // namespace ringscope

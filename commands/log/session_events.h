@@ -12,7 +12,7 @@ namespace ringscope {
 std::string FlushReasonText(uint64_t flags);
 
 /// Reports what happened in a session: lines for people, `events`, `configs` and `flushes` for
-/// programs; for both, data sources without data. Of many events alike the first ones have a line
+/// programs. Of many events alike the first ones have a line
 /// each, and one line counts the others.
 void ReportEvents(Report& report, const SessionSummary& session);
 
