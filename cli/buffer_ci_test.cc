@@ -124,6 +124,7 @@ class BufferCi : public ::testing::Test {
     }
     fs::copy(from / "v2/src", to / "src", fs::copy_options::recursive);
     Write("perfetto/src/tracing/service/standin_release.h", "#define STANDIN_RELEASE 58\n");
+    Write("perfetto/.gn", "");
     Write("perfetto/.gitignore", "out/\n*.so\n*.md\nfindings/\n");
     // What stands for GN and ninja: generated headers are copies.
     Write("perfetto/tools/install-build-deps", "#!/bin/sh\n", true);

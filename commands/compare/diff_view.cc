@@ -252,7 +252,9 @@ void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
     const auto add = [&, &both = sides](const char* title, auto cell) {
       table.AddRow({std::exchange(name, ""), title, cell(both.a), cell(both.b)});
     };
-    add("engine", [](const SideBuffer& side) { return NameCell(side.engine); });
+    add("engine", [](const SideBuffer& side) {
+      return NameCell(side.engine.substr(side.engine.rfind('/') + 1));
+    });
     add("size", [](const SideBuffer& side) { return BytesCell(side.size); });
     add("policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); });
     add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });

@@ -36,7 +36,8 @@ constexpr const char* kFlagsHeader = "gen/build_config/perfetto_build_flags.h";
 constexpr const char* kStatsSource = "gen/protos/perfetto/common/trace_stats.gen.cc";
 constexpr const char* kGnArguments =
     "is_debug=false is_clang=false is_hermetic_clang=false use_custom_libcxx=false "
-    "perfetto_use_system_protobuf=true perfetto_use_system_zlib=true";
+    "perfetto_use_system_protobuf=true perfetto_use_system_zlib=true "
+    "skip_buildtools_check=true";
 
 /// The sources that the buffers of any release need, without ".cc".
 constexpr std::pair<const char*, const char*> kSources[] = {
@@ -209,6 +210,12 @@ class PluginBuild {
   }
   /// Makes a build folder with the generated headers alone.
   Status Generate(const std::string& gn) {
+    if (!Exists(checkout_, ".gn"))
+      return Fail(ErrorCode::kNotFound,
+                  "the checkout has no .gn: gn cannot make its build folder from these files",
+                  {.path = main_},
+                  "clone Perfetto as a whole, or name a build folder with its generated headers "
+                  "with --out");
     build_ = work_.Path("out");
     RS_RETURN_IF_ERROR(runs_.Run(
         {{gn, "gen", build_, "--root=" + checkout_, fmt::format("--args={}", kGnArguments)}}, 1,

@@ -57,6 +57,7 @@ class PluginBuildTest : public ::testing::Test {
     }
     if (release >= 54) fs::copy(from / "v2/src", to / "src", fs::copy_options::recursive);
     SetRelease(release);
+    Write("perfetto/.gn", "");
   }
   /// Makes its build folder, with generated headers alone.
   void MakeBuildFolder() const {
@@ -198,6 +199,13 @@ TEST_F(PluginBuildTest, WithoutGn_HeadersOfAnotherBuildAreUsedAndNamed) {
   const Ran built = Build({"--commit", "HEAD"});
   EXPECT_EQ(built.error, "");
   EXPECT_THAT(WithoutLineBreaks(built.err), HasSubstr("not the commit's"));
+}
+
+TEST_F(PluginBuildTest, CheckoutWithoutItsBuildFiles_IsNamed) {
+  MakeCheckout(58);
+  MakeGn();
+  fs::remove(Path("perfetto/.gn"));
+  EXPECT_THAT(Build().error, HasSubstr("the checkout has no .gn"));
 }
 
 TEST_F(PluginBuildTest, ASignal_LeavesNothing) {

@@ -349,7 +349,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
     packet_.identity = {theirs.uid, theirs.pid};
     packet_.dropped = theirs.dropped;
     packet_.place = kUnknownPlace;
-    if (plugin_->reports_places()) {
+    if (plugin_->reports_places() && theirs.place.first_offset != RINGSCOPE_PLACE_UNKNOWN) {
       packet_.place = ToPlace(theirs.place);
       if (!input_.CanHold(packet_.place)) {
         return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "

@@ -31,8 +31,9 @@ struct ReturnedPacket : PacketReturn {
   bool is_placed = true;  // false: a plug-in did not report where the packet is
   ChunkId last_chunk{};
   uint32_t content = 0;
-  bool again = false;  // was returned before, as far as that is known
-  bool late = false;   // a later packet of its sequence was returned before
+  bool again = false;        // was returned before, as far as that is known
+  bool late = false;         // a later packet of its sequence was returned before
+  bool knows_order = false;  // it has a place, and so have all before it in its sequence
 
   ChunkAt chunk() const { return {place.buffer, {place.sequence, place.chunk}}; }
   /// Returns true if both are the same packet: by their places, or by their content where a side
@@ -245,8 +246,9 @@ class DiffSide : public ReplayListener {
   }
 
   struct SequenceState {
-    bool returned = false;  // anything, so far
-    ChunkId chunk{};        // place of the latest packet that was returned
+    bool has_unplaced = false;  // a packet without a place was returned
+    bool returned = false;      // anything, so far
+    ChunkId chunk{};            // place of the latest packet that was returned
     uint32_t offset = 0;
     std::optional<DiffWhy> stall;
   };
@@ -299,6 +301,8 @@ class DiffSide : public ReplayListener {
     buffer.read += {1, returned.size};
     SequenceState& sequence = buffer.sequences[returned.place.sequence];
     sequence.stall.reset();
+    sequence.has_unplaced |= !returned.is_placed;
+    returned.knows_order = !sequence.has_unplaced;
     if (!returned.is_placed) return;
     const auto [id, offset] = std::pair(returned.place.chunk, returned.place.offset);
     returned.late = sequence.returned && (id == sequence.chunk ? offset < sequence.offset

@@ -178,7 +178,7 @@ class LogDiffer::Impl {
     if (a.hash != b.hash || a.size != b.size || a.valid != b.valid) note(DifferenceKind::kContent);
     if (a.loss_bits != b.loss_bits) note(DifferenceKind::kLossBits);
     if (a.identity != b.identity) note(DifferenceKind::kIdentity);
-    if (a.is_placed && b.is_placed && a.late != b.late) note(DifferenceKind::kReordered);
+    if (a.knows_order && b.knows_order && a.late != b.late) note(DifferenceKind::kReordered);
   }
 
   static PacketDifference DifferenceOf(const ReturnedPacket& packet, const LogMoment& written) {

@@ -124,6 +124,7 @@ void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndCh
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
   if (packet.packet->place == kUnknownPlace) {
+    if (packet.packet->size == 0) return {};  // an empty fragment is no packet that was written
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("buffer {}: the plug-in does not report the places of its packets, so "
                             "that their fates are unknown",

@@ -79,6 +79,8 @@ typedef struct ringscope_patches {
   uint64_t count;
 } ringscope_patches;
 
+/* A first_offset: the buffer does not show where this packet is. */
+#define RINGSCOPE_PLACE_UNKNOWN UINT32_MAX
 /* Where in its sequence a packet is. */
 typedef struct ringscope_place {
   uint32_t first_chunk;  /* holds the packet's first fragment */

@@ -168,7 +168,7 @@ class Buffer {
   virtual void BeginRead() { buffer_->BeginRead(); }
 
   virtual bool NextPacket(ringscope_packet* packet) {
-    packet_.Clear();
+    packet_ = TracePacket();
     TraceBuffer::PacketSequenceProperties properties{};
     Dropped dropped{};
     if (!buffer_->ReadNextTracePacket(&packet_, &properties, &dropped)) return false;
@@ -299,10 +299,12 @@ class BufferV2 final : public Buffer {
       in_pass_ = false;
       return false;
     }
+    packet->place.first_offset = RINGSCOPE_PLACE_UNKNOWN;
     if (!slices().empty()) {
-      const auto [first, offset] = PlaceOf(slices().front());
-      const auto [last, unused] = PlaceOf(slices().back());
-      packet->place = {first, offset, last};
+      const Place first = PlaceOf(slices().front()), last = PlaceOf(slices().back());
+      // Empty fragments give no slices. A packet whose first slice continues one began with such.
+      if (first.is_known && last.is_known && !first.continues && !last.is_continued)
+        packet->place = {first.chunk, first.offset, last.chunk};
     }
     TakeOutErased(Key(packet->sequence));
     return true;
@@ -327,10 +329,10 @@ class BufferV2 final : public Buffer {
       if (chunk->outer_size() == 0 || chunk->outer_size() > inside_.used() - offset)
         return "a chunk reaches beyond what the buffer uses";
       if (!chunk->is_padding()) {
-        ++found;
         const auto held = live_.find({chunk->pri_wri_id, chunk->chunk_id});
-        if (held == live_.end() || held->second != offset)
-          return "the buffer has a chunk that the adapter did not see";
+        if (held == live_.end()) return "the buffer has a chunk that the adapter did not see";
+        // A sequence can have two chunks of one id; the newer one is listed.
+        found += held->second == offset ? 1 : 0;
       }
       offset += chunk->outer_size();
     }
@@ -530,12 +532,21 @@ class BufferV2 final : public Buffer {
     Report(observer() == nullptr ? nullptr : observer()->committed, offset);
   }
 
-  /// The chunk that a slice points into, and the offset of its fragment in that.
-  std::pair<uint32_t, uint32_t> PlaceOf(const ringscope_slice& slice) {
+  /// The fragment that a slice is.
+  struct Place {
+    uint32_t chunk = 0;
+    uint32_t offset = 0;
+    bool is_known = false;
+    bool continues = false;     // a packet of the chunk before
+    bool is_continued = false;  // in the next chunk
+  };
+  /// @return not known: no fragment that is known of begins there
+  Place PlaceOf(const ringscope_slice& slice) const {
+    constexpr uint8_t kFirstContinues = 1, kLastContinues = 2;
     const auto at = static_cast<size_t>(slice.data - inside_.begin());
-    if (slice.data <= inside_.begin() || at > inside_.size()) return {0, 0};
+    if (slice.data <= inside_.begin() || at > inside_.size()) return {};
     auto known = known_.upper_bound(at - 1);  // where its size ends
-    if (known == known_.begin()) return {0, 0};
+    if (known == known_.begin()) return {};
     --known;
     const size_t payload = known->first + kHeader;
     const uint8_t* const bytes = inside_.begin();
@@ -551,10 +562,15 @@ class BufferV2 final : public Buffer {
         size |= uint64_t{byte & 0x7fu} << shift;
         if (byte < 0x80) break;
       }
-      if (body >= at || size > end - body) break;
-      fragment = body + static_cast<size_t>(size);
+      if (body > at || size > end - body) return {};
+      const size_t next = body + static_cast<size_t>(size);
+      if (body == at)
+        return {known->second.chunk, static_cast<uint32_t>(fragment - payload), true,
+                fragment == payload && (known->second.flags & kFirstContinues) != 0,
+                next == end && (known->second.flags & kLastContinues) != 0};
+      fragment = next;
     }
-    return {known->second.chunk, static_cast<uint32_t>(fragment - payload)};
+    return {};
   }
 
   TraceBufferV2Test inside_;

@@ -7,9 +7,4 @@ void TracePacket::AddSlice(const void* start, size_t size) {
   size_ += size;
 }
 
-void TracePacket::Clear() {
-  slices_.clear();
-  size_ = 0;
-}
-
 }  // namespace perfetto

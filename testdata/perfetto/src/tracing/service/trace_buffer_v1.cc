@@ -27,7 +27,8 @@ bool TraceBuffer::ReadFrom(standin::Store& store, TracePacket* packet,
   if (!packet->slices().empty()) abort();  // it has to be empty
   standin::Packet next;
   if (!store.Next(&next)) return false;
-  for (const auto& [bytes, size] : next.slices) packet->AddSlice(bytes, size);
+  for (const auto& [bytes, size] : next.slices)
+    if (size > 0) packet->AddSlice(bytes, size);
   properties->producer_id_trusted = next.producer;
   properties->client_identity_trusted = ClientIdentity(next.uid, next.pid);
   properties->writer_id = next.writer;

@@ -14,7 +14,6 @@ class TracePacket {
   const Slices& slices() const { return slices_; }
   size_t size() const { return size_; }
   void AddSlice(const void* start, size_t size);
-  void Clear();
 
  private:
   Slices slices_;
