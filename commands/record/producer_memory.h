@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -118,6 +119,8 @@ class CommitReader {
   /// Chunks with data, and their bytes.
   uint64_t chunks() const { return chunks_; }
   uint64_t chunk_bytes() const { return chunk_bytes_; }
+  /// The buffers that its chunks and patches are for.
+  const std::set<BufferId>& targets() const { return targets_; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
@@ -129,6 +132,7 @@ class CommitReader {
   bool from_memory_ = false;
   uint64_t chunks_ = 0;
   uint64_t chunk_bytes_ = 0;
+  std::set<BufferId> targets_;
 };
 
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only

@@ -161,6 +161,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
                              FrameSocket& service) {
   LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  NoteTargets(commit_.targets());
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
   if (!commit_.for_log().empty()) {
@@ -185,7 +186,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   service.Queue(std::move(frame));
   recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
   // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.flushes.AnyClone()) SetMustConfirm();
+  if (recording_.flushes.IsCloning()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
   SetCausesRead();
   return {};
@@ -209,6 +210,7 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     CommitRequestBuilder builder(request);
     do {
       const ScrapedChunk& chunk = chunks[next++];
+      NoteTargets({chunk.target});
       builder.AddChunk({.page = chunk.found.place.page,
                         .index = chunk.found.place.chunk,
                         .target_buffer = Raw(chunk.target),
@@ -222,6 +224,20 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     commits.push_back(std::move(request));
   }
   return commits;
+}
+
+void ProducerTap::NoteTargets(const std::set<BufferId>& targets) {
+  for (const BufferId target : targets) {
+    recording_.flushes.OnPassed(target);
+    if (unconfirmed_.insert(target).second) ++recording_.unconfirmed[target];
+  }
+}
+
+void ProducerTap::OnAllHandled() {
+  if (unconfirmed_.empty()) return;
+  recording_.read_consumers();  // what they were sent before the service confirmed
+  for (const BufferId target : std::exchange(unconfirmed_, {}))
+    if (--recording_.unconfirmed[target] == 0) recording_.unconfirmed.erase(target);
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
@@ -249,10 +265,12 @@ void ProducerTap::Scrape(FrameSocket& service) {
   Send(commits, service);
 }
 
-bool ProducerTap::MayPass() const {
-  if (recording_.files.any() && recording_.files.IsDue()) return false;
-  return !recording_.flushes.AnyClone() || recording_.flushes.CloneWaitsFor(producer_);
+OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame*) const {
+  return {.all = !connected_ || recording_.files.any() || recording_.flushes.IsCloning(),
+          .ids = targets_};
 }
+
+bool ProducerTap::MayPass() const { return !recording_.files.any() || !recording_.files.IsDue(); }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
   if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
@@ -327,6 +345,8 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
   if (recording_.instances.Find(producer_, instance.instance) != nullptr)
     return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
+  std::erase_if(targets_, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
+  targets_.insert(target);
   const auto session =
       recording_.buffers.OnTarget({.data_source = instance.config.name,
                                    .buffer = target,

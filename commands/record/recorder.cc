@@ -49,6 +49,10 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       recording_(loop, log, warn_) {
   recording_.looks = options_.looks;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
+  recording_.read_consumers = [this] {
+    for (const auto& [id, pair] : pairs_)
+      if (pair->tap().IsReadFreely()) pair->ReadServiceNow();
+  };
   recording_.on_file = [this] { OnFileTimer(); };
   recording_.on_released = [this] { OnReleased(); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
@@ -159,7 +163,7 @@ void Recorder::OnFileTimer() {
   files.Look();
   const bool was_due = std::exchange(file_is_due_, files.IsDue());
   if (was_due && !file_is_due_) OnReleased();
-  if (!was_due && file_is_due_) turns_.AskHolder();  // what it has sent is to be confirmed by then
+  if (!was_due && file_is_due_) turns_.AskHolders();  // what it has sent is to be confirmed by then
   if (!files.any()) return;
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
   if (!file_is_due_) next = std::min(next, files.next_wait().value_or(next));

@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_TAP_H_
 #define RINGSCOPE_COMMANDS_RECORD_TAP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +29,22 @@ struct RecordCounts {
   uint64_t checks = 0;  // times that the service has listed the producers which take part
 };
 
+/// Buffers whose requests and reads are to be in the service's order.
+struct OrderedBuffers {
+  bool all = false;
+  std::set<BufferId> ids = {};
+
+  bool any() const { return all || !ids.empty(); }
+  /// Returns true if some buffer is in both.
+  bool Meets(const OrderedBuffers& other) const {
+    if (all || other.all) return any() && other.any();
+    return std::ranges::any_of(ids, [&](BufferId id) { return other.ids.contains(id); });
+  }
+  bool Covers(const OrderedBuffers& other) const {
+    return all || (!other.all && std::ranges::includes(ids, other.ids));
+  }
+};
+
 /// State that the taps of one recording share. All of it belongs to the loop's thread.
 struct Recording {
   Recording(EventLoop& its_loop, RecordSink& sink, Warn warn)
@@ -44,10 +62,14 @@ struct Recording {
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
+  /// Takes what the service has sent so far to the consumers that it serves without a turn.
+  std::function<void()> read_consumers = [] {};
   /// A session is written into a file that is watched.
   std::function<void()> on_file = [] {};
   /// Called after MayPass or HoldsServiceFrames of any tap may have changed.
   std::function<void()> on_released = [] {};
+  /// Taps that have passed on commits to a buffer which the service has not confirmed.
+  std::map<BufferId, uint32_t> unconfirmed = {};
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
@@ -76,7 +98,10 @@ class Tap {
   /// Returns true if this frame makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
-  /// Returns true if frames of the client may pass now: not while a clone waits for others.
+  /// The buffers that the client's next request is about. @param next nullptr: what it sends last,
+  /// or what the recorder sends for it
+  virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
+  /// Returns true if frames of the client may pass now.
   virtual bool MayPass() const = 0;
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
@@ -85,9 +110,20 @@ class Tap {
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
-  bool AskConfirmation(FrameSocket& service);
+  /// @param alone nothing else has passed since the last one
+  bool AskConfirmation(FrameSocket& service, bool alone);
   /// Returns true, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
   bool TakeConfirmed() { return std::exchange(confirmed_, false); }
+
+  /// Returns true while replies are missing to requests that change the buffers.
+  virtual bool IsBeingServed() const { return false; }
+  /// What is being served no longer keeps others waiting.
+  void StopWaiting() {
+    EndOrder();
+    FinishRound();
+  }
+  /// Returns true while the service serves reads without a turn.
+  virtual bool IsReadFreely() const { return false; }
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
@@ -107,8 +143,9 @@ class Tap {
   virtual std::string ConfirmingArgs() const { return {}; }
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
-  /// Returns true while replies are missing to requests that change the buffers.
-  virtual bool IsBeingServed() const { return false; }
+  virtual void EndOrder() {}
+  /// The service has handled all that has passed.
+  virtual void OnAllHandled() {}
 
   const ipc::MethodTable& methods() const { return methods_; }
   /// The method that a frame invokes; kUnknown also if it is no request.
@@ -144,6 +181,8 @@ class Tap {
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
+  bool alone_ = false;
+  std::set<FlushWatch::CloneGroup> taken_;  // once all rounds are done
   bool answered_ = false;
   bool unconfirmed_ = false;
   bool must_confirm_ = false;

@@ -48,7 +48,7 @@ class TapTest : public ::testing::Test {
   /// Asks for a confirmation. @return the id of the request that was sent for it, if one was
   std::optional<uint64_t> Ask() {
     Forwarded();
-    EXPECT_TRUE(tap_.AskConfirmation(service_));
+    EXPECT_TRUE(tap_.AskConfirmation(service_, true));
     const std::string sent = Forwarded();
     if (sent.empty()) return std::nullopt;
     return ipc::ParseFrame(wire::AsBytes(sent))->request_id;
