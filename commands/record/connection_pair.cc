@@ -16,8 +16,6 @@ constexpr size_t kMaxFromClient = 256 * 1024;
 constexpr int kReceivesInARow = 4;
 /// Time that the service may take to close its end after a disconnect.
 constexpr std::chrono::seconds kCloseTimeout{1};
-/// Time that a pair keeps its turn while it is being served and another pair wants it.
-constexpr std::chrono::milliseconds kLongestWait{4};
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";
 
@@ -146,7 +144,8 @@ bool ConnectionPair::HasWork() const {
 }
 
 bool ConnectionPair::MustYield() const {
-  return next_waits_ || tap_->MustConfirm() || !tap_->MayPass() || turns_.IsWanted(*this);
+  return next_waits_ || tap_->MustConfirm() || tap_->ConfirmsSoon() || !tap_->MayPass() ||
+         turns_.IsWanted(*this);
 }
 
 Status ConnectionPair::PassClientFrames() {
@@ -204,7 +203,7 @@ void ConnectionPair::Yield() {
       tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
   if (awaiting_confirmation_) {
     if (tap_->IsBeingServed() && !longest_wait_)
-      longest_wait_ = recording_.loop.CallAfter(kLongestWait, [this] {
+      longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
         tap_->StopWaiting();
         AfterEvent(PassServiceFrames(), kService);
       });

@@ -111,7 +111,10 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kReadBuffers:
       reads_.insert(request);
-      if (ReadBuffers().any()) ordered_reads_.insert(request);
+      if (session_ && recording_.buffers.IsRunning(*session_))
+        ordered_reads_.insert(request);
+      else
+        ReadFreely(ReadBuffers());
       break;
     case ipc::MethodName::kFreeBuffers:
       AskProducers();
@@ -251,7 +254,7 @@ OrderedBuffers ConsumerTap::BuffersOf(const ipc::Frame* next) const {
   using enum ipc::MethodName;
   switch (next == nullptr ? kUnknown : MethodOf(*next)) {
     case kReadBuffers:
-      return ReadBuffers();
+      return {.all = recording_.flushes.IsCloning() && !clone_, .ids = ReadBuffers()};
     case kGetTraceStats:
     case kObserveEvents:
     case kQueryServiceState:
@@ -262,11 +265,21 @@ OrderedBuffers ConsumerTap::BuffersOf(const ipc::Frame* next) const {
   }
 }
 
-OrderedBuffers ConsumerTap::ReadBuffers() const {
-  if (clone_ || !session_ || !recording_.buffers.IsRunning(*session_)) return {};
-  if (recording_.flushes.IsCloning()) return {.all = true};
+std::set<BufferId> ConsumerTap::ReadBuffers() const {
+  if (clone_ || !session_) return {};
   const std::vector<BufferId> buffers = recording_.buffers.BuffersOf(*session_);
-  return {.ids = {buffers.begin(), buffers.end()}};
+  return {buffers.begin(), buffers.end()};
+}
+
+void ConsumerTap::ReadFreely(std::set<BufferId> buffers) {
+  for (const BufferId buffer : std::exchange(read_freely_, std::move(buffers)))
+    recording_.read_freely.erase(recording_.read_freely.find(buffer));
+  recording_.read_freely.insert(read_freely_.begin(), read_freely_.end());
+}
+
+void ConsumerTap::EndOrder() {
+  if (!ordered_reads_.empty()) ReadFreely(ReadBuffers());
+  ordered_reads_.clear();
 }
 
 /// One clone is made after the other.
@@ -319,6 +332,7 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
     if (!reply.has_more) {
       reads_.erase(request_id);
       ordered_reads_.erase(request_id);
+      if (reads_.empty()) ReadFreely({});
     }
   }
   return {};
@@ -396,6 +410,7 @@ void ConsumerTap::LogReadPass(Bytes reply) {
 }
 
 void ConsumerTap::EndSession() {
+  ReadFreely({});
   if (session_) {
     recording_.files.Drop(*session_);
     recording_.buffers.End(*session_);

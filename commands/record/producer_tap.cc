@@ -229,15 +229,19 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
 void ProducerTap::NoteTargets(const std::set<BufferId>& targets) {
   for (const BufferId target : targets) {
     recording_.flushes.OnPassed(target);
-    if (unconfirmed_.insert(target).second) ++recording_.unconfirmed[target];
+    if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
   }
 }
 
+bool ProducerTap::ConfirmsSoon() const {
+  return std::ranges::any_of(unconfirmed_,
+                             [this](BufferId id) { return recording_.read_freely.contains(id); });
+}
+
 void ProducerTap::OnAllHandled() {
-  if (unconfirmed_.empty()) return;
-  recording_.read_consumers();  // what they were sent before the service confirmed
+  if (ConfirmsSoon()) recording_.read_consumers();  // what the service sent before it confirmed
   for (const BufferId target : std::exchange(unconfirmed_, {}))
-    if (--recording_.unconfirmed[target] == 0) recording_.unconfirmed.erase(target);
+    recording_.unconfirmed.erase(recording_.unconfirmed.find(target));
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {

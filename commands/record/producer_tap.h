@@ -29,6 +29,7 @@ class ProducerTap : public Tap {
   void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
+  bool ConfirmsSoon() const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool MayPass() const override;
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }

@@ -48,10 +48,11 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       warn_(std::move(warn)),
       recording_(loop, log, warn_) {
   recording_.looks = options_.looks;
+  recording_.longest_wait = options_.longest_wait;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
   recording_.read_consumers = [this] {
     for (const auto& [id, pair] : pairs_)
-      if (pair->tap().IsReadFreely()) pair->ReadServiceNow();
+      if (pair->tap().ReadsFreely()) pair->ReadServiceNow();
   };
   recording_.on_file = [this] { OnFileTimer(); };
   recording_.on_released = [this] { OnReleased(); };

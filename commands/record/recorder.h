@@ -22,8 +22,10 @@ struct PortSockets {
 struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
-  mode_t mode = 0600;                 // of the sockets that are made
-  bool looks = false;                 // at producers' shared memory
+  mode_t mode = 0600;  // of the sockets that are made
+  bool looks = false;  // at producers' shared memory
+  /// Time that a producer waits while a session that it writes to is read.
+  std::chrono::milliseconds longest_wait{4};
   std::vector<BufferSetUp> buffers;   // known from the options
   std::optional<SessionPlan> config;  // that sessions are started with
 };

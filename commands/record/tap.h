@@ -57,6 +57,8 @@ struct Recording {
   FlushWatch flushes{log, buffers, instances};
   FileWatch files{log};
   RecordCounts counts = {};
+  /// Time that a client keeps its turn while it is being served and another wants it.
+  EventLoop::Clock::duration longest_wait{};
   bool looks = false;                       // at producers' shared memory
   EventLoop::Clock::time_point looks_from;  // the next look at any memory, at the earliest
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
@@ -68,8 +70,11 @@ struct Recording {
   std::function<void()> on_file = [] {};
   /// Called after MayPass or HoldsServiceFrames of any tap may have changed.
   std::function<void()> on_released = [] {};
-  /// Taps that have passed on commits to a buffer which the service has not confirmed.
-  std::map<BufferId, uint32_t> unconfirmed = {};
+  /// Buffers that a client has committed to, each once for each client, until the service has
+  /// confirmed it.
+  std::multiset<BufferId> unconfirmed = {};
+  /// Buffers that are read while producers commit to them.
+  std::multiset<BufferId> read_freely = {};
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
@@ -122,8 +127,10 @@ class Tap {
     EndOrder();
     FinishRound();
   }
-  /// Returns true while the service serves reads without a turn.
-  virtual bool IsReadFreely() const { return false; }
+  /// Returns true while the service reads buffers for the client, and producers commit to them.
+  virtual bool ReadsFreely() const { return false; }
+  /// Returns true if what was passed on is to be confirmed as soon as possible.
+  virtual bool ConfirmsSoon() const { return false; }
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
