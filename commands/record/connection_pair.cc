@@ -55,6 +55,11 @@ void Turns::Reconsider() {
   }
 }
 
+void Turns::NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held) {
+  for (ConnectionPair* const pair : waiting_)
+    if (pair->buffers().Meets(buffers)) pair->AddHold(held);
+}
+
 void Turns::AskHolders() {
   for (ConnectionPair* const holder : holders_) holder->OnWanted();
 }
@@ -176,6 +181,7 @@ Status ConnectionPair::ReadAhead() {
 }
 
 Status ConnectionPair::PassBatch() {
+  tap_->OnHeld(std::exchange(held_, {}));
   if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(service_);
   while (tap_->MayPass() && !tap_->MustConfirm()) {
     RS_RETURN_IF_ERROR(ReadAhead());
@@ -202,14 +208,16 @@ void ConnectionPair::Yield() {
   awaiting_confirmation_ =
       tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
   if (awaiting_confirmation_) {
-    if (tap_->IsBeingServed() && !longest_wait_)
-      longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
-        tap_->StopWaiting();
-        AfterEvent(PassServiceFrames(), kService);
-      });
+    if (!tap_->IsBeingServed() || longest_wait_) return;
+    served_since_ = EventLoop::Clock::now();
+    longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
+      tap_->StopWaiting();
+      AfterEvent(PassServiceFrames(), kService);
+    });
     return;
   }
-  longest_wait_.reset();
+  if (std::exchange(longest_wait_, nullptr))
+    turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
   next_waits_ = false;
   turns_.Leave(*this);
   if (HasWork() && TakeTurn()) OnTurn();

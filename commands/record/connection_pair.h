@@ -25,6 +25,8 @@ class Turns {
   void Leave(ConnectionPair& pair);
   /// Some pair may have the turn now that could not before.
   void Reconsider();
+  /// Those that wait for a turn about these buffers were held back by it for so long.
+  void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
   /// The holders' turns are to end, if they must.
   void AskHolders();
 
@@ -83,6 +85,7 @@ class ConnectionPair {
 
   /// The buffers that its turn, or the one it waits for, is about.
   const OrderedBuffers& buffers() const { return buffers_; }
+  void AddHold(EventLoop::Clock::duration held) { held_ += held; }
   /// Begins the turn that the pair asked for. Called from within other pairs' calls.
   void OnTurn();
   /// Ends the pair's turn as soon as possible, as another pair asks for it.
@@ -152,6 +155,8 @@ class ConnectionPair {
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
   EventLoop::Timer longest_wait_;
+  EventLoop::Clock::time_point served_since_;  // while others wait
+  EventLoop::Clock::duration held_{};          // before its next turn
   EventLoop::Timer resume_;
   EventLoop::Timer close_timeout_;
 };

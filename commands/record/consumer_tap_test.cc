@@ -331,6 +331,26 @@ TEST_F(ConsumerTapTest, Read_OfARunningSession_HoldsItsProducersShortly) {
   EXPECT_THAT(log_.All<Inexact>(), IsEmpty());  // the service confirmed each before the next pass
 }
 
+// What the producer loses then is lost because of the recorder.
+TEST_F(ConsumerTapTest, Read_ThatHoldsAProducerWhoseMemoryIsFull_IsMarked) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer());
+  const uint64_t read = Call("ReadBuffers");
+  const size_t pages = producer_->memory().size() / TestMemory::kPage;
+  std::string request;
+  for (uint32_t page = 0; page < pages; ++page) {
+    producer_->Write({.page = page, .writer = WriterId{1}, .id = ChunkId{page}, .payload = "a"});
+    FakeProducer::AddChunk(request, page, BufferId{1});
+  }
+  ASSERT_TRUE(producer_->Commit(request) && producer_->Sync());
+  const auto marks = log_.All<Inexact>();
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].reason, InexactReason::kHeld);
+  EXPECT_EQ(marks[0].producer, ProducerId{1});
+  EXPECT_GE(marks[0].held_ns.value(), 1'000'000u);
+  Reply(read);
+}
+
 // How a clone was read decides where its passes end, and so its loss bits.
 TEST_F(ConsumerTapTest, ReadsOfAClone_AreItsPasses) {
   EnableTracing();

@@ -104,6 +104,13 @@ bool ProducerMemory::WasCommitted(const Slot& slot, const ChunkHeader& header) {
          slot.committed->writer == header.writer && slot.committed_life == lives_[header.writer];
 }
 
+bool ProducerMemory::IsFull() const {
+  smb::MemoryPicture picture(PagesToLookAt(*this));
+  if (picture.pages().empty() || !Look(picture)) return false;
+  const smb::ChunkCounts counts = picture.Count();
+  return counts.free == 0 && counts.used() > 0;
+}
+
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
   const size_t before = out.size();
   if (!pages_.AppendComplete(place, out)) return false;

@@ -64,6 +64,8 @@ class ProducerMemory {
   uint64_t page_count() const { return pages_.count(); }
   /// See smb::Pages::Look.
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
+  /// Returns true if no chunk is free.
+  bool IsFull() const;
 
   /// Bytes of a complete chunk, header and payload; 0: there is none.
   size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }

@@ -14,6 +14,9 @@ constexpr size_t kBytesPerKb = 1024;
 /// ipc::kMaxFrameBytes.
 constexpr size_t kMaxScrapedBytes = 96 * 1024;
 
+/// A producer can be held back for less as well by a service that is busy.
+constexpr std::chrono::milliseconds kMarkedHold{1};
+
 template <typename Message>
 Result<Message> Decode(Bytes bytes) {
   Message message;
@@ -231,6 +234,15 @@ void ProducerTap::NoteTargets(const std::set<BufferId>& targets) {
     recording_.flushes.OnPassed(target);
     if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
   }
+}
+
+void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
+  if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
+  const auto ns = static_cast<uint64_t>(held.count());
+  recording_.log.MarkInexact({.reason = InexactReason::kHeld,
+                              .producer = producer_,
+                              .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
+                              .held_ns = ns});
 }
 
 bool ProducerTap::ConfirmsSoon() const {

@@ -29,6 +29,7 @@ class ProducerTap : public Tap {
   void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
+  void OnHeld(std::chrono::nanoseconds held) override;
   bool ConfirmsSoon() const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool MayPass() const override;

@@ -163,8 +163,14 @@ void Recorder::OnFileTimer() {
   FileWatch& files = recording_.files;
   files.Look();
   const bool was_due = std::exchange(file_is_due_, files.IsDue());
-  if (was_due && !file_is_due_) OnReleased();
-  if (!was_due && file_is_due_) turns_.AskHolders();  // what it has sent is to be confirmed by then
+  if (was_due && !file_is_due_) {
+    turns_.NoteHold({.all = true}, EventLoop::Clock::now() - due_since_);
+    OnReleased();
+  }
+  if (!was_due && file_is_due_) {
+    due_since_ = EventLoop::Clock::now();
+    turns_.AskHolders();  // what they have sent is to be confirmed by then
+  }
   if (!files.any()) return;
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
   if (!file_is_due_) next = std::min(next, files.next_wait().value_or(next));

@@ -104,6 +104,7 @@ class Recorder {
   EventLoop::Timer timer_;
   EventLoop::Timer file_timer_;
   bool file_is_due_ = false;
+  EventLoop::Clock::time_point due_since_;
   EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on

@@ -96,6 +96,8 @@ class Tap {
   /// The connection ends: called once, before the service is notified.
   /// @param service nullptr: it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
+  /// What passes next was held back for so long because of other clients.
+  virtual void OnHeld(std::chrono::nanoseconds) {}
   /// Returns true if the service scrapes this client's memory without a frame that shows it.
   virtual bool WantsScrape() const { return false; }
   /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.

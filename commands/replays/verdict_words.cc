@@ -21,7 +21,7 @@ struct ReasonWords {
 };
 
 /// By InexactReason.
-constexpr std::array<ReasonWords, 14> kReasonWords = {{
+constexpr std::array<ReasonWords, 15> kReasonWords = {{
     {"the order of requests",
      "requests of different clients are in the order in which they were forwarded, which may not "
      "be the service's"},
@@ -46,6 +46,9 @@ constexpr std::array<ReasonWords, 14> kReasonWords = {{
     {"the times of packets without a timestamp",
      "packets of the trace that have no timestamp are placed after the packet before them in their "
      "sequence, so when they were written is not known"},
+    {"losses that the recorder may have caused",
+     "requests of a producer were held back by the recorder, {}, while its shared memory was full",
+     "time"},
 }};
 
 const ReasonWords& WordsFor(InexactReason reason) {

@@ -311,13 +311,15 @@ enum class InexactReason : uint8_t {
   kEnd,          // what happened after the recording is missing
   kLosses,       // made of a trace, which lacks what its buffers lost
   kTimes,        // made of a trace, in which packets have no timestamp
+  kHeld,         // the recorder held a producer's requests back while its shared memory was full
 };
 /// From here on the log may differ from what the service did.
 struct Inexact {
   InexactReason reason{};
   std::optional<uint64_t> session = {};
   std::optional<ProducerId> producer = {};
-  std::string detail;  // what it is about, in words
+  std::string detail;                    // what it is about, in words
+  std::optional<uint64_t> held_ns = {};  // how long requests were held back
   friend bool operator==(const Inexact&, const Inexact&) = default;
 };
 /// The tracing service ended, with all its sessions and buffers, or accepts clients again.
@@ -406,8 +408,8 @@ inline constexpr std::array kEnumNames<RecordingEnding> = {
     "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
 template <>
 inline constexpr std::array kEnumNames<InexactReason> = {
-    "order", "unconfirmed", "clone", "session", "unhandled", "scrapes", "set_up",
-    "reads", "producers",   "start", "records", "end",       "losses",  "times"};
+    "order",     "unconfirmed", "clone",   "session", "unhandled", "scrapes", "set_up", "reads",
+    "producers", "start",       "records", "end",     "losses",    "times",   "held"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 
