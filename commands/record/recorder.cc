@@ -234,6 +234,7 @@ void Recorder::EndOfService() {
   for (const auto& [id, pair] : pairs_) pair->ReadServiceNow();
   for (const auto& [id, pair] : pairs_)
     if (pair->IsOpen()) return;  // it has only stopped to accept clients
+  if (std::exchange(ended_, true)) return;
   unhandled_.clear();
   recording_.buffers.EndAll();
   recording_.flushes.Clear();
@@ -260,6 +261,7 @@ void Recorder::Probe() {
 }
 
 void Recorder::BeginOfService() {
+  if (!std::exchange(ended_, false)) return;
   recording_.log.Append(ServiceChanged{.running = true});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
 }

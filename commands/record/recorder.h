@@ -110,6 +110,7 @@ class Recorder {
   std::vector<Inexact> unhandled_;  // if the service lives on
   std::optional<int32_t> service_;  // its process
   bool away_ = false;
+  bool ended_ = false;  // the service, and no other has begun
   bool stopping_ = false;
 };
 

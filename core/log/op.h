@@ -102,6 +102,7 @@ struct BufferSetUp {
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // buffer version that the session really used, if it is known
   std::optional<uint64_t> session = {};
+  bool left_out = false;  // of another session than the one that is read: not in the formats
   friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
 };
 struct BufferFreed {

@@ -27,10 +27,8 @@ class TraceWriter : public ReplayListener {
  public:
   /// @param sink gets whole packets with each write
   /// @param clone whose trace it is, in the replay of a clone; absent: the session's own
-  /// @param session of the service, whose buffers alone count; absent: all
-  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {},
-                       std::optional<uint64_t> session = {})
-      : sink_(sink), clone_(clone), session_(session) {}
+  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {})
+      : sink_(sink), clone_(clone) {}
 
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnRecord(const Op& op, const LogMoment&) override;
@@ -63,8 +61,6 @@ class TraceWriter : public ReplayListener {
 
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
-  const std::optional<uint64_t> session_;
-  std::set<BufferId> others_;             // buffers that do not count
   std::map<BufferId, uint32_t> indexes_;  // in the trace config
   std::string pending_;
   std::string scratch_;
@@ -75,9 +71,7 @@ class TraceWriter : public ReplayListener {
 
 /// A TraceStats message: every buffer of the session, every sequence.
 /// @param service the counters of the service itself
-/// @param only of the service's sessions; absent: all
-std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             std::optional<uint64_t> only = {});
+std::string EncodeTraceStats(Session& session, const ServiceStats& service);
 
 /// A packet of a trace file with the trusted fields found in it.
 struct TracePacket : RawPacket {

@@ -43,11 +43,9 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
-std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             std::optional<uint64_t> only) {
+std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
   std::vector<const SessionBuffer*> buffers;
-  for (const auto& [id, buffer] : session.buffers())
-    if (!only || buffer.session == only) buffers.push_back(&buffer);
+  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
   // Readers number the buffers by their place in this packet.
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const auto* a, const auto* b) { return a->index < b->index; });
@@ -69,14 +67,7 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service,
   return stats;
 }
 
-void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) {
-  indexes_[buffer.id] = buffer.index;
-  if (session_ && buffer.session != session_) {
-    others_.insert(buffer.id);
-  } else {
-    others_.erase(buffer.id);
-  }
-}
+void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) { indexes_[buffer.id] = buffer.index; }
 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
@@ -104,7 +95,6 @@ Status TraceWriter::AddCloneEvent(const Op& op) {
 
 Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
   RS_RETURN_IF_ERROR(status_);
-  if (session_ && read.session && *read.session != *session_) return {};
   RS_RETURN_IF_ERROR(AddServicePacket(proto::TracePacket::kTraceProvenance, read.listing));
   return AddServicePacket(proto::TracePacket::kProtoVms, read.protovms);
 }
@@ -115,7 +105,7 @@ Status TraceWriter::OnPacket(const SessionPacket& packet) {
 }
 
 Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
-  if (!session_packet.valid || others_.contains(session_packet.buffer)) return {};
+  if (!session_packet.valid) return {};
   const Packet& packet = *session_packet.packet;
   scratch_.clear();
   AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped,
@@ -148,7 +138,7 @@ Status TraceWriter::AddRawPacket(Bytes packet) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  const std::string stats = EncodeTraceStats(session, session.stats(), session_);
+  const std::string stats = EncodeTraceStats(session, session.stats());
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 
