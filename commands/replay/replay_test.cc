@@ -151,6 +151,7 @@ std::string SeveralSessions() {
   commit(1, 0);
   commit(2, 1);
   for (const int session : {1, 2}) {
+    add(fmt::format(R"("read","buffer":"all","reason":"consumer","session":{})", session));
     add(fmt::format(R"("buffer_freed","id":{})", session));
     add(fmt::format(R"("session_end","session":{})", session));
   }
@@ -158,6 +159,7 @@ std::string SeveralSessions() {
   add(R"("service","running":true)");
   set_up(3, 1);
   for (int chunk = 0; chunk < 3; ++chunk) commit(1, chunk);
+  add(R"("read","buffer":"all","reason":"consumer","session":3)");
   return log;
 }
 
@@ -197,6 +199,38 @@ TEST(Replay, Trace_IsOfOneTracingSession) {
   EXPECT_THAT(all.error, HasSubstr("the log has 2 tracing sessions, and a trace is of one"));
   const Ran one = RunReplay({"-", "-o", "-", "--session", "2"}, SeveralSessions());
   EXPECT_EQ(one.code, ExitCode::kClean);
+}
+
+// The service takes a trace's counters in its last read pass.
+TEST(Replay, Trace_HasTheCountersOfTheLastPass) {
+  const TempFolder folder;
+  const std::string session = R"({"op":"session_start","session":1})"
+                              "\n" +
+                              std::string(kPlain) +
+                              R"({"op":"read","buffer":"all","reason":"consumer","session":1})"
+                              "\n";
+  const std::string late =
+      R"({"op":"commit","producer":1,"writer":1,"chunk":2,"fragments":1,"payload":"020801"})"
+      "\n";
+  const std::string trace = folder.path() + "/out.pftrace";
+  ASSERT_EQ(RunReplay({"-", "-o", trace}, session).error, "");
+  const std::string log = folder.Write("late.ops.jsonl", session + late);
+  const Ran same = RunCommand(DiffCommand(), {log, trace});
+  EXPECT_THAT(same.out, HasSubstr("A and B are the same"));
+  EXPECT_EQ(same.code, ExitCode::kClean);
+  // Read once more, it is another trace.
+  const std::string read = folder.Write(
+      "read.ops.jsonl", session + late +
+                            R"({"op":"read","buffer":"all","reason":"consumer","session":1})"
+                            "\n");
+  EXPECT_EQ(RunCommand(DiffCommand(), {read, trace}).code, ExitCode::kNotice);
+}
+
+TEST(Replay, Trace_OfASessionThatWasNotRead_SaysWhatIsAssumed) {
+  const Ran ran = RunReplay({"-", "-o", "-"}, R"({"op":"session_start","session":1})"
+                                              "\n" +
+                                                  std::string(kPlain));
+  EXPECT_THAT(ran.err, HasSubstr("no read of this session, so one at its end is assumed"));
 }
 
 TEST(Stats, Json_HasTheCounters) {

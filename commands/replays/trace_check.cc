@@ -149,6 +149,7 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
   if (sessions.clone() != nullptr || log.alone.IsReadOnce()) return check;
   if (sessions.tracing_sessions().size() > 1)
     return CheckBestOf(log, choices, sessions.tracing_sessions());
+  if (choices.reads.mode != ReadsMode::kAuto) return check;
   // When the service reads for a file does not show in the log, but it does in the file.
   if (check &&
       (check->Same() || (!check->outcome.reads.assumed && check->outcome.reads.seen_in_file == 0)))

@@ -58,6 +58,8 @@ const ReasonWords& WordsFor(InexactReason reason) {
 /// @param times how often; for the kinds that are counted
 std::string ClauseOf(InexactReason reason, uint64_t times) {
   const ReasonWords& words = WordsFor(reason);
+  if (reason == InexactReason::kProducers && times == 0)
+    return "whether producers were connected to the service itself is not known";
   return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
                      fmt::arg("was", Was(times)));
 }

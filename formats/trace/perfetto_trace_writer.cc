@@ -43,7 +43,8 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
-std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
+std::string EncodeTraceStats(Session& session, const ServiceStats& service,
+                             const TakenStats& taken) {
   std::vector<const SessionBuffer*> buffers;
   for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
   // Readers number the buffers by their place in this packet.
@@ -51,7 +52,10 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
                    [](const auto* a, const auto* b) { return a->index < b->index; });
 
   std::string stats;
-  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->stats());
+  for (const SessionBuffer* buffer : buffers) {
+    const auto earlier = taken.find(buffer->id);
+    AppendBufferStats(stats, earlier == taken.end() ? buffer->stats() : earlier->second);
+  }
   for (const uint32_t limit : kHistogramLimits)
     wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -67,7 +71,17 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
   return stats;
 }
 
-void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) { indexes_[buffer.id] = buffer.index; }
+void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) {
+  indexes_[buffer.id] = buffer.index;
+  taken_.erase(buffer.id);
+}
+
+void TraceWriter::OnAllRead(const Session& session, std::optional<uint64_t> id) {
+  for (const auto& [number, buffer] : session.buffers())
+    if (!buffer.freed && (!id || !buffer.session || buffer.session == id))
+      taken_[number] = buffer.stats();
+  service_ = session.stats();
+}
 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
@@ -138,7 +152,7 @@ Status TraceWriter::AddRawPacket(Bytes packet) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  const std::string stats = EncodeTraceStats(session, session.stats());
+  const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 
