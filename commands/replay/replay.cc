@@ -115,8 +115,8 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     if (files.trace) RS_RETURN_IF_ERROR(ExpectOneTracingSession(sessions));
     if (files.trace && outcome.reads.mode == ReadsMode::kEnd && outcome.reads.assumed)
       context.console.Say(
-          "the log has no read of this session, so one at its end is assumed: without any read the "
-          "service wrote none of these packets");
+          "the log has no read of this session, so one at its end is assumed: the trace has what "
+          "that would have returned");
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
