@@ -67,6 +67,7 @@ class TraceWriter : public ReplayListener {
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
   std::map<BufferId, uint32_t> indexes_;  // in the trace config
+  std::string config_;                    // of the session that is cloned
   TakenStats taken_;                      // at the last pass
   std::optional<ServiceStats> service_;   // likewise
   std::string pending_;

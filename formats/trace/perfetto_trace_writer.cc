@@ -85,8 +85,10 @@ void TraceWriter::OnAllRead(const Session& session, std::optional<uint64_t> id) 
 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
-  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
     status = AddTraceConfig(wire::AsBytes(config->config));
+    if (clone_) config_ = config->config;
+  }
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
     status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
   if (clone_ && status) status = AddCloneEvent(op);
@@ -95,6 +97,11 @@ void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
 
 /// Adds what the service notes in the trace of a clone: its start, and each buffer that is cloned.
 Status TraceWriter::AddCloneEvent(const Op& op) {
+  // In a file, the trace of the clone follows that of the session.
+  if (const auto* ended = std::get_if<CloneEnded>(&op.body))
+    return ended->clone == *clone_ && ended->into_file && !config_.empty()
+               ? AddTraceConfig(wire::AsBytes(config_))
+               : Status();
   const auto* requested = std::get_if<CloneRequested>(&op.body);
   const auto* cloned = std::get_if<BufferCloned>(&op.body);
   std::string event;
