@@ -133,6 +133,8 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
+  if (diff.stats.empty())
+    report.Paragraph("Counters were not compared: A or B has no TraceStats packet.");
   if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
   ReportFirst(report, diff);
   ReportSequences(report, diff);

@@ -51,7 +51,8 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortTexts = 
     "shared memory has {size}",
     "writers hold the chunks: {full}",
     "the producer held complete chunks back for {held} or more: {full}",
-    "the service was late, chunks waited {waiting} for it: {full}"};
+    "the service was late, chunks waited {waiting} for it: {full}",
+    "held back by the recorder: requests of the producer waited {held} for it"};
 
 /// Remedies for full shared memory, by AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
@@ -61,7 +62,8 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedie
     "shared memory for the burst",
     "more chunks than writers that hold one, or fewer writers",
     "a shorter shmem_batch_commits_duration_ms, or flushes",
-    "shared memory for the time that the service takes"};
+    "shared memory for the time that the service takes",
+    "shared memory for the time that the recorder takes, or a read of the session after its end"};
 
 bool Has(const Gap& gap, Cause cause) {
   return std::ranges::find(gap.causes, cause, &CauseCount::cause) != gap.causes.end();

@@ -22,44 +22,72 @@ constexpr std::string_view kService = "service";
 }  // namespace
 
 bool Turns::Take(ConnectionPair& pair, bool next) {
-  if (holder_ == &pair) return true;
-  const bool may = pair.tap().MayPass();
-  if (holder_ == nullptr && may) {
+  if (IsHeldBy(pair)) return true;
+  auto place = std::ranges::find(waiting_, &pair);
+  if (next || place == waiting_.end()) {
     std::erase(waiting_, &pair);
-    holder_ = &pair;
+    place = waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
+  }
+  if (MayBegin(pair, place)) {
+    waiting_.erase(place);
+    holders_.push_back(&pair);
     return true;
   }
-  const bool waits = std::ranges::find(waiting_, &pair) != waiting_.end();
-  if (waits && !next) return false;
-  std::erase(waiting_, &pair);
-  waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
-  if (holder_ != nullptr && may) holder_->OnWanted();
+  AskHoldersFor(pair);
   return false;
 }
 
 void Turns::Leave(ConnectionPair& pair) {
-  std::erase(waiting_, &pair);
-  if (holder_ != &pair) return;
-  holder_ = nullptr;
-  Reconsider();
+  if (std::erase(waiting_, &pair) + std::erase(holders_, &pair) > 0) Reconsider();
 }
 
 void Turns::Reconsider() {
-  const auto next = NextPair();
-  if (next == waiting_.end()) return;
-  if (holder_ != nullptr) return holder_->OnWanted();
-  holder_ = *next;
-  waiting_.erase(next);
-  holder_->OnTurn();
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    ConnectionPair* const pair = *next;
+    if (!MayBegin(*pair, next)) {
+      AskHoldersFor(*pair);
+      ++next;
+      continue;
+    }
+    next = waiting_.erase(next);
+    holders_.push_back(pair);
+    pair->OnTurn();
+  }
 }
 
-void Turns::AskHolder() {
-  if (holder_ != nullptr) holder_->OnWanted();
+void Turns::NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held) {
+  for (ConnectionPair* const pair : waiting_)
+    if (pair->buffers().Meets(buffers)) pair->AddHold(held);
 }
 
-std::deque<ConnectionPair*>::const_iterator Turns::NextPair() const {
-  return std::ranges::find_if(waiting_,
-                              [](const ConnectionPair* pair) { return pair->tap().MayPass(); });
+void Turns::AskHolders() {
+  for (ConnectionPair* const holder : holders_) holder->OnWanted();
+}
+
+void Turns::AskHoldersFor(const ConnectionPair& pair) {
+  if (!pair.tap().MayPass()) return;
+  for (ConnectionPair* const holder : holders_)
+    if (holder->buffers().Meets(pair.buffers())) holder->OnWanted();
+}
+
+bool Turns::IsHeldBy(const ConnectionPair& pair) const {
+  return std::ranges::find(holders_, &pair) != holders_.end();
+}
+
+bool Turns::IsWanted(const ConnectionPair& holder) const {
+  return std::ranges::any_of(waiting_, [&](const ConnectionPair* pair) {
+    return pair->tap().MayPass() && pair->buffers().Meets(holder.buffers());
+  });
+}
+
+bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const {
+  const auto meets = [&](const ConnectionPair* other) {
+    return other->buffers().Meets(pair.buffers());
+  };
+  return pair.tap().MayPass() && std::ranges::none_of(holders_, meets) &&
+         std::none_of(waiting_.begin(), longer_waiting, [&](const ConnectionPair* other) {
+           return other->tap().MayPass() && meets(other);
+         });
 }
 
 Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(Recording& recording, Turns& turns,
@@ -121,38 +149,55 @@ bool ConnectionPair::HasWork() const {
 }
 
 bool ConnectionPair::MustYield() const {
-  return next_ || tap_->MustConfirm() || !tap_->MayPass() || turns_.IsWanted();
+  return next_waits_ || tap_->MustConfirm() || tap_->ConfirmsSoon() || !tap_->MayPass() ||
+         turns_.IsWanted(*this);
 }
 
 Status ConnectionPair::PassClientFrames() {
   if (state_ != State::kOpen || awaiting_confirmation_) return {};
+  RS_RETURN_IF_ERROR(ReadAhead());
   const bool held = turns_.IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
   if (!held || !MustYield()) {
-    if (!HasWork() || !turns_.Take(*this)) return {};
-    turn_is_new_ = false;
+    if (!HasWork() || !TakeTurn()) return {};
+    turn_is_new_ = next_waits_ = false;
     RS_RETURN_IF_ERROR(PassBatch());
   }
   if (state_ == State::kOpen && MustYield()) Yield();
   return {};
 }
 
+bool ConnectionPair::TakeTurn(bool next) {
+  if (!turns_.IsHeldBy(*this)) buffers_ = tap_->BuffersOf(next_ ? &next_->frame : nullptr);
+  return turns_.Take(*this, next);
+}
+
+Status ConnectionPair::ReadAhead() {
+  if (next_) return {};
+  RS_ASSIGN_OR_RETURN(next_, client_.NextFrame([this](const ipc::Frame& frame) {
+    return tap_->CarriesDescriptor(frame);
+  }));
+  others_are_scraped_ = false;
+  return {};
+}
+
 Status ConnectionPair::PassBatch() {
+  tap_->OnHeld(std::exchange(held_, {}));
   if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(service_);
-  const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
   while (tap_->MayPass() && !tap_->MustConfirm()) {
-    if (!next_) {
-      RS_ASSIGN_OR_RETURN(next_, client_.NextFrame(carries));
-      others_are_scraped_ = false;
-    }
+    RS_RETURN_IF_ERROR(ReadAhead());
+    if (!next_ && !client_closed_) break;
+    next_waits_ = !buffers_.Covers(tap_->BuffersOf(next_ ? &next_->frame : nullptr));
+    if (next_waits_) break;
     if (!next_) {
       // An incomplete frame is passed on as it is, last, as if the client were connected directly.
       // Its turn lasts until the service has closed its end.
-      if (client_closed_) EndClient();
+      EndClient();
       break;
     }
     if (!others_are_scraped_ && tap_->CausesScrapes(next_->frame)) {
       others_are_scraped_ = true;
-      if (recording_.scrape_unasked()) return {};
+      next_waits_ = recording_.scrape_unasked();
+      if (next_waits_) break;
     }
     RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), service_));
   }
@@ -160,10 +205,22 @@ Status ConnectionPair::PassBatch() {
 }
 
 void ConnectionPair::Yield() {
-  awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(service_);
-  if (awaiting_confirmation_) return;
+  awaiting_confirmation_ =
+      tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
+  if (awaiting_confirmation_) {
+    if (!tap_->IsBeingServed() || longest_wait_) return;
+    served_since_ = EventLoop::Clock::now();
+    longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
+      tap_->StopWaiting();
+      AfterEvent(PassServiceFrames(), kService);
+    });
+    return;
+  }
+  if (std::exchange(longest_wait_, nullptr))
+    turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
+  next_waits_ = false;
   turns_.Leave(*this);
-  if (HasWork() && turns_.Take(*this)) OnTurn();
+  if (HasWork() && TakeTurn()) OnTurn();
 }
 
 Status ConnectionPair::PassServiceFrames() {
@@ -189,7 +246,7 @@ void ConnectionPair::PassSoon() {  // not within another pair's call
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
-  if (turns_.Take(*this, /*next=*/true)) OnTurn();
+  if (TakeTurn(/*next=*/true)) OnTurn();
   return true;
 }
 
@@ -240,6 +297,7 @@ void ConnectionPair::WarnOf(const std::string& problem) {
 
 void ConnectionPair::EndSoon() {
   next_.reset();
+  next_waits_ = false;
   client_.DiscardUnread();
   client_closed_ = true;
   PassSoon();

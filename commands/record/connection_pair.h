@@ -14,7 +14,8 @@ namespace ringscope {
 
 class ConnectionPair;
 
-/// Gives the turn to one of several pairs at a time. Its holder keeps it until another asks.
+/// Gives turns to pairs, at a time only to those whose requests are about different buffers. A
+/// holder keeps its turn until another pair asks that has a buffer in common with it.
 class Turns {
  public:
   /// @param next before all others that wait
@@ -24,18 +25,23 @@ class Turns {
   void Leave(ConnectionPair& pair);
   /// Some pair may have the turn now that could not before.
   void Reconsider();
-  /// The holder's turn is to end, if it must.
-  void AskHolder();
+  /// Those that wait for a turn about these buffers were held back by it for so long.
+  void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
+  /// The holders' turns are to end, if they must.
+  void AskHolders();
 
-  bool IsHeldBy(const ConnectionPair& pair) const { return holder_ == &pair; }
-  /// Returns true if a pair waits that may have the turn.
-  bool IsWanted() const { return NextPair() != waiting_.end(); }
+  bool IsHeldBy(const ConnectionPair& pair) const;
+  /// Returns true if a pair waits that could have a turn without this one.
+  bool IsWanted(const ConnectionPair& holder) const;
 
  private:
-  std::deque<ConnectionPair*>::const_iterator NextPair() const;
+  using Pairs = std::deque<ConnectionPair*>;
+  /// Returns true if the pair may have a turn, and no holder and none that waits longer meets it.
+  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const;
+  void AskHoldersFor(const ConnectionPair& pair);
 
-  ConnectionPair* holder_ = nullptr;
-  std::deque<ConnectionPair*> waiting_;
+  Pairs holders_;
+  Pairs waiting_;
 };
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
@@ -77,6 +83,9 @@ class ConnectionPair {
   bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
 
+  /// The buffers that its turn, or the one it waits for, is about.
+  const OrderedBuffers& buffers() const { return buffers_; }
+  void AddHold(EventLoop::Clock::duration held) { held_ += held; }
   /// Begins the turn that the pair asked for. Called from within other pairs' calls.
   void OnTurn();
   /// Ends the pair's turn as soon as possible, as another pair asks for it.
@@ -107,6 +116,8 @@ class ConnectionPair {
   Status ReadService();
   Status PassClientFrames();
   Status PassBatch();
+  Status ReadAhead();
+  bool TakeTurn(bool next = false);
   Status PassServiceFrames();
   bool HasWork() const;
   /// Returns true if the turn is to end as soon as the service has confirmed what was passed on.
@@ -132,7 +143,9 @@ class ConnectionPair {
   State state_ = State::kOpen;
   bool client_closed_ = false;   // nothing more arrives; what has arrived may wait for its turn
   bool service_closed_ = false;  // likewise
-  std::optional<PassingFrame> next_;  // of the client's, if it waits until others are scraped
+  std::optional<PassingFrame> next_;  // of the client's
+  bool next_waits_ = false;           // for a turn about other buffers, or for others' scrapes
+  OrderedBuffers buffers_;            // of the turn
   bool wants_scrape_ = false;
   bool turn_is_new_ = false;         // what has arrived may pass before it ends
   bool others_are_scraped_ = false;  // for `next_`
@@ -141,6 +154,9 @@ class ConnectionPair {
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
+  EventLoop::Timer longest_wait_;
+  EventLoop::Clock::time_point served_since_;  // while others wait
+  EventLoop::Clock::duration held_{};          // before its next turn
   EventLoop::Timer resume_;
   EventLoop::Timer close_timeout_;
 };

@@ -111,6 +111,10 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kReadBuffers:
       reads_.insert(request);
+      if (session_ && recording_.buffers.IsRunning(*session_))
+        ordered_reads_.insert(request);
+      else
+        ReadFreely(ReadBuffers());
       break;
     case ipc::MethodName::kFreeBuffers:
       AskProducers();
@@ -246,8 +250,41 @@ bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
   return method == kDisableTracing || method == kFlush || method == kCloneSession;
 }
 
+OrderedBuffers ConsumerTap::BuffersOf(const ipc::Frame* next) const {
+  using enum ipc::MethodName;
+  switch (next == nullptr ? kUnknown : MethodOf(*next)) {
+    case kReadBuffers:
+      return {.all = recording_.flushes.IsCloning() && !clone_, .ids = ReadBuffers()};
+    case kGetTraceStats:
+    case kObserveEvents:
+    case kQueryServiceState:
+    case kQueryCapabilities:
+      return {};
+    default:
+      return {.all = true};
+  }
+}
+
+std::set<BufferId> ConsumerTap::ReadBuffers() const {
+  if (clone_ || !session_) return {};
+  const std::vector<BufferId> buffers = recording_.buffers.BuffersOf(*session_);
+  return {buffers.begin(), buffers.end()};
+}
+
+void ConsumerTap::ReadFreely(std::set<BufferId> buffers) {
+  for (const BufferId buffer : std::exchange(read_freely_, std::move(buffers)))
+    recording_.read_freely.erase(recording_.read_freely.find(buffer));
+  recording_.read_freely.insert(read_freely_.begin(), read_freely_.end());
+}
+
+void ConsumerTap::EndOrder() {
+  if (!ordered_reads_.empty()) ReadFreely(ReadBuffers());
+  ordered_reads_.clear();
+}
+
+/// One clone is made after the other.
 bool ConsumerTap::MayPass() const {
-  return !recording_.flushes.AnyClone() || !clone_requests_.empty();
+  return !recording_.flushes.AnyClone() || !clone_requests_.empty() || HasSession();
 }
 
 /// Logs the file that the service writes the session into, if it does, and watches it.
@@ -292,7 +329,11 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
   }
   if (reads_.contains(request_id)) {
     if (reply.success) LogReadPass(reply.reply);
-    if (!reply.has_more) reads_.erase(request_id);
+    if (!reply.has_more) {
+      reads_.erase(request_id);
+      ordered_reads_.erase(request_id);
+      if (reads_.empty()) ReadFreely({});
+    }
   }
   return {};
 }
@@ -307,6 +348,7 @@ void ConsumerTap::OnEnableTracingReply(Bytes reply) {
     EndSession();
   } else {
     LogChange(SessionChange::kStopped, end.error);
+    recording_.buffers.MarkStopped(*session_);
   }
 }
 
@@ -354,9 +396,21 @@ void ConsumerTap::LogReadPass(Bytes reply) {
   if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
   recording_.log.Append(
       ReadPass{.max_bytes = max_bytes, .reason = ReadReason::kConsumer, .session = session_});
+  if (!session_) return;
+  for (const BufferId buffer : recording_.buffers.BuffersOf(*session_)) {
+    if (!recording_.unconfirmed.contains(buffer) || !unordered_.emplace(*session_, buffer).second)
+      continue;
+    recording_.log.MarkInexact(
+        {.reason = InexactReason::kOrder,
+         .session = session_,
+         .detail = fmt::format("chunks were committed to buffer {} while it was read: they may "
+                               "have been handled before or after a read pass",
+                               Raw(buffer))});
+  }
 }
 
 void ConsumerTap::EndSession() {
+  ReadFreely({});
   if (session_) {
     recording_.files.Drop(*session_);
     recording_.buffers.End(*session_);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/record/tap.h"
@@ -37,7 +38,10 @@ class ConsumerTap : public Tap {
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
   bool CausesScrapes(const ipc::Frame& frame) const override;
+  OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool MayPass() const override;
+  bool IsBeingServed() const override { return !ordered_reads_.empty(); }
+  bool ReadsFreely() const override { return !read_freely_.empty(); }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
   std::string Describe() const override;
 
@@ -49,7 +53,7 @@ class ConsumerTap : public Tap {
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   std::string ConfirmingArgs() const override;
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
-  bool IsBeingServed() const override { return !reads_.empty(); }
+  void EndOrder() override;
 
   void EndIdentity();
   /// The service is to list its sessions, and its producers: some may not be connected here.
@@ -61,12 +65,19 @@ class ConsumerTap : public Tap {
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
   Status OnAttachReply(bool success, Bytes reply);
   void LogReadPass(Bytes reply);
+  /// The buffers that a ReadBuffers request reads, if producers may commit to them.
+  std::set<BufferId> ReadBuffers() const;
+  /// While these are read, producers may commit to them. Replaces those of the last call.
+  void ReadFreely(std::set<BufferId> buffers);
   void LogChange(SessionChange change, std::string detail = {});
   void EndSession();
 
   const PeerIdentity peer_;
   std::optional<SessionBuffers::SessionId> session_;
-  std::set<uint64_t> reads_;  // requests whose replies are passes
+  std::set<uint64_t> reads_;          // requests whose replies are passes
+  std::set<uint64_t> ordered_reads_;  // those during which no producer commits
+  std::set<BufferId> read_freely_;    // by the others
+  std::set<std::pair<SessionBuffers::SessionId, BufferId>> unordered_;  // marked
   PassReader pass_;
   std::optional<uint64_t> enable_request_;
   std::optional<uint64_t> observe_request_;

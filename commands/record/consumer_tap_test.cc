@@ -307,6 +307,50 @@ TEST_F(ConsumerTapTest, CloneSession_ReadsOfTheCloneAreNotTheSessions) {
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());
 }
 
+/// A commit of a chunk to the producer's only buffer, and the reply to another request after it.
+bool CommitAndSync(FakeProducer& producer, uint32_t number) {
+  producer.Write({.page = number, .writer = WriterId{1}, .id = ChunkId{number}, .payload = "a"});
+  std::string request;
+  FakeProducer::AddChunk(request, number, BufferId{1});
+  return producer.Commit(request) && producer.Sync() && producer.Sync();
+}
+
+// A commit waits for a read of the session that it goes to: shortly, however long the read takes.
+TEST_F(ConsumerTapTest, Read_OfARunningSession_HoldsItsProducersShortly) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer());
+  const uint64_t read = Call("ReadBuffers");
+  ASSERT_TRUE(CommitAndSync(*producer_, 0));
+  ASSERT_TRUE(CommitAndSync(*producer_, 1));
+  EXPECT_THAT(log_.All<ReadPass>(), IsEmpty());
+  EXPECT_EQ(log_.All<Commit>().size(), 2u);
+  Reply(read, true, /*has_more=*/true);
+  ASSERT_TRUE(CommitAndSync(*producer_, 2));
+  Reply(read);
+  EXPECT_EQ(log_.All<ReadPass>().size(), 2u);
+  EXPECT_THAT(log_.All<Inexact>(), IsEmpty());  // the service confirmed each before the next pass
+}
+
+// What the producer loses then is lost because of the recorder.
+TEST_F(ConsumerTapTest, Read_ThatHoldsAProducerWhoseMemoryIsFull_IsMarked) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer());
+  const uint64_t read = Call("ReadBuffers");
+  const size_t pages = producer_->memory().size() / TestMemory::kPage;
+  std::string request;
+  for (uint32_t page = 0; page < pages; ++page) {
+    producer_->Write({.page = page, .writer = WriterId{1}, .id = ChunkId{page}, .payload = "a"});
+    FakeProducer::AddChunk(request, page, BufferId{1});
+  }
+  ASSERT_TRUE(producer_->Commit(request) && producer_->Sync());
+  const auto marks = log_.All<Inexact>();
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].reason, InexactReason::kHeld);
+  EXPECT_EQ(marks[0].producer, ProducerId{1});
+  EXPECT_GE(marks[0].held_ns.value(), 1'000'000u);
+  Reply(read);
+}
+
 // How a clone was read decides where its passes end, and so its loss bits.
 TEST_F(ConsumerTapTest, ReadsOfAClone_AreItsPasses) {
   EnableTracing();

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kSameRead{80};
 /// A read by the clock begins at a multiple of its period, or somewhat later. What is under way
 /// shortly before should be confirmed by then.
 constexpr std::chrono::milliseconds kBeforeDue{1};
-constexpr std::chrono::milliseconds kAfterDue{10};
+constexpr std::chrono::milliseconds kAfterDue{4};
 
 }  // namespace
 

@@ -133,14 +133,14 @@ TEST_F(FileWatchTest, ReadByTheClock_IsWaitedFor) {
   watch_.Start(7, {.path = path_, .period = period}, begin + milliseconds(10));
   EXPECT_FALSE(watch_.IsDue(begin + milliseconds(98)));
   EXPECT_TRUE(watch_.IsDue(begin + milliseconds(99)));
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(105)));
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(104)));
   Grow(path_, 100);
-  watch_.Look(begin + milliseconds(106));
-  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(107)));
+  watch_.Look(begin + milliseconds(105));
+  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(106)));
   // One that is not made, as nothing is to be written, is not waited for any longer.
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(210)));
-  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(211)));
-  watch_.Look(begin + milliseconds(211));
+  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(204)));
+  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(205)));
+  watch_.Look(begin + milliseconds(205));
   EXPECT_TRUE(watch_.IsDue(begin + milliseconds(300)));
 }
 

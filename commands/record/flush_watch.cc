@@ -20,7 +20,6 @@ constexpr uint64_t kLongestWaitMs = 60'000;
 void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
   if (!request.producer) return;
   const bool for_clone = ReasonOf(request.flags) == FlushReason::kTraceClone;
-  if (for_clone && AnyClone()) asked_[*request.producer] = request.flush;
   const Instance* instance = nullptr;  // the first whose session is known
   for (const uint64_t id : request.instances) {
     const Instance* const known = instances_.Find(*request.producer, id);
@@ -57,13 +56,11 @@ void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
     open->second.waits_for.erase(producer);
     open = open->second.waits_for.empty() ? flushes_.erase(open) : std::next(open);
   }
-  if (const auto asked = asked_.find(producer); asked != asked_.end() && asked->second <= flush)
-    asked_.erase(asked);
   for (auto& [number, clone] : clones_) {
     for (Group& group : clone.groups) {
       if (group.cloned || !group.flush || *group.flush > flush) continue;
       group.waits_for.erase(producer);
-      if (group.waits_for.empty()) CloneGroup(number, group);
+      if (group.waits_for.empty()) LogClone(number, group);
     }
   }
 }
@@ -95,9 +92,14 @@ void FlushWatch::TimeOut(const std::function<bool(const Flush&)>& is_late) {
   for (const uint64_t flush : late) log_.Append(FlushTimedOut{flush});
   for (const uint64_t flush : late) {
     flushes_.erase(flush);
-    for (auto& [number, clone] : clones_)
-      for (Group& group : clone.groups)
-        if (group.flush == flush) CloneGroup(number, group);
+    for (auto& clone : clones_) {
+      for (Group& group : clone.second.groups) {
+        if (group.flush != flush || group.cloned) continue;
+        group.timed_out = true;
+        if (group.passed) MarkEstimate(clone);
+        LogClone(clone.first, group);
+      }
+    }
   }
 }
 
@@ -124,32 +126,69 @@ void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   }
   for (Group& group : clone.second.groups) {
     group.waits_for = instances_.WhoFlushes(group.buffers);
-    if (group.waits_for.empty()) CloneGroup(clone.first, group);
+    if (group.waits_for.empty()) LogClone(clone.first, group);
   }
 }
 
-void FlushWatch::CloneGroup(uint64_t clone, Group& group) {
+void FlushWatch::LogClone(uint64_t clone, Group& group) {
   if (std::exchange(group.cloned, true)) return;
   for (const BufferId id : group.buffers)
     if (!buffers_.IsFreed(id))
       log_.Append(BufferCloned{.clone = clone, .buffer = id, .transfer = group.transfer});
 }
 
+void FlushWatch::MarkEstimate(Clones::value_type& clone) {
+  if (std::exchange(clone.second.marked, true)) return;
+  log_.MarkInexact(
+      {.reason = InexactReason::kClone,
+       .session = clone.second.session,
+       .detail = fmt::format("the flush for clone {} was not acknowledged by all, and chunks were "
+                             "committed until it timed out",
+                             clone.first)});
+}
+
 bool FlushWatch::AnyClone() const {
   return std::ranges::any_of(clones_, [](const auto& clone) { return !clone.second.expired; });
+}
+
+bool FlushWatch::IsCloning() const {
+  return std::ranges::any_of(clones_, [](const auto& clone) {
+    return !clone.second.expired && !std::ranges::all_of(clone.second.groups, &Group::taken);
+  });
+}
+
+void FlushWatch::OnPassed(BufferId buffer) {
+  for (auto& clone : clones_) {
+    for (Group& group : clone.second.groups) {
+      if (!group.buffers.contains(buffer)) continue;
+      group.passed = true;
+      if (group.timed_out) MarkEstimate(clone);
+    }
+  }
+}
+
+auto FlushWatch::TakenGroups() const -> std::set<CloneGroup> {
+  std::set<CloneGroup> taken;
+  for (const auto& [number, clone] : clones_)
+    for (const Group& group : clone.groups)
+      if (group.cloned && !group.taken && !group.timed_out) taken.emplace(number, group.transfer);
+  return taken;
+}
+
+void FlushWatch::OnTaken(const std::set<CloneGroup>& groups) {
+  for (const auto& [number, transfer] : groups)
+    if (const auto clone = clones_.find(number); clone != clones_.end())
+      clone->second.groups.at(transfer ? 0 : 1).taken = true;
 }
 
 void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   const auto open = clones_.find(clone);
   if (open == clones_.end()) return;
-  if (reply.success && !asked_.empty() && !open->second.expired) {
-    log_.MarkInexact(
-        {.reason = InexactReason::kClone,
-         .session = open->second.session,
-         .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
-  }
   if (reply.success) {  // what was not cloned until now was cloned without a flush
-    for (Group& group : open->second.groups) CloneGroup(clone, group);
+    for (Group& group : open->second.groups) {
+      if (!group.cloned && group.passed) MarkEstimate(*open);
+      LogClone(clone, group);
+    }
     if (!open->second.session)
       log_.Append(
           Note{"it is not known which session was cloned: the clone's buffers are not logged"});
@@ -157,7 +196,6 @@ void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   reply.clone = clone;
   log_.Append(std::move(reply));
   clones_.erase(open);
-  if (clones_.empty()) asked_.clear();
 }
 
 }  // namespace ringscope

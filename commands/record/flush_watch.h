@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "commands/record/session_buffers.h"
 #include "core/log/op.h"
@@ -52,13 +53,20 @@ class FlushWatch {
   /// The service's reply, all but its number.
   void OnCloneReply(uint64_t clone, CloneEnded reply);
 
-  // Nothing shows whether a commit made during a clone is in the clone. So only the producers that
-  // the service asked to flush may commit meanwhile, until they have acknowledged.
-
   /// Returns true while a clone is being made.
   bool AnyClone() const;
-  /// Returns true if the producer was asked to flush for a clone and has not acknowledged it.
-  bool CloneWaitsFor(ProducerId producer) const { return asked_.contains(producer); }
+  /// Returns true while the instant of some clone is to come: requests must pass one by one. What
+  /// the service has handled before the last acknowledgement is in the clone.
+  bool IsCloning() const;
+  /// A commit to the buffer passes.
+  void OnPassed(BufferId buffer);
+
+  /// A clone's buffers, with transfer_on_clone or without.
+  using CloneGroup = std::pair<uint64_t, bool>;
+  /// Those that the service clones once it has handled what has passed.
+  std::set<CloneGroup> TakenGroups() const;
+  /// The service has cloned these.
+  void OnTaken(const std::set<CloneGroup>& groups);
 
  private:
   struct Flush {
@@ -74,27 +82,31 @@ class FlushWatch {
     std::set<ProducerId> waits_for;
     std::optional<uint64_t> flush;
     bool cloned = false;
+    bool taken = false;      // the service has cloned them for certain
+    bool timed_out = false;  // when it clones them is not known
+    bool passed = false;     // a commit to one of them, since the clone was asked for
   };
   struct Clone {
     std::optional<SessionId> session;
     std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
     Clock::time_point until;  // others wait for it at most so long
     bool expired = false;
+    bool marked = false;
   };
   using Clones = std::map<uint64_t, Clone>;
 
   void AddToClones(const FlushRequested& request, const Instance& instance);
   void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
-  void CloneGroup(uint64_t clone, Group& group);
+  void LogClone(uint64_t clone, Group& group);
+  void MarkEstimate(Clones::value_type& clone);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;
   const Instances& instances_;
-  std::map<uint64_t, Flush> flushes_;     // under way, by id
-  std::map<SessionId, uint64_t> calls_;   // timeouts, ms, of the consumers' calls under way
-  Clones clones_;                         // under way, by number
-  std::map<ProducerId, uint64_t> asked_;  // to the last flush for a clone
+  std::map<uint64_t, Flush> flushes_;    // under way, by id
+  std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way
+  Clones clones_;                        // under way, by number
   uint64_t last_clone_ = 0;
 };
 

@@ -135,24 +135,40 @@ TEST_F(FlushWatchTest, Reply_ClonesWhatWasNotFlushed) {
   EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
 }
 
-// While a clone is made only those may commit who are asked to flush for it.
-TEST_F(FlushWatchTest, Open_UntilItsReply) {
-  EXPECT_FALSE(watch_.AnyClone());
+// What was handled before the last acknowledgement is in the clone, what comes later is not.
+TEST_F(FlushWatchTest, Cloning_UntilTheServiceHasHandledTheLastAcknowledgement) {
+  EXPECT_FALSE(watch_.IsCloning());
   const uint64_t clone = Request({.session_id = kServiceSession});
-  EXPECT_TRUE(watch_.AnyClone());
-  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
   Flush(5, kApp);
   Flush(6, kProbes);
-  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
+  watch_.OnPassed(BufferId{1});
   watch_.OnAcknowledged(kApp, 4);
-  EXPECT_TRUE(watch_.CloneWaitsFor(kApp));
+  EXPECT_THAT(watch_.TakenGroups(), IsEmpty());
   watch_.OnAcknowledged(kApp, 5);
-  EXPECT_FALSE(watch_.CloneWaitsFor(kApp));
-  EXPECT_TRUE(watch_.CloneWaitsFor(kProbes));
+  watch_.OnTaken(watch_.TakenGroups());
+  EXPECT_TRUE(watch_.IsCloning());
+  watch_.OnPassed(BufferId{1});
+  watch_.OnPassed(BufferId{2});
+  watch_.OnAcknowledged(kProbes, 6);
+  EXPECT_TRUE(watch_.IsCloning());
+  watch_.OnTaken(watch_.TakenGroups());
+  EXPECT_FALSE(watch_.IsCloning());
   EXPECT_TRUE(watch_.AnyClone());
   watch_.OnCloneReply(clone, {.success = true});
   EXPECT_FALSE(watch_.AnyClone());
-  EXPECT_THAT(Log(), ::testing::Contains(HasSubstr("a producer has not acknowledged")));
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1", "copy 2", "done"));
+}
+
+// A producer does not acknowledge, and others commit meanwhile.
+TEST_F(FlushWatchTest, TimeoutOfAClonesFlush_IsMarkedIfChunksWereCommitted) {
+  Request({.session_id = kServiceSession});
+  Flush(5, kApp);
+  Flush(6, kProbes);
+  Log();
+  watch_.OnPassed(BufferId{1});
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 5", "late 6", HasSubstr("chunks were committed until"),
+                                 "take 1", "copy 2"));
 }
 
 TEST_F(FlushWatchTest, WithoutAReply_OthersWaitForTheFlushTimeoutOnly) {

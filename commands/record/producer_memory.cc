@@ -40,11 +40,8 @@ tl::unexpected<Error> Malformed() {
   return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
 }
 
-bool IsWellFormed(Bytes message) {
-  wire::FieldReader reader(message);
-  while (reader.Next()) continue;
-  return reader.ok();
-}
+/// Buffer ids are cut to 16 bits.
+BufferId BufferOf(uint64_t value) { return BufferId{static_cast<uint16_t>(value)}; }
 
 /// Bytes of a length-delimited field that holds so many.
 size_t FieldBytes(uint32_t number, size_t content) {
@@ -107,6 +104,13 @@ bool ProducerMemory::WasCommitted(const Slot& slot, const ChunkHeader& header) {
          slot.committed->writer == header.writer && slot.committed_life == lives_[header.writer];
 }
 
+bool ProducerMemory::IsFull() const {
+  smb::MemoryPicture picture(PagesToLookAt(*this));
+  if (picture.pages().empty() || !Look(picture)) return false;
+  const smb::ChunkCounts counts = picture.Count();
+  return counts.free == 0 && counts.used() > 0;
+}
+
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
   const size_t before = out.size();
   if (!pages_.AppendComplete(place, out)) return false;
@@ -147,6 +151,7 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   flush_.reset();
   from_memory_ = false;
   chunks_ = chunk_bytes_ = 0;
+  targets_.clear();
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
     if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
@@ -154,8 +159,13 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
     } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
       flush_ = field->value;
     } else {
-      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch) && !IsWellFormed(field->bytes))
-        return Malformed();
+      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch)) {
+        wire::FieldReader patch(field->bytes);
+        while (const auto part = patch.Next())
+          if (part->IsVarint(proto::ChunkToPatch::kTargetBuffer))
+            targets_.insert(BufferOf(part->value));
+        if (!patch.ok()) return Malformed();
+      }
       for_log_ += wire::AsText(field->whole);
     }
   }
@@ -170,6 +180,7 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
   while (const auto part = reader.Next()) {
     if (part->IsVarint(proto::ChunksToMove::kPage)) place.page = part->value;
     if (part->IsVarint(proto::ChunksToMove::kChunk)) place.chunk = part->value;
+    if (part->IsVarint(proto::ChunksToMove::kTargetBuffer)) targets_.insert(BufferOf(part->value));
     if (!part->IsBytes(proto::ChunksToMove::kData)) continue;
     data = part->bytes.size();
     // Some of these sizes would abort the service: none is passed on.

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -63,6 +64,8 @@ class ProducerMemory {
   uint64_t page_count() const { return pages_.count(); }
   /// See smb::Pages::Look.
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
+  /// Returns true if no chunk is free.
+  bool IsFull() const;
 
   /// Bytes of a complete chunk, header and payload; 0: there is none.
   size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
@@ -118,6 +121,8 @@ class CommitReader {
   /// Chunks with data, and their bytes.
   uint64_t chunks() const { return chunks_; }
   uint64_t chunk_bytes() const { return chunk_bytes_; }
+  /// The buffers that its chunks and patches are for.
+  const std::set<BufferId>& targets() const { return targets_; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
@@ -129,6 +134,7 @@ class CommitReader {
   bool from_memory_ = false;
   uint64_t chunks_ = 0;
   uint64_t chunk_bytes_ = 0;
+  std::set<BufferId> targets_;
 };
 
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only

@@ -14,6 +14,9 @@ constexpr size_t kBytesPerKb = 1024;
 /// ipc::kMaxFrameBytes.
 constexpr size_t kMaxScrapedBytes = 96 * 1024;
 
+/// A producer can be held back for less as well by a service that is busy.
+constexpr std::chrono::milliseconds kMarkedHold{1};
+
 template <typename Message>
 Result<Message> Decode(Bytes bytes) {
   Message message;
@@ -161,6 +164,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
                              FrameSocket& service) {
   LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  NoteTargets(commit_.targets());
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
   if (!commit_.for_log().empty()) {
@@ -185,7 +189,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   service.Queue(std::move(frame));
   recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
   // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.flushes.AnyClone()) SetMustConfirm();
+  if (recording_.flushes.IsCloning()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
   SetCausesRead();
   return {};
@@ -209,6 +213,7 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     CommitRequestBuilder builder(request);
     do {
       const ScrapedChunk& chunk = chunks[next++];
+      NoteTargets({chunk.target});
       builder.AddChunk({.page = chunk.found.place.page,
                         .index = chunk.found.place.chunk,
                         .target_buffer = Raw(chunk.target),
@@ -222,6 +227,33 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     commits.push_back(std::move(request));
   }
   return commits;
+}
+
+void ProducerTap::NoteTargets(const std::set<BufferId>& targets) {
+  for (const BufferId target : targets) {
+    recording_.flushes.OnPassed(target);
+    if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
+  }
+}
+
+void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
+  if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
+  const auto ns = static_cast<uint64_t>(held.count());
+  recording_.log.MarkInexact({.reason = InexactReason::kHeld,
+                              .producer = producer_,
+                              .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
+                              .held_ns = ns});
+}
+
+bool ProducerTap::ConfirmsSoon() const {
+  return std::ranges::any_of(unconfirmed_,
+                             [this](BufferId id) { return recording_.read_freely.contains(id); });
+}
+
+void ProducerTap::OnAllHandled() {
+  if (ConfirmsSoon()) recording_.read_consumers();  // what the service sent before it confirmed
+  for (const BufferId target : std::exchange(unconfirmed_, {}))
+    recording_.unconfirmed.erase(recording_.unconfirmed.find(target));
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
@@ -249,10 +281,12 @@ void ProducerTap::Scrape(FrameSocket& service) {
   Send(commits, service);
 }
 
-bool ProducerTap::MayPass() const {
-  if (recording_.files.any() && recording_.files.IsDue()) return false;
-  return !recording_.flushes.AnyClone() || recording_.flushes.CloneWaitsFor(producer_);
+OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame*) const {
+  return {.all = !connected_ || recording_.files.any() || recording_.flushes.IsCloning(),
+          .ids = targets_};
 }
+
+bool ProducerTap::MayPass() const { return !recording_.files.any() || !recording_.files.IsDue(); }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
   if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
@@ -327,6 +361,8 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
   if (recording_.instances.Find(producer_, instance.instance) != nullptr)
     return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
+  std::erase_if(targets_, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
+  targets_.insert(target);
   const auto session =
       recording_.buffers.OnTarget({.data_source = instance.config.name,
                                    .buffer = target,

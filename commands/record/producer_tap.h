@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class ProducerTap : public Tap {
   void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
+  void OnHeld(std::chrono::nanoseconds held) override;
+  bool ConfirmsSoon() const override;
+  OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool MayPass() const override;
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
   std::string Describe() const override;
@@ -38,6 +42,7 @@ class ProducerTap : public Tap {
   Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
+  void OnAllHandled() override;
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
@@ -48,6 +53,8 @@ class ProducerTap : public Tap {
   void OnFlush(const ipc::FlushCommand& flush);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
+  /// A commit to these buffers is about to be sent.
+  void NoteTargets(const std::set<BufferId>& targets);
   void LookIfDue() {
     if (watch_) watch_->LookIfDue();
   }
@@ -69,6 +76,8 @@ class ProducerTap : public Tap {
   std::optional<MemoryWatch> watch_;  // of memory_
   std::map<WriterId, BufferId> writers_;
   std::map<std::string, bool> no_flush_;  // by data source
+  std::set<BufferId> targets_;            // of its data sources
+  std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
 };
 

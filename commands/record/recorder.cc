@@ -48,7 +48,12 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       warn_(std::move(warn)),
       recording_(loop, log, warn_) {
   recording_.looks = options_.looks;
+  recording_.longest_wait = options_.longest_wait;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
+  recording_.read_consumers = [this] {
+    for (const auto& [id, pair] : pairs_)
+      if (pair->tap().ReadsFreely()) pair->ReadServiceNow();
+  };
   recording_.on_file = [this] { OnFileTimer(); };
   recording_.on_released = [this] { OnReleased(); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
@@ -158,8 +163,14 @@ void Recorder::OnFileTimer() {
   FileWatch& files = recording_.files;
   files.Look();
   const bool was_due = std::exchange(file_is_due_, files.IsDue());
-  if (was_due && !file_is_due_) OnReleased();
-  if (!was_due && file_is_due_) turns_.AskHolder();  // what it has sent is to be confirmed by then
+  if (was_due && !file_is_due_) {
+    turns_.NoteHold({.all = true}, EventLoop::Clock::now() - due_since_);
+    OnReleased();
+  }
+  if (!was_due && file_is_due_) {
+    due_since_ = EventLoop::Clock::now();
+    turns_.AskHolders();  // what they have sent is to be confirmed by then
+  }
   if (!files.any()) return;
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
   if (!file_is_due_) next = std::min(next, files.next_wait().value_or(next));
@@ -223,6 +234,7 @@ void Recorder::EndOfService() {
   for (const auto& [id, pair] : pairs_) pair->ReadServiceNow();
   for (const auto& [id, pair] : pairs_)
     if (pair->IsOpen()) return;  // it has only stopped to accept clients
+  if (std::exchange(ended_, true)) return;
   unhandled_.clear();
   recording_.buffers.EndAll();
   recording_.flushes.Clear();
@@ -249,6 +261,7 @@ void Recorder::Probe() {
 }
 
 void Recorder::BeginOfService() {
+  if (!std::exchange(ended_, false)) return;
   recording_.log.Append(ServiceChanged{.running = true});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
 }

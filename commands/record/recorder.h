@@ -22,8 +22,10 @@ struct PortSockets {
 struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
-  mode_t mode = 0600;                 // of the sockets that are made
-  bool looks = false;                 // at producers' shared memory
+  mode_t mode = 0600;  // of the sockets that are made
+  bool looks = false;  // at producers' shared memory
+  /// Time that a producer waits while a session that it writes to is read.
+  std::chrono::milliseconds longest_wait{4};
   std::vector<BufferSetUp> buffers;   // known from the options
   std::optional<SessionPlan> config;  // that sessions are started with
 };
@@ -102,11 +104,13 @@ class Recorder {
   EventLoop::Timer timer_;
   EventLoop::Timer file_timer_;
   bool file_is_due_ = false;
+  EventLoop::Clock::time_point due_since_;
   EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on
   std::optional<int32_t> service_;  // its process
   bool away_ = false;
+  bool ended_ = false;  // the service, and no other has begun
   bool stopping_ = false;
 };
 

@@ -83,7 +83,8 @@ std::string FilesText(const RecordSummary& summary) {
 /// Reports if producers connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
   for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
-    if (verdict.reason == InexactReason::kProducers) return "some take part: see below";
+    if (verdict.reason == InexactReason::kProducers && verdict.times > 0)
+      return "some take part: see below";
   if (summary.counts.checks == 0) return "not known: the service was not asked";
   return fmt::format(
       "none take part, as the service reported {}",

@@ -64,6 +64,12 @@ class SessionBuffers {
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
   void MarkStarted(SessionId id);
+  /// The session is over: only what is late is still committed.
+  void MarkStopped(SessionId id) {
+    if (const auto session = sessions_.find(id); session != sessions_.end())
+      session->second.stopped = true;
+  }
+  bool IsRunning(SessionId id) const { return Find(id) != nullptr && !Find(id)->stopped; }
 
   /// Facts that a producer's copy of a data source's config shows.
   struct Target {
@@ -99,6 +105,7 @@ class SessionBuffers {
     std::map<uint32_t, BufferId> ids;  // by index in the plan
     uint64_t service_id = 0;           // 0: not known yet
     bool started = false;
+    bool stopped = false;
   };
   using Sessions = std::map<SessionId, Session>;
   const Session* Find(SessionId id) const;

@@ -59,20 +59,26 @@ void Tap::FinishRound() {
   confirmed_ = true;
   if (--rounds_ > 0) return;
   unconfirmed_ = must_confirm_ = false;
-  if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
+  OnAllHandled();
+  recording_.flushes.OnTaken(std::exchange(taken_, {}));
+  if (alone_ && recording_.files.any()) recording_.files.OnConfirmed(reads_);
 }
 
-bool Tap::AskConfirmation(FrameSocket& service) {
+bool Tap::AskConfirmation(FrameSocket& service, bool alone) {
   const std::optional<ipc::MethodName> method = ConfirmingMethod();
   if (!method) {
     recording_.log.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
     unconfirmed_ = must_confirm_ = false;
+    OnAllHandled();
     return false;
   }
   // What the service does in a task of its own, after a request, is done when it handles the second
   // request after it.
-  if (rounds_ == 0)
-    rounds_ = recording_.flushes.AnyClone() || recording_.files.cause_is_under_way() ? 2 : 1;
+  if (rounds_ == 0) {
+    rounds_ = recording_.flushes.IsCloning() || recording_.files.cause_is_under_way() ? 2 : 1;
+    if (alone) taken_ = recording_.flushes.TakenGroups();
+  }
+  alone_ = alone;
   reads_ = recording_.files.reads();
   const std::string args = ConfirmingArgs();
   confirmation_ = Invoke(*method, wire::AsBytes(args), /*drop_reply=*/false, service);

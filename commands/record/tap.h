@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_TAP_H_
 #define RINGSCOPE_COMMANDS_RECORD_TAP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +29,22 @@ struct RecordCounts {
   uint64_t checks = 0;  // times that the service has listed the producers which take part
 };
 
+/// Buffers whose requests and reads are to be in the service's order.
+struct OrderedBuffers {
+  bool all = false;
+  std::set<BufferId> ids = {};
+
+  bool any() const { return all || !ids.empty(); }
+  /// Returns true if some buffer is in both.
+  bool Meets(const OrderedBuffers& other) const {
+    if (all || other.all) return any() && other.any();
+    return std::ranges::any_of(ids, [&](BufferId id) { return other.ids.contains(id); });
+  }
+  bool Covers(const OrderedBuffers& other) const {
+    return all || (!other.all && std::ranges::includes(ids, other.ids));
+  }
+};
+
 /// State that the taps of one recording share. All of it belongs to the loop's thread.
 struct Recording {
   Recording(EventLoop& its_loop, RecordSink& sink, Warn warn)
@@ -39,15 +57,24 @@ struct Recording {
   FlushWatch flushes{log, buffers, instances};
   FileWatch files{log};
   RecordCounts counts = {};
+  /// Time that a client keeps its turn while it is being served and another wants it.
+  EventLoop::Clock::duration longest_wait{};
   bool looks = false;                       // at producers' shared memory
   EventLoop::Clock::time_point looks_from;  // the next look at any memory, at the earliest
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
+  /// Takes what the service has sent so far to the consumers that it serves without a turn.
+  std::function<void()> read_consumers = [] {};
   /// A session is written into a file that is watched.
   std::function<void()> on_file = [] {};
   /// Called after MayPass or HoldsServiceFrames of any tap may have changed.
   std::function<void()> on_released = [] {};
+  /// Buffers that a client has committed to, each once for each client, until the service has
+  /// confirmed it.
+  std::multiset<BufferId> unconfirmed = {};
+  /// Buffers that are read while producers commit to them.
+  std::multiset<BufferId> read_freely = {};
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
@@ -69,6 +96,8 @@ class Tap {
   /// The connection ends: called once, before the service is notified.
   /// @param service nullptr: it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
+  /// What passes next was held back for so long because of other clients.
+  virtual void OnHeld(std::chrono::nanoseconds) {}
   /// Returns true if the service scrapes this client's memory without a frame that shows it.
   virtual bool WantsScrape() const { return false; }
   /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.
@@ -76,7 +105,10 @@ class Tap {
   /// Returns true if this frame makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
-  /// Returns true if frames of the client may pass now: not while a clone waits for others.
+  /// The buffers that the client's next request is about. @param next nullptr: what it sends last,
+  /// or what the recorder sends for it
+  virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
+  /// Returns true if frames of the client may pass now.
   virtual bool MayPass() const = 0;
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
@@ -85,9 +117,22 @@ class Tap {
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
-  bool AskConfirmation(FrameSocket& service);
+  /// @param alone nothing else has passed since the last one
+  bool AskConfirmation(FrameSocket& service, bool alone);
   /// Returns true, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
   bool TakeConfirmed() { return std::exchange(confirmed_, false); }
+
+  /// Returns true while replies are missing to requests that change the buffers.
+  virtual bool IsBeingServed() const { return false; }
+  /// What is being served no longer keeps others waiting.
+  void StopWaiting() {
+    EndOrder();
+    FinishRound();
+  }
+  /// Returns true while the service reads buffers for the client, and producers commit to them.
+  virtual bool ReadsFreely() const { return false; }
+  /// Returns true if what was passed on is to be confirmed as soon as possible.
+  virtual bool ConfirmsSoon() const { return false; }
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
@@ -107,8 +152,9 @@ class Tap {
   virtual std::string ConfirmingArgs() const { return {}; }
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
-  /// Returns true while replies are missing to requests that change the buffers.
-  virtual bool IsBeingServed() const { return false; }
+  virtual void EndOrder() {}
+  /// The service has handled all that has passed.
+  virtual void OnAllHandled() {}
 
   const ipc::MethodTable& methods() const { return methods_; }
   /// The method that a frame invokes; kUnknown also if it is no request.
@@ -144,6 +190,8 @@ class Tap {
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
+  bool alone_ = false;
+  std::set<FlushWatch::CloneGroup> taken_;  // once all rounds are done
   bool answered_ = false;
   bool unconfirmed_ = false;
   bool must_confirm_ = false;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 
+#include "commands/record/consumer_tap.h"
 #include "commands/record/producer_tap.h"
 #include "commands/testing/ipc_script.h"
 
@@ -12,11 +14,28 @@ namespace {
 
 using ipc::MethodName;
 
-/// A producer's tap; the test plays the producer and the service.
+class MarkCountingLog : public testing::CheckedLog {
+ public:
+  void Append(OpBody body) override {
+    marks_ += std::holds_alternative<Inexact>(body) ? 1 : 0;
+    CheckedLog::Append(std::move(body));
+  }
+  size_t marks() const { return marks_; }
+
+ private:
+  size_t marks_ = 0;
+};
+
+/// A tap; the test plays its client and the service.
 class TapTest : public ::testing::Test {
  protected:
   TapTest() {
-    const testing::Binding binding = testing::BindingOf(ipc::kProducerPort);
+    Bind(std::make_unique<ProducerTap>(recording_, PeerIdentity{1, 2}), ipc::kProducerPort);
+  }
+  void Bind(std::unique_ptr<Tap> tap, std::string_view port) {
+    tap_ = std::move(tap);
+    methods_ = {};
+    const testing::Binding binding = testing::BindingOf(port);
     FromClient(binding.request);
     FromService(binding.reply);
     methods_.Learn(
@@ -24,17 +43,17 @@ class TapTest : public ::testing::Test {
   }
 
   void FromClient(const std::string& bytes) {
-    EXPECT_TRUE(tap_.FromClient({*ipc::ParseFrame(wire::AsBytes(bytes)), {}}, service_));
+    EXPECT_TRUE(tap_->FromClient({*ipc::ParseFrame(wire::AsBytes(bytes)), {}}, service_));
   }
   void FromService(const std::string& bytes) {
-    EXPECT_TRUE(tap_.FromService({*ipc::ParseFrame(wire::AsBytes(bytes)), {}}, client_));
+    EXPECT_TRUE(tap_->FromService({*ipc::ParseFrame(wire::AsBytes(bytes)), {}}, client_));
   }
-  void Call(MethodName method, uint64_t id, bool drop_reply) {
+  void Call(MethodName method, uint64_t id, bool drop_reply, const std::string& args = {}) {
     std::string frame;
     ipc::AppendInvoke(frame, id,
                       {.service = methods_.service(),
                        .method = *methods_.IdOf(method),
-                       .args = {},
+                       .args = wire::AsBytes(args),
                        .drop_reply = drop_reply});
     FromClient(frame);
   }
@@ -45,10 +64,15 @@ class TapTest : public ::testing::Test {
     ipc::AppendInvokeReply(frame, id, {.success = true, .has_more = false, .reply = {}});
     FromService(frame);
   }
+  MarkCountingLog log_;
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
+  std::unique_ptr<Tap> tap_;
+
   /// Asks for a confirmation. @return the id of the request that was sent for it, if one was
   std::optional<uint64_t> Ask() {
     Forwarded();
-    EXPECT_TRUE(tap_.AskConfirmation(service_));
+    EXPECT_TRUE(tap_->AskConfirmation(service_, true));
     const std::string sent = Forwarded();
     if (sent.empty()) return std::nullopt;
     return ipc::ParseFrame(wire::AsBytes(sent))->request_id;
@@ -63,37 +87,64 @@ class TapTest : public ::testing::Test {
     return std::string(wire::AsText(Bytes(space).first(received.bytes)));
   }
 
-  testing::CheckedLog log_;
-  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
-  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
   std::pair<UniqueFd, UniqueFd> client_ends_ = testing::MakeSocketPair();
   std::pair<UniqueFd, UniqueFd> service_ends_ = testing::MakeSocketPair();
   FrameSocket client_{std::move(client_ends_.first)};
   FrameSocket service_{std::move(service_ends_.first)};
   ipc::MethodTable methods_;
-
- protected:
-  ProducerTap tap_{recording_, PeerIdentity{1, 2}};
 };
 
 TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
-  EXPECT_FALSE(tap_.NeedsConfirmation());
+  EXPECT_FALSE(tap_->NeedsConfirmation());
   Commit(2);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
+  EXPECT_TRUE(tap_->NeedsConfirmation());
   const std::optional<uint64_t> asked = Ask();
   ASSERT_TRUE(asked);
-  EXPECT_FALSE(tap_.TakeConfirmed());
+  EXPECT_FALSE(tap_->TakeConfirmed());
   Reply(*asked);
-  EXPECT_TRUE(tap_.TakeConfirmed());
-  EXPECT_FALSE(tap_.NeedsConfirmation());
+  EXPECT_TRUE(tap_->TakeConfirmed());
+  EXPECT_FALSE(tap_->NeedsConfirmation());
+}
+
+// It may have been handled before the pass or after it.
+TEST_F(TapTest, PassOfABuffer_MarksCommitsThatAreNotConfirmed) {
+  Bind(std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2}), ipc::kConsumerPort);
+  Call(MethodName::kEnableTracing, 2, false, testing::EnableTracingArgs(FillPolicy::kDiscard));
+  recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
+  Call(MethodName::kReadBuffers, 3, false);
+  Reply(3);
+  EXPECT_EQ(log_.marks(), 0u);
+  recording_.unconfirmed.insert(BufferId{1});
+  for (uint64_t id = 4; id < 6; ++id) {
+    Call(MethodName::kReadBuffers, id, false);
+    Reply(id);
+  }
+  EXPECT_EQ(log_.marks(), 1u);
+}
+
+// What is read after the session has stopped holds no producer, and what is late is confirmed soon.
+TEST_F(TapTest, ReadOfAStoppedSession_IsNotWaitedFor) {
+  Bind(std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2}), ipc::kConsumerPort);
+  Call(MethodName::kEnableTracing, 2, false, testing::EnableTracingArgs(FillPolicy::kDiscard));
+  recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
+  Call(MethodName::kReadBuffers, 3, false);
+  EXPECT_TRUE(tap_->IsBeingServed());
+  EXPECT_FALSE(tap_->ReadsFreely());
+  Reply(3);
+  Reply(2);
+  Call(MethodName::kReadBuffers, 4, false);
+  EXPECT_FALSE(tap_->IsBeingServed());
+  EXPECT_TRUE(tap_->ReadsFreely());
+  Reply(4);
+  EXPECT_FALSE(tap_->ReadsFreely());
 }
 
 TEST_F(TapTest, ClientsSync_ConfirmsNothing) {
   Commit(2);
   Sync(3);
   Reply(3);
-  EXPECT_TRUE(tap_.NeedsConfirmation());
-  EXPECT_FALSE(tap_.TakeConfirmed());
+  EXPECT_TRUE(tap_->NeedsConfirmation());
+  EXPECT_FALSE(tap_->TakeConfirmed());
 }
 
 }  // namespace

@@ -112,6 +112,11 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     if (files.trace) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a trace"));
     RS_ASSIGN_OR_RETURN(const SessionReplay replay, ReplayInto(files, args, sessions, context));
     const auto& [outcome, found, accounts] = replay;
+    if (files.trace) RS_RETURN_IF_ERROR(ExpectOneTracingSession(sessions));
+    if (files.trace && outcome.reads.mode == ReadsMode::kEnd && outcome.reads.assumed)
+      context.console.Say(
+          "the log has no read of this session, so one at its end is assumed: the trace has what "
+          "that would have returned");
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;

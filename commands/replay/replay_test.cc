@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +128,109 @@ TEST(Replay, BuffersThatTheLogLacks_AreOfTheConfigOrOfASize) {
   EXPECT_EQ(buffer["packets"]["read"], 4);
   // Also a log that knows its buffers is replayed as the config has them.
   EXPECT_THAT(RunReplay({"-", "--config", config}).out, HasSubstr("8 KiB"));
+}
+
+/// Two tracing sessions at once, and one of the service that was started after them: it numbers
+/// its buffers from 1 again. Session N has N chunks of two packets.
+std::string SeveralSessions() {
+  std::string log;
+  const auto add = [&](const std::string& record) { log += "{\"op\":" + record + "}\n"; };
+  const auto set_up = [&](int session, int buffer) {
+    add(fmt::format(R"("session_start","session":{})", session));
+    add(fmt::format(R"("buffer","id":{},"size":4096,"policy":"ring_buffer","session":{})", buffer,
+                    session));
+  };
+  const auto commit = [&](int buffer, int chunk) {
+    add(fmt::format(R"("commit","producer":1,"writer":{0},"chunk":{1},"buffer":{0},"fragments":2,)"
+                    R"("payload":"02080102100a")",
+                    buffer, chunk));
+  };
+  set_up(1, 1);
+  set_up(2, 2);
+  commit(2, 0);
+  commit(1, 0);
+  commit(2, 1);
+  for (const int session : {1, 2}) {
+    add(fmt::format(R"("read","buffer":"all","reason":"consumer","session":{})", session));
+    add(fmt::format(R"("buffer_freed","id":{})", session));
+    add(fmt::format(R"("session_end","session":{})", session));
+  }
+  add(R"("service","running":false)");
+  add(R"("service","running":true)");
+  set_up(3, 1);
+  for (int chunk = 0; chunk < 3; ++chunk) commit(1, chunk);
+  add(R"("read","buffer":"all","reason":"consumer","session":3)");
+  return log;
+}
+
+TEST(Replay, Session_IsOneOfTheTracingSessions) {
+  for (const int session : {1, 2, 3}) {
+    const Ran ran = RunReplay({"-", "--session", std::to_string(session), "--format", "json"},
+                              SeveralSessions());
+    const json sessions = json::parse(ran.out)["sessions"];
+    ASSERT_EQ(sessions.size(), 1u);
+    EXPECT_EQ(sessions[0]["session"], session);
+    ASSERT_EQ(sessions[0]["buffers"].size(), 1u);
+    EXPECT_EQ(sessions[0]["buffers"][0]["buffer"], session == 2 ? 2 : 1);
+    EXPECT_EQ(sessions[0]["buffers"][0]["packets"]["written"], 2 * session);
+    EXPECT_EQ(sessions[0]["buffers"][0]["packets"]["read"], 2 * session);
+    EXPECT_EQ(ran.err, "");
+  }
+  EXPECT_THAT(RunReplay({"-", "--session", "4"}, SeveralSessions()).error,
+              HasSubstr("no session 4: the input has 3 sessions"));
+}
+
+// Buffer 1 of the first service, and that of the second.
+TEST(Replay, BuffersOfARestartedService_AreOthers) {
+  const Ran ran = RunReplay({"-", "--format", "json"}, SeveralSessions());
+  const json sessions = json::parse(ran.out)["sessions"];
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0]["session"], 1);
+  ASSERT_EQ(sessions[0]["buffers"].size(), 2u);
+  EXPECT_EQ(sessions[0]["buffers"][0]["packets"]["written"], 2);
+  EXPECT_EQ(sessions[0]["buffers"][1]["packets"]["written"], 4);
+  EXPECT_EQ(sessions[1]["session"], 3);
+  ASSERT_EQ(sessions[1]["buffers"].size(), 1u);
+  EXPECT_EQ(sessions[1]["buffers"][0]["packets"]["written"], 6);
+}
+
+TEST(Replay, Trace_IsOfOneTracingSession) {
+  const Ran all = RunReplay({"-", "-o", "-"}, SeveralSessions());
+  EXPECT_THAT(all.error, HasSubstr("the log has 2 tracing sessions, and a trace is of one"));
+  const Ran one = RunReplay({"-", "-o", "-", "--session", "2"}, SeveralSessions());
+  EXPECT_EQ(one.code, ExitCode::kClean);
+}
+
+// The service takes a trace's counters in its last read pass.
+TEST(Replay, Trace_HasTheCountersOfTheLastPass) {
+  const TempFolder folder;
+  const std::string session = R"({"op":"session_start","session":1})"
+                              "\n" +
+                              std::string(kPlain) +
+                              R"({"op":"read","buffer":"all","reason":"consumer","session":1})"
+                              "\n";
+  const std::string late =
+      R"({"op":"commit","producer":1,"writer":1,"chunk":2,"fragments":1,"payload":"020801"})"
+      "\n";
+  const std::string trace = folder.path() + "/out.pftrace";
+  ASSERT_EQ(RunReplay({"-", "-o", trace}, session).error, "");
+  const std::string log = folder.Write("late.ops.jsonl", session + late);
+  const Ran same = RunCommand(DiffCommand(), {log, trace});
+  EXPECT_THAT(same.out, HasSubstr("A and B are the same"));
+  EXPECT_EQ(same.code, ExitCode::kClean);
+  // Read once more, it is another trace.
+  const std::string read = folder.Write(
+      "read.ops.jsonl", session + late +
+                            R"({"op":"read","buffer":"all","reason":"consumer","session":1})"
+                            "\n");
+  EXPECT_EQ(RunCommand(DiffCommand(), {read, trace}).code, ExitCode::kNotice);
+}
+
+TEST(Replay, Trace_OfASessionThatWasNotRead_SaysWhatIsAssumed) {
+  const Ran ran = RunReplay({"-", "-o", "-"}, R"({"op":"session_start","session":1})"
+                                              "\n" +
+                                                  std::string(kPlain));
+  EXPECT_THAT(ran.err, HasSubstr("no read of this session, so one at its end is assumed"));
 }
 
 TEST(Stats, Json_HasTheCounters) {

@@ -194,7 +194,8 @@ std::string WhyDroppedText(const SessionSums& sums) {
       "the shared memory was full while the service was blocked",
       "the producer's writers held all chunks of the shared memory",
       "the producer held complete chunks back",
-      "the service was late to free chunks of the shared memory"};
+      "the service was late to free chunks of the shared memory",
+      "the recorder held the producer's requests back"};
   static_assert(kReasons.size() == kEnumNames<AbortReason>.size());
   std::array<uint64_t, kReasons.size()> places{};
   for (const SequenceGaps* sequence : sums.sequences)

@@ -19,7 +19,10 @@ void AddInput(CLI::App& app, SessionSelection& input, Logs logs, Traces traces) 
 }
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
-    : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
+    : context_(context),
+      selection_(std::move(selection)),
+      activity_(std::move(activity)),
+      place_(selection_.place) {
   // Before any output is made: it must not replace them.
   for (const std::string& path : selection_.paths) RunFiles::AddInput(path);
 }
@@ -27,10 +30,15 @@ SessionReader::SessionReader(Context& context, SessionSelection selection, std::
 SessionReader::~SessionReader() = default;
 
 Result<bool> SessionReader::NextSession() {
-  if (!selection_.clone && !selection_.view) return NextOfAll();
-  if (session_ == 0 && !selection_.view && selection_.IsReadOnce()) {
+  const bool is_searched =
+      (selection_.only && !selection_.place) || (selection_.clone && !selection_.view);
+  if (run_ == 0 && is_searched && selection_.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read(context_));
   }
+  if (selection_.only && !place_) {
+    RS_ASSIGN_OR_RETURN(place_, FindPlace(*selection_.only));
+  }
+  if (!selection_.clone && !selection_.view) return NextOfAll();
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, NextOfAll());
     if (!more && !view_ && missing_clone_) return tl::unexpected<Error>(*missing_clone_);
@@ -40,6 +48,23 @@ Result<bool> SessionReader::NextSession() {
     view_ = std::move(view);
     at_clone_end_ = false;
     return true;
+  }
+}
+
+Result<SessionPlace> SessionReader::FindPlace(uint64_t number) {
+  SessionReader again(context_, {.paths = selection_.paths, .quiet = true}, "");
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, again.NextSession());
+    if (!more)
+      return tl::unexpected(NoSession(number, again.last_session_, selection_.paths.back()));
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, again.Next());
+      if (!op) break;
+      if (again.last_session_ == number && !again.tracing_.empty())
+        return SessionPlace{number, again.run_, again.tracing_.back()};
+    }
+    if (again.last_session_ == number && again.tracing_.empty())
+      return SessionPlace{number, again.run_, {}};
   }
 }
 
@@ -64,7 +89,7 @@ Result<std::optional<CloneFacts>> SessionReader::FindClone() {
 }
 
 Result<bool> SessionReader::NextOfAll() {
-  if (selection_.only && session_ >= *selection_.only) return false;
+  if (place_ && run_ >= place_->run) return false;
   do {
     while (in_session_) RS_RETURN_IF_ERROR(NextOfSession());
     if (!held_) {
@@ -73,18 +98,40 @@ Result<bool> SessionReader::NextOfAll() {
     if (!held_) return NoFurtherSession();
     held_->starts_session = false;
     first_record_ = held_->number;
-    ++session_;
+    ++run_;
+    session_ = ++last_session_;
+    tracing_.clear();
     const auto* const header = std::get_if<LogHeader>(&held_->op.body);
-    without_payload_ = header != nullptr && header->without_payload;
+    if (!std::holds_alternative<ServiceChanged>(held_->op.body)) {
+      before_recording_ = last_session_ - 1;
+      without_payload_ = header != nullptr && header->without_payload;
+    }
     verdicts_ = {};
     in_session_ = true;
-  } while (selection_.only && session_ < *selection_.only);
+  } while (place_ && run_ < place_->run);
+  if (place_) session_ = place_->number;
+  if (place_ && place_->tracing) filter_.emplace(*place_->tracing);
   return true;
 }
 
+/// Numbers a tracing session. A run of the service has at least one.
+void SessionReader::NoteTracing(uint64_t session) {
+  if (filter_ && session != place_->tracing) return;
+  if (tracing_.empty() && !place_) session_ = before_recording_ + session;
+  tracing_.push_back(session);
+  last_session_ = before_recording_ + session;
+}
+
+std::vector<RecordingVerdict> SessionReader::Verdicts() const {
+  std::vector<RecordingVerdict> verdicts = verdicts_.Verdicts();
+  if (filter_)
+    std::erase_if(verdicts, [&](const RecordingVerdict& verdict) {
+      return verdict.session && verdict.session != place_->tracing;
+    });
+  return verdicts;
+}
+
 Result<bool> SessionReader::NoFurtherSession() {
-  if (selection_.only)
-    return tl::unexpected(NoSession(*selection_.only, session_, selection_.paths.back()));
   if (session_ > 0) return false;
   if (is_damaged_)
     return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
@@ -102,17 +149,20 @@ Result<std::optional<Op>> SessionReader::Next() {
 }
 
 Result<std::optional<Op>> SessionReader::NextOfSession() {
-  if (!in_session_) return std::optional<Op>();
-  if (!held_) {
-    RS_ASSIGN_OR_RETURN(held_, Pull());
-    in_session_ = held_ && !held_->starts_session;
-    if (!in_session_) return std::optional<Op>();
+  while (in_session_) {
+    if (!held_) {
+      RS_ASSIGN_OR_RETURN(held_, Pull());
+      in_session_ = held_ && !held_->starts_session;
+      if (!in_session_) break;
+    }
+    record_number_ = held_->number;
+    std::optional<Op> op = std::move(held_->op);
+    held_.reset();
+    verdicts_.Add(op->body);
+    if (const auto* started = std::get_if<SessionStarted>(&op->body)) NoteTracing(started->session);
+    if (!filter_ || filter_->Keeps(*op)) return op;
   }
-  record_number_ = held_->number;
-  std::optional<Op> op = std::move(held_->op);
-  held_.reset();
-  verdicts_.Add(op->body);
-  return op;
+  return std::optional<Op>();
 }
 
 void SessionReader::FindParts() {
@@ -173,6 +223,8 @@ std::optional<SessionReader::Pulled> SessionReader::Placed(Op op) {
   const SessionBounds::Place place = bounds_.Add(record.op, record.number);
   if (place == SessionBounds::Place::kRepeated) return std::nullopt;
   record.starts_session = place == SessionBounds::Place::kStart;
+  if (const auto* service = std::get_if<ServiceChanged>(&record.op.body))
+    record.starts_session |= std::exchange(service_ended_, !service->running) && service->running;
   Note(record);
   return record;
 }
@@ -268,6 +320,15 @@ Status ExpectPayload(const SessionReader& sessions, const char* what) {
               fmt::format("{} needs the content of packets, and this log has no payloads", what),
               {sessions.path(), {}, {}},
               "name the log that it was made from, or record without --no-payload");
+}
+
+Status ExpectOneTracingSession(const SessionReader& sessions) {
+  const size_t count = sessions.tracing_sessions().size();
+  if (count <= 1) return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("the log has {}, and a trace is of one", Count(count, "tracing session")),
+              {sessions.path(), {}, {}},
+              fmt::format("choose one: --session {}", sessions.session()));
 }
 
 Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {

@@ -16,6 +16,7 @@
 #include "commands/shell/options.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
+#include "core/log/session_filter.h"
 #include "core/log/summary.h"
 #include "core/log/verdict.h"
 #include "formats/inputs/log_check.h"
@@ -23,13 +24,23 @@
 
 namespace ringscope {
 
+/// Where a session is. A run is a recording, or what it has of one run of the service: a service
+/// that was started again numbers its buffers from 1 again. A run may have several tracing
+/// sessions, also at the same time; each counts, and a run that names none counts as one.
+struct SessionPlace {
+  uint64_t number = 0;              // from 1, over all recordings
+  uint64_t run = 0;                 // from 1
+  std::optional<uint64_t> tracing;  // the tracing session; absent: all of the run
+};
+
 /// The logs of a command line, or only one of their sessions.
 struct SessionSelection {
   std::vector<std::string> paths;
   std::optional<uint64_t> only;   // session number, from 1
   std::optional<uint64_t> clone;  // only sessions with this clone, each as far as the clone reaches
   bool quiet = false;             // no warnings of damage: another reader printed them
-  std::optional<CloneFacts> view = {};  // the clone of `only`, where it is known
+  std::optional<CloneFacts> view = {};     // the clone of `place`
+  std::optional<SessionPlace> place = {};  // only this one, where it is known
 
   /// Returns true if standard input is among them, which can be read only once.
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
@@ -64,12 +75,16 @@ class SessionReader : public OpSource {
   const CloneFacts* clone() const { return view_ ? &*view_ : nullptr; }
   /// Selects the session that it is at, to open its records once more.
   SessionSelection SessionAlone() const {
-    return {.paths = selection_.paths, .only = session_, .quiet = true};
+    return {.paths = selection_.paths,
+            .quiet = true,
+            .place = place_.value_or(SessionPlace{session_, run_, {}})};
   }
   /// Number in its file of this session's first record.
   uint64_t first_record() const { return first_record_; }
-  /// Number of this session, from 1.
+  /// Number of this session, from 1; of several tracing sessions, the first one's.
   uint64_t session() const { return session_; }
+  /// The tracing sessions that the records so far are of, by the recorder's numbers.
+  const std::vector<uint64_t>& tracing_sessions() const { return tracing_; }
   /// The content of this session's packets is not in its log.
   bool without_payload() const { return without_payload_; }
   /// Number in its file of the record that Next returned last; of damage, its first lost record.
@@ -82,7 +97,7 @@ class SessionReader : public OpSource {
   /// Assumptions on the input, in the same form.
   const std::vector<std::string>& assumptions() const { return assumptions_; }
   /// Inexact parts of this session's recording, by the records so far.
-  std::vector<RecordingVerdict> Verdicts() const { return verdicts_.Verdicts(); }
+  std::vector<RecordingVerdict> Verdicts() const;
   /// The caller reports Verdicts, so that nobody has to warn of them.
   void ReportsVerdicts() { reports_verdicts_ = true; }
   bool reports_verdicts() const { return reports_verdicts_; }
@@ -100,7 +115,9 @@ class SessionReader : public OpSource {
     bool starts_session = false;
   };
 
+  Result<SessionPlace> FindPlace(uint64_t number);
   Result<bool> NextOfAll();
+  void NoteTracing(uint64_t session);
   Result<std::optional<Op>> NextOfSession();
   Result<std::optional<CloneFacts>> FindClone();
   Result<std::optional<Pulled>> Pull();
@@ -130,7 +147,14 @@ class SessionReader : public OpSource {
   std::optional<Pulled> held_;        // the next record, already pulled
   bool in_session_ = false;
   SessionBounds bounds_;
+  std::optional<SessionPlace> place_;  // that is selected
+  std::optional<SessionFilter> filter_;
+  uint64_t run_ = 0;
   uint64_t session_ = 0;
+  uint64_t last_session_ = 0;      // number of the last one so far
+  uint64_t before_recording_ = 0;  // sessions
+  std::vector<uint64_t> tracing_;  // of the run
+  bool service_ended_ = false;
   bool without_payload_ = false;
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
@@ -165,6 +189,9 @@ Error NoSession(uint64_t session, uint64_t sessions, const std::string& path);
 /// Fails if the current session's log was made without payloads.
 /// @param what needs them, as a sentence begins: "a trace"
 Status ExpectPayload(const SessionReader& sessions, const char* what);
+
+/// Fails if the current session's records, which were read, are of several tracing sessions.
+Status ExpectOneTracingSession(const SessionReader& sessions);
 
 /// Fails if there is a further session, for a command that writes one file.
 /// @param what is written, "a trace"

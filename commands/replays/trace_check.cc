@@ -18,12 +18,10 @@
 namespace ringscope {
 namespace {
 
-/// Gathers the service's sessions of a log, and as whom the service saw its producers.
+/// Gathers as whom the service saw the producers of a log.
 class ServiceView : public ReplayListener {
  public:
   void OnRecord(const Op& op, const LogMoment&) override {
-    if (const auto* const started = std::get_if<SessionStarted>(&op.body))
-      sessions.push_back(started->session);
     const auto* const producer = std::get_if<ProducerConnected>(&op.body);
     if (producer == nullptr) return;
     Seen& seen = producers_.emplace_back(Seen{{producer->uid, producer->pid}, {}});
@@ -54,8 +52,6 @@ class ServiceView : public ReplayListener {
     return any;
   }
 
-  std::vector<uint64_t> sessions;
-
  private:
   struct Seen {
     Identity own;
@@ -74,25 +70,19 @@ struct CheckedLog {
 };
 
 /// Replays a log as far as a trace, reads that, and compares.
-/// @param only of the service's sessions; absent: all
-/// @param started gets the service's sessions
 Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
-                         const ReplayChoices& choices, std::optional<uint64_t> only,
-                         std::vector<uint64_t>* started) {
+                         const ReplayChoices& choices) {
   RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
                       TemporaryFile::Create({.what = "the replayed trace"}));
   ReplayRun run(log.context, sessions, choices);
   auto& trace = run.Add<TraceWriter>(
-      *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone),
-      only);
+      *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone));
   auto& view = run.Add<ServiceView>();
   TraceCheck check;
   RS_ASSIGN_OR_RETURN(check.outcome, run.ToEnd());
   RS_RETURN_IF_ERROR(trace.Finish());
-  if (started != nullptr) *started = view.sessions;
   RS_ASSIGN_OR_RETURN(ReplayOutput output,
                       ReadTraceResults(OpenTemporary(file, "the replayed trace")));
-  check.session = only;
   check.is_damaged = log.written.is_damaged;
   check.found = run.found();
   check.has_recorder_identity = view.Adopt(log.written, output);
@@ -101,13 +91,17 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
 }
 
 Result<TraceCheck> CheckAgain(const CheckedLog& log, const ReplayChoices& choices,
-                              std::optional<uint64_t> only) {
-  SessionReader again(log.context, log.alone, "replaying");
+                              std::optional<uint64_t> session) {
+  SessionSelection selection = log.alone;
+  if (session) selection.place->tracing = session;
+  SessionReader again(log.context, std::move(selection), "replaying");
   RS_RETURN_IF_ERROR(again.NextSession());
-  return Check(log, again, choices, only, nullptr);
+  auto check = Check(log, again, choices);
+  if (check) check->session = session;
+  return check;
 }
 
-/// Of several of the service's sessions, checks the one that is most like the trace.
+/// Of several tracing sessions, checks the one that is most like the trace.
 Result<TraceCheck> CheckBestOf(const CheckedLog& log, const ReplayChoices& choices,
                                const std::vector<uint64_t>& sessions) {
   Result<TraceCheck> best =
@@ -151,10 +145,11 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written, ReadTraceOutput(context, trace));
   const CheckedLog log{context, sessions.SessionAlone(), trace, written, listed};
-  std::vector<uint64_t> started;
-  Result<TraceCheck> check = Check(log, sessions, choices, {}, &started);
+  Result<TraceCheck> check = Check(log, sessions, choices);
   if (sessions.clone() != nullptr || log.alone.IsReadOnce()) return check;
-  if (started.size() > 1) return CheckBestOf(log, choices, started);
+  if (sessions.tracing_sessions().size() > 1)
+    return CheckBestOf(log, choices, sessions.tracing_sessions());
+  if (choices.reads.mode != ReadsMode::kAuto) return check;
   // When the service reads for a file does not show in the log, but it does in the file.
   if (check &&
       (check->Same() || (!check->outcome.reads.assumed && check->outcome.reads.seen_in_file == 0)))

@@ -21,7 +21,7 @@ struct ReasonWords {
 };
 
 /// By InexactReason.
-constexpr std::array<ReasonWords, 14> kReasonWords = {{
+constexpr std::array<ReasonWords, 15> kReasonWords = {{
     {"the order of requests",
      "requests of different clients are in the order in which they were forwarded, which may not "
      "be the service's"},
@@ -46,6 +46,9 @@ constexpr std::array<ReasonWords, 14> kReasonWords = {{
     {"the times of packets without a timestamp",
      "packets of the trace that have no timestamp are placed after the packet before them in their "
      "sequence, so when they were written is not known"},
+    {"losses that the recorder may have caused",
+     "requests of a producer were held back by the recorder, {}, while its shared memory was full",
+     "time"},
 }};
 
 const ReasonWords& WordsFor(InexactReason reason) {
@@ -55,6 +58,8 @@ const ReasonWords& WordsFor(InexactReason reason) {
 /// @param times how often; for the kinds that are counted
 std::string ClauseOf(InexactReason reason, uint64_t times) {
   const ReasonWords& words = WordsFor(reason);
+  if (reason == InexactReason::kProducers && times == 0)
+    return "whether producers were connected to the service itself is not known";
   return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
                      fmt::arg("was", Was(times)));
 }

@@ -210,7 +210,8 @@ auto ParseFromOne(const char* what) {
 
 void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
   AddParsed(app, "--session", target, ParseFromOne("sessions"), "N",
-            "Only the log's session N, counted from 1 (default: all, one after the other)");
+            "Only session N, counted from 1: a recording's tracing sessions count one by one, also "
+            "those at the same time (default: all)");
   app.get_option("--session")->group(kInputGroup);
 }
 

@@ -24,8 +24,12 @@ namespace ringscope::testing {
 /// `consumer_listen()`; the log is compared with what they received.
 class LiveRecording {
  public:
+  /// Long enough that a test does not depend on the machine's speed.
+  static constexpr std::chrono::minutes kLongWait{1};
+
   /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
-  explicit LiveRecording(RecorderOptions options = {}, TracingServiceOptions tracing = {})
+  explicit LiveRecording(RecorderOptions options = {.longest_wait = kLongWait},
+                         TracingServiceOptions tracing = {})
       : service_(std::make_unique<FakeService>(FakeServiceOptions{.tracing = std::move(tracing)})),
         options_(std::move(options)) {
     if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");

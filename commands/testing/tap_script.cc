@@ -44,7 +44,7 @@ class TapRun {
         if (tap_->WantsScrape()) tap_->Scrape(service_);
         break;
       case 1:
-        if (tap_->NeedsConfirmation()) static_cast<void>(tap_->AskConfirmation(service_));
+        if (tap_->NeedsConfirmation()) static_cast<void>(tap_->AskConfirmation(service_, true));
         break;
       case 2:
         static_cast<void>(tap_->TakeConfirmed());

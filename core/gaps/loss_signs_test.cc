@@ -280,6 +280,20 @@ TEST(LossSigns, Aborted_AfterTheServiceTookNothing) {
   EXPECT_EQ(gap.abort->quiet_ns, 301 * kGapMs);
 }
 
+TEST(LossSigns, Aborted_WhileTheRecorderHeldTheProducer) {
+  Story story("v2@58", 65536);
+  SetUpMemory(story, 65536).Commit(Kilo(1, 1, 0)).Wait(300);
+  story.Add({.time_ns = {},
+             .body = Inexact{.reason = InexactReason::kHeld,
+                             .producer = ProducerId{1},
+                             .detail = {},
+                             .held_ns = 4'000'000}});
+  const Gap gap = OnlyGap(story.Commit(Chunk(1, 1, 1).Aborted()).Read().Report());
+  ASSERT_TRUE(gap.abort);
+  EXPECT_EQ(gap.abort->reason, AbortReason::kHeldByRecorder);
+  EXPECT_EQ(gap.abort->held_ns, 4'000'000u);
+}
+
 TEST(LossSigns, Aborted_ForNoReasonThatIsInTheLog) {
   Story story("v2@58", 65536);
   SetUpMemory(story, 65536).Commit(Kilo(1, 1, 0)).Wait(300).Commit(Chunk(1, 1, 1).Aborted());

@@ -26,6 +26,10 @@ void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
     if (connected->smb_size) producers_[connected->producer].smb_size = connected->smb_size;
   } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
     if (memory->size > 0) producers_[memory->producer].smb_size = memory->size;
+  } else if (const auto* mark = std::get_if<Inexact>(&op.body)) {
+    if (!mark->producer || !mark->held_ns) return;
+    producers_[*mark->producer].released_ns = moment.time_ns;
+    producers_[*mark->producer].held_ns = *mark->held_ns;
   }
 }
 
@@ -100,6 +104,11 @@ std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
   if (const auto* memory = looks_.Of(commit.sequence.producer))
     facts.page_size = memory->page_size();
   if (now_.time_ns) AddLook(producer, *now_.time_ns, facts);
+  if (now_.time_ns && producer.released_ns && facts.reason != AbortReason::kLargePacket &&
+      *producer.released_ns + AbortFacts::kWindowNs >= *now_.time_ns) {
+    facts.reason = AbortReason::kHeldByRecorder;
+    facts.held_ns = producer.held_ns;
+  }
   return facts;
 }
 

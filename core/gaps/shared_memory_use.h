@@ -23,14 +23,15 @@ enum class AbortReason : uint8_t {
   kBurst,         // the producer's commits just before it fill it
   kServiceQuiet,  // so do those that come at once after a time without any commit
   // As a look at the memory shows it when it was full.
-  kHeldByWriters,  // most chunks were being written: each writer holds one
-  kHeldBack,       // most were complete, and the producer did not commit them for a while
-  kServiceLate,    // most waited for the service, which had been asked to take them before
+  kHeldByWriters,   // most chunks were being written: each writer holds one
+  kHeldBack,        // most were complete, and the producer did not commit them for a while
+  kServiceLate,     // most waited for the service, which had been asked to take them before
+  kHeldByRecorder,  // the recorder held the producer's requests back just before
 };
 template <>
 inline constexpr std::array kEnumNames<AbortReason> = {
-    "not_shown",       "large_packet", "burst",       "service_quiet",
-    "held_by_writers", "held_back",    "service_late"};
+    "not_shown",       "large_packet", "burst",        "service_quiet",
+    "held_by_writers", "held_back",    "service_late", "held_by_recorder"};
 
 /// What the log shows of the moment in which a writer aborted a packet.
 struct AbortFacts {
@@ -42,7 +43,8 @@ struct AbortFacts {
   /// The last look in that time in which no chunk was free; absent: no look shows that.
   std::optional<smb::SeenMemory> full = {};
   uint64_t page_size = 0;  // bytes; 0: not known
-  uint64_t held_ns = 0;    // `full`: since looks show the first chunk complete that is held back
+  /// `full`: since looks show the first chunk complete that is held back; kHeldByRecorder: by it.
+  uint64_t held_ns = 0;
   uint64_t since_commit_ns = 0;  // `full`: since the producer's commit before it
   uint64_t waiting_ns = 0;  // `full`: since the first commit whose chunks waited for the service
 
@@ -72,6 +74,8 @@ class SharedMemoryUse {
     std::optional<uint64_t> committed_ns;  // its last commit
     std::optional<smb::SeenMemory> full;   // the last look with no free chunk
     uint64_t since_commit_ns = 0;          // `full`: since its commit before that
+    std::optional<uint64_t> released_ns;   // when the recorder last stopped to hold its requests
+    uint64_t held_ns = 0;                  // for how long
   };
   void OnLook(ProducerId id);
   /// What a look at the full memory adds.

@@ -102,6 +102,7 @@ struct BufferSetUp {
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // buffer version that the session really used, if it is known
   std::optional<uint64_t> session = {};
+  bool left_out = false;  // of another session than the one that is read: not in the formats
   friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
 };
 struct BufferFreed {
@@ -311,13 +312,15 @@ enum class InexactReason : uint8_t {
   kEnd,          // what happened after the recording is missing
   kLosses,       // made of a trace, which lacks what its buffers lost
   kTimes,        // made of a trace, in which packets have no timestamp
+  kHeld,         // the recorder held a producer's requests back while its shared memory was full
 };
 /// From here on the log may differ from what the service did.
 struct Inexact {
   InexactReason reason{};
   std::optional<uint64_t> session = {};
   std::optional<ProducerId> producer = {};
-  std::string detail;  // what it is about, in words
+  std::string detail;                    // what it is about, in words
+  std::optional<uint64_t> held_ns = {};  // how long requests were held back
   friend bool operator==(const Inexact&, const Inexact&) = default;
 };
 /// The tracing service ended, with all its sessions and buffers, or accepts clients again.
@@ -406,8 +409,8 @@ inline constexpr std::array kEnumNames<RecordingEnding> = {
     "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
 template <>
 inline constexpr std::array kEnumNames<InexactReason> = {
-    "order", "unconfirmed", "clone", "session", "unhandled", "scrapes", "set_up",
-    "reads", "producers",   "start", "records", "end",       "losses",  "times"};
+    "order",     "unconfirmed", "clone",   "session", "unhandled", "scrapes", "set_up", "reads",
+    "producers", "start",       "records", "end",     "losses",    "times",   "held"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

@@ -87,6 +87,9 @@ RecordingEnded VerdictBuilder::Ended(RecordingEnding ending) const {
     if (has_source_ && !has_config_)
       AddTo(verdicts, {InexactReason::kReads, {}}, 1,
             "no consumer was recorded: when the buffers were read is not in the log");
+    if (has_source_ && !has_config_)
+      AddTo(verdicts, {InexactReason::kProducers, {}}, 0,
+            "no consumer was recorded: the service was not asked for its producers");
     for (const uint64_t session : live_)
       AddTo(verdicts, {InexactReason::kEnd, session}, 1, "it had not ended");
   }

@@ -56,8 +56,10 @@ TEST(Verdict, WithoutAConsumer_ReadsAreNotKnown) {
   VerdictBuilder builder;
   builder.Add(DataSourceSetUp{});
   const RecordingEnded end = builder.Ended(RecordingEnding::kSignal);
-  ASSERT_EQ(end.verdicts.size(), 1u);
+  ASSERT_EQ(end.verdicts.size(), 2u);
   EXPECT_EQ(end.verdicts.front().reason, InexactReason::kReads);
+  EXPECT_EQ(end.verdicts.back().reason, InexactReason::kProducers);
+  EXPECT_EQ(end.verdicts.back().times, 0u);
 }
 
 TEST(Verdict, LastRecordCountsWhatIsNotInTheLog_AndNothingTwice) {

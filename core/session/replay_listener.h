@@ -68,6 +68,8 @@ class ReplayListener {
   /// The read stops at its limit: more may be left. OnReadDone follows.
   virtual void OnReadLimited(BufferId) {}
   virtual void OnReadDone(BufferId, uint64_t /*packets*/) {}
+  /// A pass over all buffers of a session has left nothing. @param session as of ReadAllBuffers
+  virtual void OnAllRead(const Session&, std::optional<uint64_t> /*session*/) {}
   /// A clone of the buffer is about to be read.
   virtual void OnCloneBegun(const SessionBuffer&) {}
   virtual void OnClonePacket(const SessionPacket&) {}

@@ -118,7 +118,7 @@ Status Session::Apply(const Op& op) {
 }
 
 Status Session::SetUpBuffer(const BufferSetUp& setup) {
-  if (options_.clone && !options_.clone->buffers.contains(setup.id)) {
+  if (setup.left_out || (options_.clone && !options_.clone->buffers.contains(setup.id))) {
     left_out_.insert(setup.id);
     ++buffers_set_up_;
     CountBuffers();

@@ -163,8 +163,8 @@ class Session {
   void ListSequences(const SessionBuffer& buffer, std::string& listing);
   Status CloneBuffer(const BufferCloned& cloned);
   Status EmptyBuffer(SessionBuffer& buffer, Erasure why);
-  /// Returns true if the buffer is set up, but is not, or not any more, in the clone that is
-  /// replayed.
+  /// Returns true if the buffer is set up, but is not, or not any more, in the session or clone
+  /// that is replayed.
   bool IsOutOfView(BufferId id) const;
   Status ApplyCommit(const Commit& commit);
   void RefuseRequest(const Commit& commit);
@@ -188,7 +188,7 @@ class Session {
   ServiceAccess access_;
   HeldPatches held_;
   std::map<uint64_t, SequenceIds> sequence_ids_;  // by session of the service; 0: not known
-  std::set<BufferId> left_out_;                   // set up, and not in the clone that is replayed
+  std::set<BufferId> left_out_;                   // set up, and not in what is replayed
   bool differs_from_log_ = false;
   bool file_copied_ = false;  // the clone's copy of the session's file is made
   /// Buffers of clones, by the service's number of the clone; those that it has none of yet are

@@ -52,7 +52,6 @@ void Session::CountBuffers() {
 }
 
 bool Session::IsOutOfView(BufferId id) const {
-  if (!options_.clone) return false;
   const auto buffer = buffers_.find(id);
   return left_out_.contains(id) || (buffer != buffers_.end() && buffer->second.cloned);
 }

@@ -146,6 +146,7 @@ Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach re
                     bytes));
     if (limited) return true;
   }
+  listeners_.Call(&ReplayListener::OnAllRead, *this, session);
   return false;
 }
 

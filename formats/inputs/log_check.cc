@@ -67,10 +67,8 @@ class FileChecker : public FrameCounter {
 
   /// Call at a file's end.
   void EndFile() {
-    if (!file_.has_index && !IsDamaged())
-      Find(file_.end,
-           "no index here: the log was not closed, or is cut off; records may be missing");
-    else if (!file_.has_seek_table && !IsDamaged())
+    // Without an index the log was not closed, which is no damage.
+    if (file_.has_index && !file_.has_seek_table && !IsDamaged())
       Find(file_.end, "no seek table here: the log is cut off");
     file_ = {.unknown_before = unknown_records(),
              .damage_before = log_->damage_count(),

@@ -23,6 +23,30 @@ void ReadStats(Bytes packet, std::vector<BufferStats>& stats) {
   }
 }
 
+/// Finds where a trace begins within a file: the file of a cloned session has the session's trace
+/// so far, and then that of the clone. Each has a config and a uuid, in this order.
+class TraceStarts {
+ public:
+  /// @return whether a packet of the service begins another trace than the first
+  bool Add(Bytes packet) {
+    wire::FieldReader fields(packet);
+    while (const auto field = fields.Next()) {
+      bool* const seen = field->IsBytes(proto::TracePacket::kTraceConfig) ? &has_config_
+                         : field->IsBytes(proto::TracePacket::kTraceUuid) ? &has_uuid_
+                                                                          : nullptr;
+      if (seen == nullptr || !std::exchange(*seen, true)) continue;
+      has_config_ = has_uuid_ = false;
+      *seen = true;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  bool has_config_ = false;
+  bool has_uuid_ = false;
+};
+
 }  // namespace
 
 Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
@@ -32,7 +56,9 @@ Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
       TraceReader::Open(std::move(source), damage == nullptr ? TraceReader::OnDamage::kFail
                                                              : TraceReader::OnDamage::kSkip));
   ReplayOutput output;
-  std::map<uint32_t, size_t> indices;  // of sequences, by their ids
+  std::map<uint32_t, size_t> indices;  // of sequences, by their ids in this trace of the file
+  TraceStarts starts;
+  uint32_t trace = 1;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> trace_packet, reader->Next());
     if (!trace_packet) {
@@ -43,6 +69,10 @@ Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
     if (id == kServiceSequenceId) {
       ++output.service_packets;
       ReadStats(trace_packet->bytes, output.stats);
+      if (starts.Add(trace_packet->bytes)) {
+        indices.clear();  // ids begin again
+        ++trace;
+      }
       continue;
     }
     if (output.packets == UINT32_MAX)
@@ -51,7 +81,9 @@ Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
     if (is_new) {
       const Identity identity{static_cast<uint32_t>(trace_packet->trusted_uid.value_or(0)),
                               trace_packet->trusted_pid.value_or(-1)};
-      output.sequences.push_back({std::to_string(id), identity, {}});
+      std::string name = std::to_string(id);
+      if (trace > 1) name += fmt::format(" of trace {}", trace);
+      output.sequences.push_back({std::move(name), identity, {}});
     }
     const Bytes content = trace_packet->content;
     output.sequences[index->second].packets.push_back(

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
@@ -23,6 +25,29 @@ TEST(ResultReader, Trace_LeavesTheServiceOutAndKeepsItsCounters) {
   ASSERT_EQ(file->stats.size(), 1u);
   EXPECT_EQ(file->stats.at(0).chunks_read, 64u);
   for (const OutputSequence& sequence : file->sequences) EXPECT_NE(sequence.name, "1");
+}
+
+// The file of a session that was cloned: the trace so far, then that of the clone.
+TEST(ResultReader, SecondTraceOfAFile_HasSequencesOfItsOwn) {
+  std::string trace;
+  const auto add = [&](uint32_t sequence, uint32_t field, const std::string& content) {
+    std::string packet;
+    wire::AppendBytes(packet, field, wire::AsBytes(content));
+    AppendTrustedFields(packet, Identity{.uid = 1, .pid = 2}, sequence, 0);
+    wire::AppendBytes(trace, proto::Trace::kPacket, wire::AsBytes(packet));
+  };
+  for (const std::string content : {"a", "b"}) {
+    add(kServiceSequenceId, proto::TracePacket::kTraceConfig, "");
+    add(kServiceSequenceId, proto::TracePacket::kTraceUuid, "");
+    add(2, 900, content);
+    add(2, 900, content);
+  }
+  const auto file = ReadTraceResults(MakeMemorySource(trace));
+  ASSERT_TRUE(file) << file.error().ToString();
+  ASSERT_EQ(file->sequences.size(), 2u);
+  EXPECT_EQ(file->sequences[0].name, "2");
+  EXPECT_EQ(file->sequences[1].name, "2 of trace 2");
+  EXPECT_EQ(file->sequences[1].packets.size(), 2u);
 }
 
 TEST(ResultReader, TornTrace_IsAnError) {

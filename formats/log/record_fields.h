@@ -281,6 +281,7 @@ void Fields(auto& field, Like<Inexact> auto& m) {
   field(OptionalField(2, "session"), m.session);
   field(OptionalField(3, "producer"), m.producer);
   field(OptionalField(4, "detail"), m.detail);
+  field(OptionalField(5, "held_ns"), m.held_ns);
 }
 
 void Fields(auto& field, Like<ServiceChanged> auto& m) {

@@ -150,7 +150,7 @@ inline OpList EveryKind() {
                   2,
                   UINT64_MAX,
                   {{InexactReason::kReads, 2, 1, ""}, {InexactReason::kOrder, 1, {}, "detail"}}});
-  ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail"});
+  ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail", 3});
   ops.Add(39, ServiceChanged{true});
   ops.Add(40, ClonePass{1, 32768});
   ops.Add(41, ProtoVmSetUp{BufferId{3}, ProducerId{1}, "ds", "program", UINT32_MAX, "state"});

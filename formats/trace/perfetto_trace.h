@@ -21,21 +21,23 @@
 
 namespace ringscope {
 
+/// Counters of buffers at an earlier moment.
+using TakenStats = std::map<BufferId, BufferStats>;
+
 /// Writes a `.pftrace`: a Trace message, packet by packet. As a listener of a replay it writes the
 /// trace that the service would have written.
 class TraceWriter : public ReplayListener {
  public:
   /// @param sink gets whole packets with each write
   /// @param clone whose trace it is, in the replay of a clone; absent: the session's own
-  /// @param session of the service, whose buffers alone count; absent: all
-  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {},
-                       std::optional<uint64_t> session = {})
-      : sink_(sink), clone_(clone), session_(session) {}
+  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {})
+      : sink_(sink), clone_(clone) {}
 
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnRecord(const Op& op, const LogMoment&) override;
   Status OnProtoVms(const ProtoVmsRead& read) override;
   Status OnPacket(const SessionPacket& packet) override;
+  void OnAllRead(const Session& session, std::optional<uint64_t> id) override;
   Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
 
   /// A packet with the trusted fields that the service appends. Invalid packets are left out.
@@ -47,7 +49,8 @@ class TraceWriter : public ReplayListener {
   Status AddClockSnapshot(Bytes snapshot);
   /// A TracePacket message as it is, with whatever trusted fields it has.
   Status AddRawPacket(Bytes packet);
-  /// The TraceStats packet: every buffer, every sequence. Write it last.
+  /// The TraceStats packet: every buffer, every sequence, with the counters of the last pass that
+  /// left nothing, where the service takes them. Write it last.
   Status AddTraceStats(Session& session);
   /// Writes out what is pending; the first error met.
   Status Finish();
@@ -63,9 +66,10 @@ class TraceWriter : public ReplayListener {
 
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
-  const std::optional<uint64_t> session_;
-  std::set<BufferId> others_;             // buffers that do not count
   std::map<BufferId, uint32_t> indexes_;  // in the trace config
+  std::string config_;                    // of the session that is cloned
+  TakenStats taken_;                      // at the last pass
+  std::optional<ServiceStats> service_;   // likewise
   std::string pending_;
   std::string scratch_;
   uint64_t packets_ = 0;
@@ -75,9 +79,9 @@ class TraceWriter : public ReplayListener {
 
 /// A TraceStats message: every buffer of the session, every sequence.
 /// @param service the counters of the service itself
-/// @param only of the service's sessions; absent: all
+/// @param taken counters to write in the place of the buffers' own
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             std::optional<uint64_t> only = {});
+                             const TakenStats& taken = {});
 
 /// A packet of a trace file with the trusted fields found in it.
 struct TracePacket : RawPacket {

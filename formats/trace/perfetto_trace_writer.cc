@@ -44,16 +44,18 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 }  // namespace
 
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             std::optional<uint64_t> only) {
+                             const TakenStats& taken) {
   std::vector<const SessionBuffer*> buffers;
-  for (const auto& [id, buffer] : session.buffers())
-    if (!only || buffer.session == only) buffers.push_back(&buffer);
+  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
   // Readers number the buffers by their place in this packet.
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const auto* a, const auto* b) { return a->index < b->index; });
 
   std::string stats;
-  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->stats());
+  for (const SessionBuffer* buffer : buffers) {
+    const auto earlier = taken.find(buffer->id);
+    AppendBufferStats(stats, earlier == taken.end() ? buffer->stats() : earlier->second);
+  }
   for (const uint32_t limit : kHistogramLimits)
     wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -71,17 +73,22 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service,
 
 void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) {
   indexes_[buffer.id] = buffer.index;
-  if (session_ && buffer.session != session_) {
-    others_.insert(buffer.id);
-  } else {
-    others_.erase(buffer.id);
-  }
+  taken_.erase(buffer.id);
+}
+
+void TraceWriter::OnAllRead(const Session& session, std::optional<uint64_t> id) {
+  for (const auto& [number, buffer] : session.buffers())
+    if (!buffer.freed && (!id || !buffer.session || buffer.session == id))
+      taken_[number] = buffer.stats();
+  service_ = session.stats();
 }
 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
-  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
     status = AddTraceConfig(wire::AsBytes(config->config));
+    if (clone_) config_ = config->config;
+  }
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
     status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
   if (clone_ && status) status = AddCloneEvent(op);
@@ -90,6 +97,11 @@ void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
 
 /// Adds what the service notes in the trace of a clone: its start, and each buffer that is cloned.
 Status TraceWriter::AddCloneEvent(const Op& op) {
+  // In a file, the trace of the clone follows that of the session.
+  if (const auto* ended = std::get_if<CloneEnded>(&op.body))
+    return ended->clone == *clone_ && ended->into_file && !config_.empty()
+               ? AddTraceConfig(wire::AsBytes(config_))
+               : Status();
   const auto* requested = std::get_if<CloneRequested>(&op.body);
   const auto* cloned = std::get_if<BufferCloned>(&op.body);
   std::string event;
@@ -104,7 +116,6 @@ Status TraceWriter::AddCloneEvent(const Op& op) {
 
 Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
   RS_RETURN_IF_ERROR(status_);
-  if (session_ && read.session && *read.session != *session_) return {};
   RS_RETURN_IF_ERROR(AddServicePacket(proto::TracePacket::kTraceProvenance, read.listing));
   return AddServicePacket(proto::TracePacket::kProtoVms, read.protovms);
 }
@@ -115,7 +126,7 @@ Status TraceWriter::OnPacket(const SessionPacket& packet) {
 }
 
 Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
-  if (!session_packet.valid || others_.contains(session_packet.buffer)) return {};
+  if (!session_packet.valid) return {};
   const Packet& packet = *session_packet.packet;
   scratch_.clear();
   AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped,
@@ -148,7 +159,7 @@ Status TraceWriter::AddRawPacket(Bytes packet) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  const std::string stats = EncodeTraceStats(session, session.stats(), session_);
+  const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 
