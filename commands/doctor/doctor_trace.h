@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/shell/exit_code.h"
+#include "commands/shell/command.h"
 #include "commands/view/answer_report.h"
 #include "commands/view/json_fields.h"
 #include "core/doctor/finding.h"

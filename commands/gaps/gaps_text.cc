@@ -480,7 +480,7 @@ class GapsText {
     else if (loss.producer)
       text = fmt::format("producer {}, ", Raw(*loss.producer));
     text += MomentText(notes_, loss.at);
-    if (loss.from_ns && loss.to_ns)
+    if (loss.from_ns && loss.to_ns && *loss.from_ns < *loss.to_ns)
       text += fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
     text += ": ";
     if (loss.sequence && loss.loss_bits != 0)

@@ -64,8 +64,8 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsed(
       app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
       "Show the layout or the order after this record, or at this time after the start, like 1.5s "
-      "(default: a layout before the last read that returned many packets, an order at the "
-      "end); needs --layout or --order");
+      "(default: a layout before the last read that returned many packets, an order before "
+      "the first read); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Write to this file; - for standard output. A name with .svg or .json asks for that "

@@ -22,7 +22,7 @@
 #include <new>
 
 #include "commands/plugin/plugin.h"
-#include "commands/shell/exit_code.h"
+#include "commands/shell/command.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "formats/io/descriptor_io.h"

@@ -8,8 +8,8 @@
 
 #include "commands/record/log_queue.h"
 #include "commands/record/recorder.h"
+#include "commands/shell/command.h"
 #include "commands/shell/context.h"
-#include "commands/shell/exit_code.h"
 
 namespace ringscope {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commands/shell/cli_fwd.h"
+#include "commands/shell/command.h"
 #include "commands/shell/context.h"
-#include "commands/shell/exit_code.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "core/log/clones.h"

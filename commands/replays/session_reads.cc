@@ -12,7 +12,7 @@
 #include "commands/shell/text.h"
 #include "core/reads/read_finder.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/trace/written_file_reader.h"
+#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_file.h"
+#include "commands/shell/help.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/words.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fill_policy.h"
 

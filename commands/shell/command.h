@@ -7,10 +7,20 @@
 
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/context.h"
-#include "commands/shell/exit_code.h"
 #include "core/base/result.h"
 
 namespace ringscope {
+
+/// How a run ended: its exit status.
+enum class ExitCode : int {
+  kClean = 0,
+  kFailed = 1,  // not done; an error was printed
+  kUsage = 2,   // the command line asks for something impossible
+  kNotice = 3,  // done, with a finding: damage skipped, loss found
+};
+
+/// The worse of the exit codes of two parts of a run that both finished.
+constexpr ExitCode Worse(ExitCode a, ExitCode b) { return a == ExitCode::kClean ? b : a; }
 
 /// A command with its options filled in.
 using Runner = std::function<Result<ExitCode>(Context&)>;

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_HELP_H_
 #define RINGSCOPE_COMMANDS_SHELL_HELP_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,15 @@ std::string CommandHelp(const Command& command, const Console& console,
                         HelpSize size = HelpSize::kAll);
 /// Returns the text of `ringscope help`: the commands by group.
 std::string OverviewHelp(const Console& console);
+
+/// A word of the outputs, and what it means.
+struct Word {
+  const char* word;
+  const char* meaning;  // one or two sentences, with what to do about it
+};
+/// The words that the outputs use for the parts of tracing, from what people see down to the
+/// buffer.
+std::span<const Word> Words();
 
 }  // namespace ringscope
 

@@ -8,7 +8,6 @@
 #include "commands/shell/command.h"
 #include "commands/shell/console.h"
 #include "commands/shell/context.h"
-#include "commands/shell/exit_code.h"
 #include "core/base/wire.h"
 #include "formats/testing/files.h"
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/base/key_index.h"
-#include "core/base/ring.h"
 #include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
+#include "core/engine/chunk_ring.h"
 
 namespace ringscope {
 namespace {

@@ -113,7 +113,7 @@ Diagnosis DiagnoseConfig(Bytes config) {
   Examiner examiner(facts);
   ExamineConfig(examiner);
   return Conclude(examiner, examiner.findings.empty()
-                                ? "Nothing speaks against this config."
+                                ? "No rule finds a problem in this config."
                                 : "Nothing in this config is wrong, but see below.");
 }
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/base/key_index.h"
-#include "core/base/ring.h"
 #include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
 #include "core/base/wire.h"
+#include "core/engine/chunk_ring.h"
 #include "core/engine/engine.h"
 #include "core/engine/zeroed_storage.h"
 #include "core/perfetto/commit_request.h"

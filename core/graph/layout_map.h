@@ -37,6 +37,8 @@ class MomentWatch {
     return has_passed_;
   }
   bool has_passed() const { return has_passed_; }
+  /// Returns false for the end of the log.
+  bool is_given() const { return moment_.record || moment_.offset_ns; }
   /// The last record before the moment.
   const LogMoment& at() const { return at_; }
 

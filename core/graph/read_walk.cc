@@ -90,12 +90,21 @@ void ReadWalks::OnRecord(const Op& op, const LogMoment& moment) {
   if (watch_.Passes(op, moment)) TakeAll();
 }
 
+void ReadWalks::OnReadBegun(BufferId) {
+  if (!watch_.is_given() && !has_steps()) TakeAll();
+}
+
 Status ReadWalks::OnLogEnd(Session&) {
-  if (!watch_.has_passed()) TakeAll();
+  if (!watch_.has_passed() && !has_steps()) TakeAll();
   return {};
 }
 
+bool ReadWalks::has_steps() const {
+  return std::ranges::any_of(walks_, [](const ReadWalk& walk) { return !walk.steps.empty(); });
+}
+
 void ReadWalks::TakeAll() {
+  walks_.clear();
   for (const auto& [id, buffer] : buffers_) {
     if (buffer->freed) continue;
     ReadWalk& walk = walks_.emplace_back();

@@ -44,6 +44,7 @@ struct ReadWalk {
 };
 
 /// Finds the order of a read pass at a moment of a replay, by a pass over a clone of each buffer.
+/// Without a moment: before the first read that finds anything, or at the end.
 class ReadWalks : public ReplayListener {
  public:
   explicit ReadWalks(LayoutMoment moment) : watch_(moment) {}
@@ -51,6 +52,7 @@ class ReadWalks : public ReplayListener {
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override { buffers_[buffer.id] = &buffer; }
   void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
+  void OnReadBegun(BufferId buffer) override;
   Status OnLogEnd(Session& session) override;
 
   const MomentWatch& watch() const { return watch_; }
@@ -58,6 +60,7 @@ class ReadWalks : public ReplayListener {
   const std::vector<ReadWalk>& walks() const { return walks_; }
 
  private:
+  bool has_steps() const;
   void TakeAll();
 
   MomentWatch watch_;

@@ -91,8 +91,9 @@ TEST_F(ReadWalkTest, V1StopsAtAGapUntilWhatIsBeforeItIsGone) {
   EXPECT_THAT(Steps(WalkOf("v2@58", ops)), ElementsAre("1:1 #1-#6 4"));
   // What was read stays, so the next pass stops there as well.
   ops.push_back({.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}});
-  EXPECT_THAT(Steps(WalkOf("v1", ops)), IsEmpty());
-  EXPECT_THAT(Stalls(WalkOf("v1", ops)), ElementsAre("1:1#5 missing_chunk #2 2"));
+  const ReadWalk after = WalkOf("v1", ops, {.record = ops.size()});
+  EXPECT_THAT(Steps(after), IsEmpty());
+  EXPECT_THAT(Stalls(after), ElementsAre("1:1#5 missing_chunk #2 2"));
 }
 
 }  // namespace

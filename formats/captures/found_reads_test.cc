@@ -8,7 +8,7 @@
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
-#include "formats/trace/written_file_reader.h"
+#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope::testing {
 namespace {

@@ -1,7 +1,7 @@
-#include "formats/draw/svg_style.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "formats/draw/svg_style.h"
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 namespace {

@@ -1,11 +1,14 @@
 #ifndef RINGSCOPE_FORMATS_JSON_JSON_H_
 #define RINGSCOPE_FORMATS_JSON_JSON_H_
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/ids.h"
 #include "core/base/result.h"
 
 /// An absent optional is null.
@@ -39,6 +42,47 @@ inline constexpr size_t kMaxJsonValues = size_t{1} << 20;
 
 /// Parses a JSON text with limits of levels and values. Errors name the byte, from 1.
 Result<Json> ParseJson(std::string_view text, size_t max_values = kMaxJsonValues);
+
+/// Appends `text`, which must be UTF-8, as a JSON string with its quotes.
+void AppendJsonString(std::string& out, std::string_view text);
+
+/// Appends one JSON object to a string, key by key. Keys are ASCII without anything to escape.
+class JsonObjectWriter {
+ public:
+  explicit JsonObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
+
+  void Uint(std::string_view key, uint64_t value);
+  void Int(std::string_view key, int64_t value);
+  void Uints(std::string_view key, const std::vector<uint64_t>& values);
+  void Bool(std::string_view key, bool value);
+  /// Text of a known set: written without looking for anything to escape.
+  void Name(std::string_view key, std::string_view value);
+  /// Any text; if it is not UTF-8, as hex under the key with "_hex" appended.
+  void Text(std::string_view key, std::string_view value);
+  void Hex(std::string_view key, Bytes value);
+  /// An array of objects: calls `write(JsonObjectWriter&, element)` for each element.
+  template <typename List, typename F>
+  void Objects(std::string_view key, const List& list, F write) {
+    Key(key);
+    out_ += '[';
+    bool first = true;
+    for (const auto& element : list) {
+      if (!first) out_ += ',';
+      first = false;
+      JsonObjectWriter entry(out_);
+      write(entry, element);
+      entry.Close();
+    }
+    out_ += ']';
+  }
+  /// The key alone; the caller appends the value.
+  void Key(std::string_view key);
+  void Close() { out_ += '}'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
 
 }  // namespace ringscope
 

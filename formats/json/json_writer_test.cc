@@ -1,5 +1,3 @@
-#include "formats/json/json_writer.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/io/hex.h"
+#include "formats/json/json.h"
 
 namespace ringscope {
 namespace {

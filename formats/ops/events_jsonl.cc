@@ -7,7 +7,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/stats.h"
-#include "formats/json/json_writer.h"
+#include "formats/json/json.h"
 
 namespace ringscope {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/base/wire.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/json/json_writer.h"
+#include "formats/json/json.h"
 #include "formats/log/record_fields.h"
 #include "formats/ops/ops_jsonl.h"
 

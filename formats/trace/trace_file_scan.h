@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/reads/found_reads.h"
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"
 
@@ -42,6 +43,9 @@ class TraceScanSink : public ByteSink {
   TraceScan scan_;
   uint64_t offset_ = 0;
 };
+
+/// Reads a `.pftrace` that the service wrote into a file, reduced to what FindReads needs.
+Result<WrittenFile> ReadWrittenFile(std::unique_ptr<ByteSource> source);
 
 }  // namespace ringscope
 
