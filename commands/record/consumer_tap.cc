@@ -282,11 +282,6 @@ void ConsumerTap::EndOrder() {
   ordered_reads_.clear();
 }
 
-/// One clone is made after the other.
-bool ConsumerTap::MayPass() const {
-  return !recording_.flushes.AnyClone() || !clone_requests_.empty() || HasSession();
-}
-
 /// Logs the file that the service writes the session into, if it does, and watches it.
 void ConsumerTap::LogFile(const TraceConfigFacts& config, const PassingFrame& frame) {
   if (frame.fds.empty() && !config.write_into_file) return;
@@ -359,7 +354,6 @@ void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
                    .into_file = decoded.was_write_into_file};
   if (ended.success) clone_ = clone;
   recording_.flushes.OnCloneReply(clone, std::move(ended));
-  recording_.on_released();
 }
 
 Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
@@ -424,7 +418,6 @@ void ConsumerTap::OnDisconnect(FrameSocket* service) {
     recording_.flushes.OnCloneReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();
   EndIdentity();
-  recording_.on_released();
   if (session_) LogChange(SessionChange::kConsumerGone);
   EndSession();
 }

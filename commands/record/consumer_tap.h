@@ -39,7 +39,6 @@ class ConsumerTap : public Tap {
   void OnDisconnect(FrameSocket* service) override;
   bool CausesScrapes(const ipc::Frame& frame) const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
-  bool MayPass() const override;
   bool IsBeingServed() const override { return !ordered_reads_.empty(); }
   bool ReadsFreely() const override { return !read_freely_.empty(); }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }

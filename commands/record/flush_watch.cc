@@ -11,9 +11,6 @@ namespace {
 
 /// The longest that is waited for a flush.
 constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
-/// Time that others wait for a clone beyond the limit of its flushes.
-constexpr std::chrono::seconds kGrace{1};
-constexpr uint64_t kLongestWaitMs = 60'000;
 
 }  // namespace
 
@@ -65,18 +62,8 @@ void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
   }
 }
 
-bool FlushWatch::OnTime(Clock::time_point now) {
+void FlushWatch::OnTime(Clock::time_point now) {
   TimeOut([now](const Flush& flush) { return flush.until <= now; });
-  bool any = false;
-  for (auto& [number, clone] : clones_) {
-    if (clone.expired || clone.until > now) continue;
-    any = clone.expired = true;
-    log_.MarkInexact(
-        {.reason = InexactReason::kClone,
-         .session = clone.session,
-         .detail = fmt::format("the service does not reply to the request for clone {}", number)});
-  }
-  return any;
 }
 
 void FlushWatch::OnConsumerReply(SessionId session, bool success) {
@@ -103,12 +90,10 @@ void FlushWatch::TimeOut(const std::function<bool(const Flush&)>& is_late) {
   }
 }
 
-uint64_t FlushWatch::OnCloneRequested(Bytes request, Clock::time_point now) {
+uint64_t FlushWatch::OnCloneRequested(Bytes request) {
   const uint64_t number = ++last_clone_;
   auto& clone = *clones_.emplace(number, Clone{}).first;
   const std::optional<SessionId> session = buffers_.ClonedBy(request);
-  const uint64_t timeout = std::min(buffers_.FlushTimeoutMs(session), kLongestWaitMs);
-  clone.second.until = now + std::chrono::milliseconds(timeout) + kGrace;
   log_.Append(CloneRequested{
       .clone = number, .session = session, .request = std::string(wire::AsText(request))});
   if (session) Begin(clone, *session);
@@ -147,13 +132,9 @@ void FlushWatch::MarkEstimate(Clones::value_type& clone) {
                              clone.first)});
 }
 
-bool FlushWatch::AnyClone() const {
-  return std::ranges::any_of(clones_, [](const auto& clone) { return !clone.second.expired; });
-}
-
 bool FlushWatch::IsCloning() const {
   return std::ranges::any_of(clones_, [](const auto& clone) {
-    return !clone.second.expired && !std::ranges::all_of(clone.second.groups, &Group::taken);
+    return !std::ranges::all_of(clone.second.groups, &Group::taken);
   });
 }
 

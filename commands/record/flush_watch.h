@@ -41,20 +41,16 @@ class FlushWatch {
   void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
   /// The service's reply. A failure is a timeout of what was not acknowledged.
   void OnConsumerReply(SessionId session, bool success);
-  /// Stops waiting for flushes and clones that take longer than their timeouts. Called now and
-  /// then.
-  /// @return true if there is such a clone
-  bool OnTime(Clock::time_point now);
+  /// Stops waiting for flushes that take longer than their timeouts. Called now and then.
+  void OnTime(Clock::time_point now);
   /// The service has ended.
   void Clear() { flushes_.clear(); }
 
   /// A consumer asks for a clone. @param request a CloneSessionRequest @return the clone's number
-  uint64_t OnCloneRequested(Bytes request, Clock::time_point now = Clock::now());
+  uint64_t OnCloneRequested(Bytes request);
   /// The service's reply, all but its number.
   void OnCloneReply(uint64_t clone, CloneEnded reply);
 
-  /// Returns true while a clone is being made.
-  bool AnyClone() const;
   /// Returns true while the instant of some clone is to come: requests must pass one by one. What
   /// the service has handled before the last acknowledgement is in the clone.
   bool IsCloning() const;
@@ -89,8 +85,6 @@ class FlushWatch {
   struct Clone {
     std::optional<SessionId> session;
     std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
-    Clock::time_point until;  // others wait for it at most so long
-    bool expired = false;
     bool marked = false;
   };
   using Clones = std::map<uint64_t, Clone>;

@@ -354,7 +354,6 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
                               .flags = flush.flags};
   recording_.log.Append(record);
   recording_.flushes.OnRequested(record);
-  recording_.on_released();
 }
 
 void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {

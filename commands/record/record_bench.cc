@@ -69,7 +69,7 @@ class NoTap : public Tap {
     return {};
   }
   void OnDisconnect(FrameSocket*) override {}
-  bool MayPass() const override { return true; }
+  OrderedBuffers BuffersOf(const ipc::Frame*) const override { return {}; }
   std::string Describe() const override { return "a client"; }
 
  private:

@@ -143,7 +143,7 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
 
 void Recorder::OnTimer() {
   ScrapeUnasked();
-  if (recording_.flushes.OnTime(EventLoop::Clock::now())) OnReleased();
+  recording_.flushes.OnTime(EventLoop::Clock::now());
   timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
 }
 

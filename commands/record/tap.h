@@ -109,7 +109,7 @@ class Tap {
   /// or what the recorder sends for it
   virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
   /// Returns true if frames of the client may pass now.
-  virtual bool MayPass() const = 0;
+  virtual bool MayPass() const { return true; }
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
   /// Returns true if something was passed on that the service has not confirmed.

@@ -50,7 +50,8 @@ struct SessionBuffer {
   std::unique_ptr<VmFeed> vm_feed;  // of the engine, where `observer` is not
   std::unique_ptr<Engine> engine;
   bool freed = false;
-  bool is_read = false;  // its session, or the clone that has it, had its first pass
+  bool is_read = false;         // its session, or the clone that has it, had its first pass
+  bool has_statistics = false;  // its session's trace has a TraceStats packet
   /// True if packets folded into a state from now on are in no trace that this replay makes.
   bool is_state_written = false;
   std::vector<protovm::VmAccount> former_vms;  // that left with all that the buffer held

@@ -146,6 +146,11 @@ Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach re
                     bytes));
     if (limited) return true;
   }
+  // The service adds its first statistics, which give an id to each sequence that they name.
+  for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
+    if (!buffer->session || std::exchange(buffer->has_statistics, true)) continue;
+    for (const SequenceKey writer : buffer->Writers()) SequenceIdsFor(*buffer).IdOf(writer);
+  }
   listeners_.Call(&ReplayListener::OnAllRead, *this, session);
   return false;
 }
