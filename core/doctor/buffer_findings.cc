@@ -143,10 +143,10 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
     const TraceSequence* const worst = *std::ranges::max_element(sequences, {}, PlacesOf);
     where += fmt::format("; most often {}, {}", SequenceName(examiner, *worst),
                          Count(PlacesOf(worst), "time"));
-    if (worst->first_loss)
-      where +=
-          fmt::format(", first between {} and {}", TimeText(examiner, worst->first_loss->first_ns),
-                      TimeText(examiner, worst->first_loss->last_ns));
+    if (!worst->holes.empty())
+      where += fmt::format(", first between {} and {}",
+                           TimeText(examiner, worst->holes.front().span.first_ns),
+                           TimeText(examiner, worst->holes.front().span.last_ns));
   }
   std::string proof = "previous_packet_dropped of these packets, as trace processor counts them.";
   const auto cut_starts = std::ranges::count_if(

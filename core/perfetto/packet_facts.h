@@ -83,6 +83,8 @@ struct TrackNames {
   std::optional<int32_t> pid;  // of `process`
   Bytes process;
   Bytes thread;
+  uint64_t uuid = 0;
+  bool is_of_thread = false;
 };
 
 inline TrackNames ReadTrackNames(Bytes descriptor) {
@@ -97,6 +99,8 @@ inline TrackNames ReadTrackNames(Bytes descriptor) {
     names.pid = static_cast<int32_t>(*pid);
   names.process = part(process, Process::kProcessName);
   names.thread = part(part(descriptor, kThread), kThreadName);
+  names.uuid = wire::LastVarint(descriptor, proto::TrackDescriptor::kUuid).value_or(0);
+  names.is_of_thread = wire::LastBytes(descriptor, kThread).has_value();
   return names;
 }
 

@@ -43,6 +43,13 @@ struct Amount {
   std::optional<TimeSpan> span = {};
 };
 
+/// A place at which packets of a sequence are missing.
+struct TraceHole {
+  TimeSpan span;           // from the packet before it to that after it
+  uint32_t loss_bits = 0;  // of the packet after it
+  uint64_t places = 1;     // that are joined in it
+};
+
 /// A sequence of a trace: what one writer wrote.
 struct TraceSequence {
   uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
@@ -51,9 +58,10 @@ struct TraceSequence {
   std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
   Amount all;
   std::string thread_name;  // as its track descriptor has it
+  uint64_t track = 0;       // uuid of that; 0: it has none
   // Losses as trace processor counts them.
   LossCounts losses;
-  std::optional<TimeSpan> first_loss;  // from the packet before it to that after it
+  std::vector<TraceHole> holes;  // in order; further ones are joined to the last
   uint32_t first_loss_bits = 0;  // of the sequence's first packet, which trace processor leaves out
   // Incremental state.
   uint64_t clears = 0;   // packets that clear it
@@ -165,6 +173,8 @@ struct TraceFacts : MachineFacts {
   uint64_t late_events = 0;         // that the sorter drops
   std::optional<TimeHole> hole;     // between a few old packets and all others
   uint64_t sort_windows = 0;
+  int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file
+  uint32_t trace_clock = 0;
 
   /// Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.
   std::map<uint32_t, MachineFacts> remotes;

@@ -58,13 +58,13 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   Sequence* const sequence = SequenceOf(packet.machine, packet.sequence_id);
   if (sequence == nullptr) return std::nullopt;
   TraceSequence& facts = sequence->facts;
-  bool is_first_loss = false;
+  bool is_loss = false;
   if (packet.dropped != 0 && packet.has_sequence_id) {
     if (facts.all.packets == 0) {  // the first packet of a sequence never counts
       facts.first_loss_bits = packet.dropped;
     } else {
       facts.losses.Add(packet.dropped);
-      is_first_loss = facts.losses.sequence_packet_loss == 1;
+      is_loss = true;
     }
   }
   ++facts.all.packets;
@@ -96,8 +96,8 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
       AddTo(facts_.all.span, times->first_ns);
       holes_.Add(times->first_ns);
     }
-    if (is_first_loss && sequence->last_ns)
-      facts.first_loss = TimeSpan{*sequence->last_ns, times->first_ns};
+    if (is_loss && sequence->last_ns)
+      AddHole(facts, {*sequence->last_ns, times->first_ns}, packet.dropped);
     sequence->last_ns = times->first_ns;
     own_ns = times->last_ns;
   } else if (packet.timestamp && packet.machine == 0 &&
@@ -210,6 +210,16 @@ void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
   ++failures_[key];
 }
 
+void TraceScan::AddHole(TraceSequence& sequence, TimeSpan span, uint32_t loss_bits) {
+  if (holes_kept_ < kMaxHoles) {
+    sequence.holes.push_back({span, loss_bits});
+    ++holes_kept_;
+  } else if (!sequence.holes.empty()) {
+    sequence.holes.back().span.Add(span.last_ns);
+    ++sequence.holes.back().places;
+  }
+}
+
 void HoleFinder::Add(int64_t ns) {
   const int64_t number = ns / width_ns_;
   if (last_.second == nullptr || last_.first != number)
@@ -258,6 +268,8 @@ TraceFacts TraceScan::Finish() {
   }
   facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
+  facts_.sorter_left_ns = order_.left_ns();
+  facts_.trace_clock = clocks_.host().trace_clock().id;
   if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
   facts_.sequences.reserve(sequences_.size());
   last_sequence_ = nullptr;
@@ -406,6 +418,7 @@ void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& se
   const TrackNames names = ReadTrackNames(packet.content_bytes);
   if (names.pid) NameProcess(*names.pid, names.process);
   if (sequence.thread_name.empty()) sequence.thread_name = NameIn(names.thread, 64);
+  if (sequence.track == 0 && names.is_of_thread) sequence.track = names.uuid;
 }
 
 }  // namespace ringscope

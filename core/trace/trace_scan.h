@@ -41,6 +41,8 @@ class EventOrder {
   }
   /// Events dropped if the trace ends here.
   uint64_t dropped() const { return dropped_ + late_if_last_; }
+  /// The newest event that has left the sorter before the trace's end; 0: none has.
+  int64_t left_ns() const { return std::max<int64_t>(left_, 0); }
   /// Points at which events left the sorter before the trace's end.
   uint64_t windows() const { return windows_; }
 
@@ -89,6 +91,7 @@ class HoleFinder {
 class TraceScan {
  public:
   static constexpr size_t kMaxSequences = 50'000;
+  static constexpr size_t kMaxHoles = 100'000;
 
   TraceScan() { sequences_.reserve(1024); }
 
@@ -118,6 +121,7 @@ class TraceScan {
   std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
   void CountMissingFields(const TracePacketView& packet);
   void AddFailure(uint32_t machine, ClockKey clock);
+  void AddHole(TraceSequence& sequence, TimeSpan span, uint32_t loss_bits);
   // Facts that the service reports of its session, and producers of themselves.
   void AddOwnFacts(const TracePacketView& packet);
   void AddConfig(Bytes config);
@@ -140,6 +144,7 @@ class TraceScan {
   std::map<std::pair<uint32_t, ClockKey>, uint64_t> failures_;  // packets, by machine and clock
   MachineFacts ignored_;  // of machines beyond those that are kept
   uint64_t packets_since_stats_ = 0;
+  size_t holes_kept_ = 0;
 };
 
 }  // namespace ringscope

@@ -99,8 +99,9 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                 "expected a Perfetto trace (.pftrace), plain or compressed by zstd or gzip");
   }
   const size_t errors = reader->damage().size() - (reader->is_cut_off() ? 1 : 0);
-  ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position()};
+  ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position(), {}};
   result.sessions.back().is_cut_off = reader->is_cut_off();
+  if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;
   return result;
 }
 

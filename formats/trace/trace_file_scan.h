@@ -20,6 +20,8 @@ inline constexpr uint64_t kMaxScannedPacket = uint64_t{16} << 20;
 struct ScannedTrace {
   std::vector<TraceFacts> sessions;  // in the order of the file; at least one
   uint64_t file_bytes = 0;           // read of the file, compressed where it is
+  /// Where a packet begins that is cut off, decompressed; absent: the file is whole.
+  std::optional<uint64_t> cut_off_at;
 };
 
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in

@@ -16,6 +16,8 @@ enum EventType : uint64_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCount
 
 }  // namespace
 
+bool TrackEventWriter::IsOwnSequence(uint32_t id) { return id >> 16 == kOwnSequenceId >> 16; }
+
 auto TrackEventWriter::AddTrack(std::string_view name, Track parent) -> Track {
   return Describe(name, parent, nullptr);
 }
@@ -29,7 +31,7 @@ auto TrackEventWriter::AddCounter(std::string_view name, Track parent) -> Track 
 
 auto TrackEventWriter::Describe(std::string_view name, Track parent, const std::string* counter)
     -> Track {
-  const uint64_t uuid = kFirstTrack + ++tracks_;
+  const uint64_t uuid = kFirstTrack + (uint64_t{number_} << 20) + ++tracks_;
   std::string track;
   wire::AppendUint(track, proto::TrackDescriptor::kUuid, uuid);
   wire::AppendBytes(track, proto::TrackDescriptor::kName, wire::AsBytes(name));
@@ -86,7 +88,9 @@ void TrackEventWriter::Write(std::optional<uint64_t> time_ns, uint32_t field,
   std::string packet;
   if (time_ns) wire::AppendUint(packet, proto::TracePacket::kTimestamp, *time_ns);
   wire::AppendBytes(packet, field, wire::AsBytes(content));
-  wire::AppendUint(packet, proto::TracePacket::kTrustedPacketSequenceId, kOwnSequenceId);
+  if (time_ns && clock_ != 0)
+    wire::AppendUint(packet, proto::TracePacket::kTimestampClockId, clock_);
+  wire::AppendUint(packet, proto::TracePacket::kTrustedPacketSequenceId, kOwnSequenceId + number_);
   if (status_) status_ = trace_.AddRawPacket(wire::AsBytes(packet));
 }
 

@@ -26,7 +26,12 @@ class TrackEventWriter {
   using Args = std::vector<Arg>;
 
   /// @param trace must outlive this
-  explicit TrackEventWriter(TraceWriter& trace) : trace_(trace) {}
+  /// @param number of the writer, of several whose packets are in one file
+  /// @param clock of the times; 0: the one that a trace's packets have by default
+  explicit TrackEventWriter(TraceWriter& trace, uint32_t number = 0, uint32_t clock = 0)
+      : trace_(trace), number_(number), clock_(clock) {}
+  /// Returns true for the trusted_packet_sequence_id of such a writer.
+  static bool IsOwnSequence(uint32_t id);
 
   Track AddTrack(std::string_view name, Track parent = Track::kNone);
   /// Of bytes.
@@ -46,6 +51,8 @@ class TrackEventWriter {
   void Write(std::optional<uint64_t> time_ns, uint32_t field, const std::string& content);
 
   TraceWriter& trace_;
+  const uint32_t number_;
+  const uint32_t clock_;
   Status status_;
   uint64_t tracks_ = 0;
 };

@@ -1,0 +1,123 @@
+// A trace followed by tracks with its holes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "commands/view/json.h"
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "formats/io/compressed_source.h"
+#include "formats/testing/files.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+std::string CapturedTrace(const std::string& capture) {
+  auto source =
+      OpenByteSource(testing::TestdataPath("captures/" + capture + "/trace.pftrace.zst").string());
+  return ReadAll(*MakeZstdSource(*std::move(source)), size_t{64} << 20).value();
+}
+
+/// The trace with its holes; "" and the run's error if there is none.
+Ran WithHoles(const TempFolder& folder, const std::string& trace) {
+  return RunCommand(TimelineCommand(), {folder.Write("trace.pftrace", trace), "-o", "-"});
+}
+
+/// The names of the slices that follow the first bytes of a trace.
+std::vector<std::string> SlicesAfter(const std::string& trace, size_t bytes) {
+  std::vector<std::string> names;
+  wire::ForEachMessage(
+      wire::AsBytes(trace).subspan(bytes), proto::Trace::kPacket, [&](Bytes packet) {
+        const auto event = wire::LastBytes(packet, proto::TracePacket::kTrackEvent);
+        if (!event) return;
+        if (const auto name = wire::LastBytes(*event, proto::TrackEvent::kName))
+          names.emplace_back(wire::AsText(*name));
+      });
+  return names;
+}
+
+/// Counters of errors and losses, as trace processor has them.
+Json CountersOf(const TempFolder& folder, const std::string& trace) {
+  const std::string path = folder.Write("counted.pftrace", trace);
+  return Json::parse(
+      RunCommand(DoctorCommand(), {path, "--format", "json"}).out)["traces"][0]["counters"];
+}
+
+TEST(TraceHoles, FollowTheTraceByteForByte) {
+  const TempFolder folder;
+  for (const char* capture : {"ring-v1", "ring-v2", "two-buffers-v2", "stream-v2", "lossless-v2"}) {
+    const std::string trace = CapturedTrace(capture);
+    const Ran ran = WithHoles(folder, trace);
+    EXPECT_EQ(ran.code, ExitCode::kClean) << capture << ran.error;
+    EXPECT_TRUE(ran.out.starts_with(trace)) << capture;
+    EXPECT_LE(ran.out.size() - trace.size(), trace.size() / 10 + 4096) << capture;
+    EXPECT_EQ(CountersOf(folder, ran.out), CountersOf(folder, trace)) << capture;
+  }
+}
+
+TEST(TraceHoles, SayWhatIsMissing) {
+  const TempFolder folder;
+  const std::string ring = CapturedTrace("ring-v2");
+  const auto slices = SlicesAfter(WithHoles(folder, ring).out, ring.size());
+  EXPECT_THAT(slices,
+              Contains(StartsWith("lost: orphan continuation+overwrite (before its first")));
+  EXPECT_THAT(slices, Contains(StartsWith("unusable: 2,054 packets, what they refer to was lost")));
+  EXPECT_THAT(slices, Contains(StartsWith("overwritten: 6.14 MiB of 6.39 MiB")));
+  const std::string streamed = CapturedTrace("stream-v2");
+  EXPECT_THAT(SlicesAfter(WithHoles(folder, streamed).out, streamed.size()),
+              Contains("lost: overwrite"));
+}
+
+TEST(TraceHoles, InventNothing) {
+  const TempFolder folder;
+  const std::string trace = CapturedTrace("lossless-v2");
+  EXPECT_THAT(SlicesAfter(WithHoles(folder, trace).out, trace.size()), IsEmpty());
+}
+
+// What follows half a packet could not be read.
+TEST(TraceHoles, APacketThatIsCutOffIsLeftOut) {
+  const TempFolder folder;
+  const std::string trace = CapturedTrace("ring-v2").substr(0, 100'000);
+  const Ran ran = WithHoles(folder, trace);
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.err, HasSubstr("is cut off, and left out"));
+  EXPECT_THAT(SlicesAfter(ran.out, 0), Contains(StartsWith("the file is cut off")));
+}
+
+// A trace that has such tracks gets others.
+TEST(TraceHoles, CanBeAddedTwice) {
+  const TempFolder folder;
+  const std::string once = WithHoles(folder, CapturedTrace("ring-v2")).out;
+  const Ran twice = WithHoles(folder, once);
+  EXPECT_TRUE(twice.out.starts_with(once));
+  EXPECT_FALSE(SlicesAfter(twice.out, once.size()).empty());
+}
+
+TEST(TraceHoles, DamagedTracesAreSurvived) {
+  const TempFolder folder;
+  const std::string trace = CapturedTrace("short-v2");
+  std::mt19937 random(1);
+  for (int i = 0; i < 60; ++i) {
+    std::string damaged = trace.substr(0, 2000 + random() % 60'000);
+    for (int n = 0; n < 1 + i % 8; ++n)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    const Ran ran = WithHoles(folder, damaged);
+    EXPECT_TRUE(ran.code != ExitCode::kUsage || !ran.error.empty()) << i;
+  }
+}
+
+}  // namespace
+}  // namespace ringscope
