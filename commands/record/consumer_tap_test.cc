@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <chrono>
+
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/ipc_peer.h"
@@ -26,7 +28,8 @@ const std::vector<std::string> kMethods = {
 
 class ConsumerTapTest : public ::testing::Test {
  protected:
-  ConsumerTapTest() {
+  explicit ConsumerTapTest(std::chrono::milliseconds longest_wait = RecorderOptions().longest_wait)
+      : longest_wait_(longest_wait) {
     consumer_.emplace(ConnectPeer(options_.consumer->listen));
     service_.emplace(AcceptPeer(listener_));
     std::string bind;
@@ -89,12 +92,14 @@ class ConsumerTapTest : public ::testing::Test {
     service_->Close();
   }
 
+  const std::chrono::milliseconds longest_wait_;
   FakeService producers_service_{{.tracing = {.traces_all = true}}};
   Listener listener_ = Listener::Create(UniqueSocketName("service"), 0600).value();
   MemoryLog log_;
   const RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), producers_service_.producer_socket()},
-      .consumer = PortSockets{UniqueSocketName("listen"), listener_.name()}};
+      .consumer = PortSockets{UniqueSocketName("listen"), listener_.name()},
+      .longest_wait = longest_wait_};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;
   std::optional<ServiceEnd> service_;
@@ -329,6 +334,49 @@ TEST_F(ConsumerTapTest, Read_OfARunningSession_HoldsItsProducersShortly) {
   Reply(read);
   EXPECT_EQ(log_.All<ReadPass>().size(), 2u);
   EXPECT_THAT(log_.All<Inexact>(), IsEmpty());  // the service confirmed each before the next pass
+}
+
+/// Where a read holds a producer, it does so for longer than a test waits for anything.
+class LongReads : public ConsumerTapTest {
+ protected:
+  LongReads() : ConsumerTapTest(std::chrono::minutes(2)) {}
+};
+
+TEST_F(LongReads, OfAClone_HoldNobody) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));
+  Reply(Call("CloneSession"), true, false, Encode(ipc::CloneSessionReply{.success = true}));
+  const uint64_t read = Call("ReadBuffers");
+  EXPECT_TRUE(CommitAndSync(*producer_, 0));
+  Reply(read);
+  EXPECT_THAT(log_.All<Inexact>(), IsEmpty());
+}
+
+TEST_F(LongReads, OfAStoppedSession_HoldNobody) {
+  const uint64_t session = Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard));
+  ASSERT_TRUE(ConnectProducer());
+  Call("DisableTracing");
+  Reply(session, true, false, Encode(ipc::EnableTracingReply{.disabled = true, .error = {}}));
+  const uint64_t read = Call("ReadBuffers");
+  EXPECT_TRUE(CommitAndSync(*producer_, 0));
+  Reply(read, true, /*has_more=*/true);
+  Reply(read);
+  EXPECT_EQ(log_.All<ReadPass>().size(), 2u);
+  EXPECT_THAT(log_.All<Inexact>(), IsEmpty());  // the service confirmed the commit in between
+}
+
+// The producer's answer to a flush for a clone may take as long as it likes.
+TEST_F(LongReads, CloneThatWaitsForAProducer_HoldsNoOther) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer());
+  const uint64_t clone = Call("CloneSession");
+  EXPECT_TRUE(CommitAndSync(*producer_, 0));
+  FakeProducer other(options_.producer.listen, "other");
+  ASSERT_TRUE(other.Connect());
+  EXPECT_TRUE(other.Sync());
+  Reply(clone, true, false, Encode(ipc::CloneSessionReply{.success = true}));
+  ASSERT_EQ(log_.All<Inexact>().size(), 1u);  // it was made without the producer's answer
+  EXPECT_EQ(log_.All<Inexact>()[0].reason, InexactReason::kClone);
 }
 
 // What the producer loses then is lost because of the recorder.
