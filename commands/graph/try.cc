@@ -20,6 +20,7 @@
 #include "core/base/text.h"
 #include "core/compare/stream_notation.h"
 #include "core/perfetto/data_loss.h"
+#include "core/perfetto/page.h"
 #include "core/session/buffer_event.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"
@@ -30,7 +31,7 @@ namespace {
 struct TryArgs {
   std::string example;
   std::vector<std::string> engines;
-  uint64_t size = 4096;
+  uint64_t size = kPageBytes;
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string output;
   bool force = false;
@@ -53,7 +54,10 @@ void SetUp(CLI::App& app, TryArgs& args) {
         return std::string(text);
       },
       "ENGINE,...", "Buffer versions or paths of plug-ins (default: v2)");
-  AddParsed(app, "--size", args.size, ParseBufferSize, "SIZE", "Of the buffer (default: 4k)");
+  AddParsed(
+      app, "--size", args.size,
+      [](std::string_view text) { return ParseSizeFrom(text, kPageBytes); }, "SIZE",
+      "Of the buffer, at least 4k, the default");
   AddParsed(app, "--policy", args.policy, ParsePolicy, "POLICY",
             "ring_buffer (default) or discard");
   InGroup(app, kOutputGroup);
@@ -132,8 +136,15 @@ class TriedEngine : public EngineObserver {
          fmt::format("is discarded: {}", InWords(reason)));
   }
   void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
+    evicted_ = {chunk.sequence, chunk.chunk};
     Note(chunk, fmt::format("is overwritten by {}{}{}", WriterName(by.sequence), Raw(by.chunk),
                             chunk.payload_avail == 0 ? ", after it was read" : ""));
+  }
+  void OnErased(const ObservedChunk& chunk) override {
+    const ChunkName name{chunk.sequence, chunk.chunk};
+    if (evicted_ && *evicted_ != name && evicted_->sequence == name.sequence)
+      Note(name, fmt::format("is consumed on the way to {}{}", WriterName(evicted_->sequence),
+                             Raw(evicted_->chunk)));
   }
   void OnPatchMissed(const ObservedChunk*, const ChunkPatches& patches, PatchMiss miss) override {
     Note(ChunkName{patches.sequence, patches.chunk}, miss == PatchMiss::kNoSuchChunk
@@ -163,6 +174,7 @@ class TriedEngine : public EngineObserver {
     switch (operation.kind) {
       case StreamStep::Kind::kCommit:
         engine_->Commit(operation.commit);
+        evicted_.reset();
         return {};
       case StreamStep::Kind::kPatch:
         engine_->ApplyPatches(operation.patches);
@@ -242,6 +254,7 @@ class TriedEngine : public EngineObserver {
 
   std::unique_ptr<Engine> engine_;
   TriedStep now_;
+  std::optional<ChunkName> evicted_;  // last, by the commit under way
 };
 
 /// What of a step differs from another engine's: "packets, counters".
@@ -255,7 +268,7 @@ std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
 }
 
 void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
-                const std::string& differs) {
+                 const std::string& differs) {
   if (report.is_text()) {
     report.Print(fmt::format("  {}\n", report.Bold(fmt::format("{}", fmt::join(engines, ", ")))));
     const auto line = [&](const char* title, const std::string& text) {
@@ -341,7 +354,7 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
       report.Data({{"number", number + 1}, {"operations", step.text}});
       for (size_t i = 0; i < results.size(); ++i)
         ReportTried(report, results[i].second, results[i].first,
-                   i == 0 ? "" : WhatDiffers(results[0].first, results[i].first));
+                    i == 0 ? "" : WhatDiffers(results[0].first, results[i].first));
     });
   }
   RS_RETURN_IF_ERROR(report.Finish());
@@ -363,7 +376,7 @@ Command TryCommand() {
             "In which order are packets read, and what is overwritten?"},
            {"ringscope try 'A1s | read | B1 | A1 | read' --engine v2@57,v2@58",
             "What becomes of a scraped chunk that is completed later?"},
-           {"ringscope try 'A1 A2 A3' --size 1k --policy discard -o full.ops.jsonl",
+           {"ringscope try 'A1:2000 A2:2000 A3' --policy discard -o full.ops.jsonl",
             "Make a log of it, for other commands"}},
           Bind(SetUp, RunTry),
           {.notice = nullptr}};

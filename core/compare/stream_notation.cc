@@ -117,7 +117,8 @@ Status StreamExample::AddPatch(std::string_view word) {
   std::string_view rest = word;
   const auto name = TakeName(rest);
   const bool more = TakePrefix(rest, '+');
-  if (!name || !rest.empty()) return CannotRead(word, "a chunk after 'patch', like A1 or A1+");
+  if (!name || !rest.empty())
+    return CannotRead(fmt::format("patch {}", word), "a chunk after 'patch', like A1 or A1+");
   const auto at = patched_at_.find(name->Packed());
   const Patch& patch = patches_.emplace_back(
       Patch{.offset = at == patched_at_.end() ? 0 : at->second, .data = kPatchBytes});
@@ -134,7 +135,8 @@ Status StreamExample::AddRead(std::string_view count) {
   step.kind = StreamStep::Kind::kRead;
   if (!count.empty()) {
     const auto packets = TakeNumber(count);
-    if (!packets || !count.empty()) return CannotRead(count, "packets after 'read'");
+    if (!packets || !count.empty())
+      return CannotRead(count, "nothing after the number of packets that 'read' has");
     step.max_packets = *packets;
   }
   Add(step);
@@ -169,7 +171,7 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
       }
     }
   }
-  if (example.steps_.empty()) return CannotRead(text, "at least one operation");
+  if (example.steps_.empty()) return CannotRead("|", "at least one operation");
   return example;
 }
 
