@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_COMPARE_DIFF_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneFacts>&
 /// Without a difference nothing is written.
 /// @param diffs the result of the comparison: one session
 Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context);
+
+using ShowsDifference = std::function<bool(const std::vector<StoredOp>&)>;
+/// The command that shows in one line what the operations do in two engines' buffers; empty: the
+/// notation cannot say them, or what it says does not show the difference.
+std::string ExampleLine(const std::vector<StoredOp>& ops, const Both<std::string>& engines,
+                        uint64_t size, FillPolicy policy, const ShowsDifference& shows);
 
 /// Compares two traces.
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context);

@@ -11,6 +11,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/compare/minimize.h"
+#include "core/compare/stream_notation.h"
 #include "core/perfetto/page.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"
@@ -118,6 +119,16 @@ Status WriteCase(const DiffArgs& args, const Ops& minimal, const LogDiff& shown,
 
 }  // namespace
 
+std::string ExampleLine(const std::vector<StoredOp>& ops, const Both<std::string>& engines,
+                        uint64_t size, FillPolicy policy, const ShowsDifference& shows) {
+  const std::optional<std::string> text = InNotation(ops);
+  if (!text) return {};
+  const auto example = StreamExample::Parse(*text);
+  if (!example || !shows(example->ToOps(size, policy))) return {};
+  return fmt::format("ringscope try '{}' --engine {},{} --size {}{}", *text, engines.a, engines.b,
+                     size, policy == FillPolicy::kDiscard ? " --policy discard" : "");
+}
+
 Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context) {
   const auto fail = [&](const char* what, const char* hint) {
     return Fail(ErrorCode::kUsage, what, {args.input.paths.front(), {}, {}}, hint);
@@ -180,6 +191,12 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
   RS_ASSIGN_OR_RETURN(const LogDiff shown, diff(minimal, {}));
   context.console.ShowProgressLine("");
 
+  std::string example;
+  if (shown.buffers.size() == 1 && shown.same_reads && !args.input.clone) {
+    const auto& [a, b] = shown.buffers.front().sides;
+    if (a.size == b.size && a.policy == b.policy)
+      example = ExampleLine(minimal, {a.engine, b.engine}, a.size, a.policy, shows);
+  }
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(sides),
                                        CountsText(shown.counts));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));
@@ -188,6 +205,7 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
   if (args.minimize == "-") return {};
   context.console.Say(
       fmt::format("wrote {}: {} of {}", args.minimize, minimal.size(), Count(before, "record")));
+  if (!example.empty()) context.console.Say("in a line: " + example);
   return WriteCase(sides, minimal, shown, context);
 }
 

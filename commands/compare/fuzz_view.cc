@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "commands/compare/diff.h"
 #include "commands/compare/fuzz.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/output.h"
@@ -62,6 +63,18 @@ std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
   return text;
 }
 
+/// The finding as an example in a line; empty: the notation cannot say it.
+std::string ExampleOf(const FuzzPlan& plan, const SmallestStream& smallest) {
+  if (!smallest.is_of_plan_sides || smallest.finding.oracle != Oracle::kDifference) return {};
+  const auto& setup = std::get<BufferSetUp>(smallest.ops.front().op().body);
+  const auto shows = [&](const std::vector<StoredOp>& ops) {
+    const auto found = CompareOver(plan.sides, plan.ignored, ops);
+    return found && found->sort == smallest.finding.sort;
+  };
+  return ExampleLine(smallest.ops, {EngineName(plan.sides.a), EngineName(plan.sides.b)}, setup.size,
+                     setup.policy, shows);
+}
+
 std::string TitleOf(const NamedRule& rule) {
   for (const ReleaseNote& note : ReleaseNotes())
     if (note.rule == rule.rule) return note.title;
@@ -90,6 +103,8 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
     report.Paragraph(fmt::format("Only without the difference that {} makes.",
                                  fmt::join(FullNames(first.left_out), ", ")),
                      2);
+  const std::string example = ExampleOf(plan, smallest);
+  if (!example.empty()) report.Print(fmt::format("  {}\n", Printable(example)));
   report.Paragraph("written to " + Printable(written_to), 2);
   report.Data({{"cause", first.Cause()},
                {"oracle", Name(first.oracle)},
@@ -101,6 +116,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
                {"streams", streams},
                {"operations", finding.operations()},
                {"buffer_size", size},
+               {"example", example},
                {"file", written_to},
                {"seed", seed},
                {"mode", kind},

@@ -28,6 +28,7 @@ Command ReportCommand();
 Command StatsCommand();
 Command SweepCommand();
 Command TimelineCommand();
+Command TryCommand();
 Command VerifyCommand();
 
 /// Hidden: completion scripts call it while a command line is typed.

@@ -81,7 +81,8 @@ std::span<const Command> Commands() {
     add("Look", {GraphCommand(), TimelineCommand(), ExportCommand(), StatsCommand()});
     add("Try", {ReplayCommand(), SweepCommand(), DiffCommand()});
     add("Logs", {RecordCommand(), ImportCommand(), InfoCommand(), DumpCommand(), VerifyCommand()});
-    add("Buffer authors", {EnginesCommand(), PluginCommand(), FuzzCommand(), ProtovmCommand()});
+    add("Buffer authors",
+        {TryCommand(), EnginesCommand(), PluginCommand(), FuzzCommand(), ProtovmCommand()});
     add("Help", {HelpCommand(), CompletionsCommand()});
     return all;
   }();

@@ -1,0 +1,385 @@
+// An example in one line, and what buffers make of it.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/plugin/plugin.h"
+#include "commands/shell/commands.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "commands/view/report.h"
+#include "core/base/text.h"
+#include "core/compare/stream_notation.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/page.h"
+#include "core/session/buffer_event.h"
+#include "formats/ops/ops_jsonl.h"
+#include "formats/ops/perfetto_case.h"
+
+namespace ringscope {
+namespace {
+
+struct TryArgs {
+  std::string example;
+  std::vector<std::string> engines;
+  uint64_t size = kPageBytes;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  std::string output;
+  bool force = false;
+  std::string format;
+};
+
+void SetUp(CLI::App& app, TryArgs& args) {
+  InGroup(app, kInputGroup);
+  AddText(app, "EXAMPLE", args.example, "EXAMPLE",
+          "Operations: 'A1:100+20' commits chunk 1 of writer A with packets of 100 and 20 bytes "
+          "(without sizes one that makes the chunk take 512 bytes); '>A2', 'A2>', 'A2p' and 'A2s' "
+          "continue a packet, continue on the next, need patching, are scraped; 'patch A2', "
+          "'read', 'read 2' and 'clone'; '|' ends a step",
+          Need::kRequired);
+  InGroup(app, kReplayGroup);
+  AddCommaList(
+      app, "--engine", args.engines,
+      [](std::string_view text) -> Result<std::string> {
+        RS_RETURN_IF_ERROR(CheckEngineName(text));
+        return std::string(text);
+      },
+      "ENGINE,...", "Buffer versions or paths of plug-ins (default: v2)");
+  AddParsed(
+      app, "--size", args.size,
+      [](std::string_view text) { return ParseSizeFrom(text, kPageBytes); }, "SIZE",
+      "Of the buffer, at least 4k, the default");
+  AddParsed(app, "--policy", args.policy, ParsePolicy, "POLICY",
+            "ring_buffer (default) or discard");
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, "FILE",
+          "Write the operations as a log (.ops.jsonl), or as a unit test of Perfetto that expects "
+          "what the first engine gives (.cc)");
+  AddForce(app, args.force);
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+struct TriedPacket {
+  SequenceKey sequence;
+  PacketPlace place;
+  uint64_t size = 0;
+  uint32_t dropped = 0;
+
+  std::string Text() const {
+    std::string text = WriterName(sequence);
+    if (place == kUnknownPlace)
+      text += '?';
+    else if (place.first_chunk == place.last_chunk)
+      text += fmt::format("{}", Raw(place.first_chunk));
+    else
+      text += fmt::format("{}-{}", Raw(place.first_chunk), Raw(place.last_chunk));
+    text += fmt::format(":{}", size);
+    if (dropped != 0) text += fmt::format("({})", LossBitsToString(dropped));
+    return text;
+  }
+};
+
+/// A buffer after a step, and what the step did: a line for each kind of facts.
+struct TriedStep {
+  std::string buffer;
+  std::string sequences;
+  std::vector<std::string> events;
+  std::vector<std::string> packets;
+  std::vector<std::string> counters;
+
+  friend bool operator==(const TriedStep&, const TriedStep&) = default;
+};
+
+/// An engine that takes an example's steps.
+class TriedEngine : public EngineObserver {
+ public:
+  static Result<std::unique_ptr<TriedEngine>> Make(const EngineInfo& info, const TryArgs& args) {
+    auto tried = std::make_unique<TriedEngine>();
+    RS_ASSIGN_OR_RETURN(
+        tried->engine_,
+        info.create({.size = args.size, .policy = args.policy, .observer = tried.get()}));
+    return tried;
+  }
+
+  Result<TriedStep> Take(const StreamExample::Step& step) {
+    now_ = {};
+    const BufferStats before = engine_->stats();
+    for (const StreamStep& operation : step.operations) {
+      RS_RETURN_IF_ERROR(Take(operation));
+      if (const Error* failure = engine_->failure()) return tl::unexpected<Error>(*failure);
+    }
+    Draw();
+    for (const StatField& field : kStatFields) {
+      const uint64_t old = before.*field.value, value = engine_->stats().*field.value;
+      if (value != old)
+        now_.counters.push_back(fmt::format(
+            "{} {:+}", field.name, static_cast<int64_t>(value) - static_cast<int64_t>(old)));
+    }
+    return std::exchange(now_, {});
+  }
+
+  void OnRewritten(const ObservedChunk& chunk) override { Note(chunk, "is changed in place"); }
+  void OnRelocated(const ObservedChunk& chunk) override {
+    Note(chunk, "moves to the write cursor");
+  }
+  void OnDiscarded(const ChunkCommit& commit, DiscardReason reason) override {
+    Note(ChunkName{commit.sequence, commit.chunk},
+         fmt::format("is discarded: {}", InWords(reason)));
+  }
+  void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
+    evicted_ = {chunk.sequence, chunk.chunk};
+    Note(chunk, fmt::format("is overwritten by {}{}{}", WriterName(by.sequence), Raw(by.chunk),
+                            chunk.payload_avail == 0 ? ", after it was read" : ""));
+  }
+  void OnErased(const ObservedChunk& chunk) override {
+    const ChunkName name{chunk.sequence, chunk.chunk};
+    if (evicted_ && *evicted_ != name && evicted_->sequence == name.sequence)
+      Note(name, fmt::format("is consumed on the way to {}{}", WriterName(evicted_->sequence),
+                             Raw(evicted_->chunk)));
+  }
+  void OnPatchMissed(const ObservedChunk*, const ChunkPatches& patches, PatchMiss miss) override {
+    Note(ChunkName{patches.sequence, patches.chunk}, miss == PatchMiss::kNoSuchChunk
+                                                         ? "is not there to be patched"
+                                                         : "has no such place to be patched");
+  }
+  void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override {
+    Note(ChunkName{sequence, place.first_chunk},
+         fmt::format("has a packet that is abandoned: {}", LossBitsToString(cause)));
+  }
+  void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override {
+    now_.events.push_back(
+        fmt::format("{} waits for {}", WriterName(sequence),
+                    WaitsFor(reason, fmt::format("{}{}", WriterName(sequence), Raw(chunk)))));
+  }
+
+ private:
+  void Note(ChunkName chunk, std::string_view what) {
+    now_.events.push_back(
+        fmt::format("{}{} {}", WriterName(chunk.sequence), Raw(chunk.chunk), what));
+  }
+  void Note(const ObservedChunk& chunk, std::string_view what) {
+    Note(ChunkName{chunk.sequence, chunk.chunk}, what);
+  }
+
+  Status Take(const StreamStep& operation) {
+    switch (operation.kind) {
+      case StreamStep::Kind::kCommit:
+        engine_->Commit(operation.commit);
+        evicted_.reset();
+        return {};
+      case StreamStep::Kind::kPatch:
+        engine_->ApplyPatches(operation.patches);
+        return {};
+      case StreamStep::Kind::kRead:
+        Read(*engine_, operation.max_packets);
+        return {};
+      case StreamStep::Kind::kClone: {
+        RS_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> clone, engine_->Clone());
+        Read(*clone, UINT64_MAX);
+        return {};
+      }
+    }
+    return {};
+  }
+  void Read(Engine& engine, uint64_t most) {
+    engine.BeginRead();
+    for (uint64_t i = 0; i < most; ++i) {
+      const Packet* const packet = engine.NextPacket();
+      if (packet == nullptr) break;
+      now_.packets.push_back(
+          TriedPacket{packet->sequence, packet->place, packet->size, packet->dropped}.Text());
+    }
+    if (now_.packets.empty()) now_.packets.emplace_back("none");
+  }
+
+  /// The buffer in order of its bytes, and of its sequences.
+  void Draw() {
+    struct Box {
+      uint64_t offset;
+      std::string text;
+    };
+    std::vector<Box> boxes;
+    std::map<SequenceKey, std::vector<std::pair<ChunkId, std::string>>> sequences;
+    uint64_t end = 0;
+    const Result<uint64_t> cursor = engine_->VisitChunks([&](const ObservedChunk& chunk) {
+      end = std::max(end, chunk.offset + chunk.outer_size);
+      if (chunk.is_padding())
+        return boxes.push_back({chunk.offset, fmt::format("[--/{}]", chunk.outer_size)});
+      const std::string text =
+          ChunkText(chunk.sequence, chunk.chunk, chunk.flags, !chunk.incomplete);
+      const bool is_read = chunk.payload_avail == 0 && chunk.payload_size > 0;
+      std::string rest;
+      if (chunk.payload_avail != 0 && chunk.payload_avail != chunk.payload_size)
+        rest = fmt::format(";{}-left", chunk.payload_avail);
+      boxes.push_back({chunk.offset, is_read
+                                         ? fmt::format("({}/{})", text, chunk.outer_size)
+                                         : fmt::format("[{}/{}{}]", text, chunk.outer_size, rest)});
+      sequences[chunk.sequence].emplace_back(chunk.chunk, is_read ? "(" + text + ")" : text);
+    });
+    if (!cursor) {
+      now_.buffer = "not reported by this plug-in";
+      return;
+    }
+    const auto append = [&](std::string_view word) {
+      now_.buffer += fmt::format("{}{}", now_.buffer.empty() ? "" : " ", word);
+    };
+    bool has_cursor = false;
+    for (const Box& box : boxes) {
+      if (!has_cursor && box.offset >= *cursor) append("^");
+      has_cursor |= box.offset >= *cursor;
+      append(box.text);
+    }
+    if (!has_cursor) append("^");
+    if (const uint64_t size = engine_->stats().buffer_size; end < size)
+      append(fmt::format("{} unused", size - end));
+    for (auto& [sequence, chunks] : sequences) {
+      std::ranges::stable_sort(
+          chunks, [](const auto& a, const auto& b) { return Precedes(a.first, b.first); });
+      std::vector<std::string> names;
+      for (auto& [id, text] : chunks) names.push_back(std::move(text));
+      now_.sequences +=
+          fmt::format("{}{}", now_.sequences.empty() ? "" : "; ", fmt::join(names, " "));
+    }
+    if (now_.sequences.empty()) now_.sequences = "none";
+  }
+
+  std::unique_ptr<Engine> engine_;
+  TriedStep now_;
+  std::optional<ChunkName> evicted_;  // last, by the commit under way
+};
+
+/// What of a step differs from another engine's: "packets, counters".
+std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
+  std::vector<const char*> parts;
+  if (a.packets != b.packets) parts.push_back("packets");
+  if (a.buffer != b.buffer) parts.push_back("the buffer");
+  if (a.sequences != b.sequences) parts.push_back("sequences");
+  if (a.counters != b.counters) parts.push_back("counters");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
+                 const std::string& differs) {
+  if (report.is_text()) {
+    report.Print(fmt::format("  {}\n", report.Bold(fmt::format("{}", fmt::join(engines, ", ")))));
+    const auto line = [&](const char* title, const std::string& text) {
+      if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), 4);
+    };
+    line("packets", fmt::format("{}", fmt::join(step.packets, ", ")));
+    line("buffer", step.buffer);
+    line("sequences", step.sequences);
+    line("events", fmt::format("{}", fmt::join(step.events, "; ")));
+    line("counters", fmt::format("{}", fmt::join(step.counters, ", ")));
+    line("differs", differs);
+  }
+  report.AddItem("engines", [&] {
+    report.Data({{"names", engines},
+                 {"buffer", step.buffer},
+                 {"sequences", step.sequences},
+                 {"events", step.events},
+                 {"packets", step.packets},
+                 {"counters", step.counters},
+                 {"differs", differs}});
+  });
+}
+
+Status WriteExample(const TryArgs& args, const StreamExample& example,
+                    const std::vector<const EngineInfo*>& engines, Context& context) {
+  const std::vector<StoredOp> stored = example.ToOps(args.size, args.policy);
+  const bool is_test = args.output.ends_with(".cc");
+  std::string text;
+  if (is_test) {
+    std::vector<Op> ops;
+    for (const StoredOp& op : stored) ops.push_back(op.op());
+    PerfettoCase test{.cause = "example",
+                      .what = args.example,
+                      .ops = ops,
+                      .a = {.engine = engines.front()},
+                      .b = {.engine = engines.back()}};
+    RS_ASSIGN_OR_RETURN(text, WritePerfettoCase(test));
+  } else {
+    text = FormatOp({.time_ns = {}, .body = Note{args.example}}) + "\n";
+    for (const StoredOp& op : stored) text += FormatOp(op.op()) + "\n";
+  }
+  RS_ASSIGN_OR_RETURN(
+      const std::unique_ptr<OutputFile> file,
+      CreateOutput(context, args.output, is_test ? kPerfettoCaseOutput : kOpsOutput, args.force));
+  RS_RETURN_IF_ERROR(file->Write(text));
+  return file->Commit();
+}
+
+Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
+  TryArgs args = chosen;
+  if (args.engines.empty()) args.engines = {"v2"};
+  RS_ASSIGN_OR_RETURN(const StreamExample example, StreamExample::Parse(args.example));
+  const EngineLookup find = EnginesAndPlugins();
+  std::vector<const EngineInfo*> infos;
+  std::vector<std::unique_ptr<TriedEngine>> tried;
+  for (const std::string& name : args.engines) {
+    RS_ASSIGN_OR_RETURN(infos.emplace_back(), find(name));
+    RS_ASSIGN_OR_RETURN(tried.emplace_back(), TriedEngine::Make(*infos.back(), args));
+  }
+  if (args.output.ends_with(".cc") && infos.front() == infos.back())
+    return Fail(ErrorCode::kUsage, "a unit test shows how two engines differ",
+                {args.output, {}, {}}, "name two with --engine");
+  Report report(context.console, args.format, "try");
+  report.Print(fmt::format("A {} of {}\n",
+                           args.policy == FillPolicy::kDiscard ? "discard buffer" : "ring buffer",
+                           HumanSize(args.size)));
+  report.Data({{"example", args.example}, {"size", args.size}, {"policy", Name(args.policy)}});
+  for (size_t number = 0; number < example.steps().size(); ++number) {
+    const StreamExample::Step& step = example.steps()[number];
+    // Engines that give the same are reported once.
+    std::vector<std::pair<TriedStep, std::vector<std::string>>> results;
+    for (size_t i = 0; i < tried.size(); ++i) {
+      RS_ASSIGN_OR_RETURN(TriedStep result, tried[i]->Take(step));
+      const auto same = std::ranges::find(
+          results, result, [](const auto& each) -> const TriedStep& { return each.first; });
+      if (same != results.end())
+        same->second.push_back(infos[i]->name);
+      else
+        results.push_back({std::move(result), {infos[i]->name}});
+    }
+    report.Heading(fmt::format("{}. {}", number + 1, step.text));
+    report.AddItem("steps", [&] {
+      report.Data({{"number", number + 1}, {"operations", step.text}});
+      for (size_t i = 0; i < results.size(); ++i)
+        ReportTried(report, results[i].second, results[i].first,
+                    i == 0 ? "" : WhatDiffers(results[0].first, results[i].first));
+    });
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  if (!args.output.empty()) RS_RETURN_IF_ERROR(WriteExample(args, example, infos, context));
+  return ExitCode::kClean;
+}
+
+}  // namespace
+
+Command TryCommand() {
+  return {"try",
+          "Replay",
+          "Say an example in one line, and see what buffers make of it",
+          "Puts the commits, patches, reads and clones of a line into a buffer of one or more "
+          "versions, and shows after each step the chunks in the order of the buffer and of their "
+          "sequences, the packets returned, what happened to chunks, and the counters that moved. "
+          "Versions that give the same are shown once.",
+          {{"ringscope try 'A1 B1 B3 A2 B2 | read 2 | C0:1600 | read'",
+            "In which order are packets read, and what is overwritten?"},
+           {"ringscope try 'A1s | read | B1 | A1 | read' --engine v2@57,v2@58",
+            "What becomes of a scraped chunk that is completed later?"},
+           {"ringscope try 'A1:2000 A2:2000 A3' --policy discard -o full.ops.jsonl",
+            "Make a log of it, for other commands"}},
+          Bind(SetUp, RunTry),
+          {.notice = nullptr}};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,260 @@
+#include "core/compare/stream_notation.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/fragment.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint32_t kDefaultPacketBytes = 494;  // with header and size a chunk of 512 bytes
+constexpr uint32_t kMostPayloadBytes = 65535;
+constexpr ProducerId kExampleProducer{1};
+constexpr uint8_t kPatchBytes[kPatchSize] = {'P', 'T', 'C', 'H'};
+
+tl::unexpected<Error> CannotRead(std::string_view word, const char* expected) {
+  return Fail(ErrorCode::kUsage, fmt::format("cannot read '{}': expected {}", word, expected), {},
+              "an example: 'A1 B1:100+20 >A2 | read 2 | patch A2 | read'");
+}
+
+/// Takes a number off the front of a text.
+std::optional<uint32_t> TakeNumber(std::string_view& text) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return number;
+}
+
+bool TakePrefix(std::string_view& text, char prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// Takes "A12" off the front of a text.
+std::optional<ChunkName> TakeName(std::string_view& text) {
+  if (text.empty() || text.front() < 'A' || text.front() > 'Z') return std::nullopt;
+  const auto writer = static_cast<uint16_t>(text.front() - 'A' + 1);
+  text.remove_prefix(1);
+  const auto id = TakeNumber(text);
+  if (!id) return std::nullopt;
+  return ChunkName{{kExampleProducer, WriterId{writer}}, ChunkId{*id}};
+}
+
+std::vector<std::string_view> WordsIn(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(" \t\n"), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+Status StreamExample::AddChunk(std::string_view word) {
+  std::string_view rest = word;
+  StreamStep step;
+  ChunkCommit& commit = step.commit;
+  if (TakePrefix(rest, '>')) commit.flags |= kFirstContinues;
+  const auto name = TakeName(rest);
+  if (!name)
+    return CannotRead(word, "a chunk (a letter and a number), 'patch', 'read', 'clone' or '|'");
+  commit.sequence = name->sequence;
+  commit.chunk = name->chunk;
+  std::string& payload = payloads_.emplace_back();
+  uint64_t last_size = 0;
+  const auto add_packet = [&](uint32_t size) {
+    ++commit.fragments;
+    wire::AppendVarint(payload, size);
+    // As protobuf: fields with a writer's number, so that writers differ.
+    for (uint32_t i = 0; i < size; ++i)
+      payload.push_back(i % 2 == 0 ? '@' : static_cast<char>(Raw(commit.sequence.writer)));
+    last_size = size;
+  };
+  if (TakePrefix(rest, ':')) {
+    do {
+      const auto size = TakeNumber(rest);
+      if (!size || *size > kMostPayloadBytes)
+        return CannotRead(word, "bytes of a packet after ':' and '+', at most 65535");
+      add_packet(*size);
+    } while (TakePrefix(rest, '+'));
+  } else {
+    add_packet(kDefaultPacketBytes);
+  }
+  if (payload.size() > kMostPayloadBytes)
+    return CannotRead(word, "a chunk of at most 65535 bytes, sizes of packets included");
+  for (; !rest.empty(); rest.remove_prefix(1)) {
+    switch (rest.front()) {
+      case '>':
+        commit.flags |= kLastContinues;
+        break;
+      case 'p':
+        commit.flags |= kNeedsPatching;
+        break;
+      case 's':
+        commit.complete = false;
+        break;
+      default:
+        return CannotRead(word, "one of the marks '>', 'p' and 's' at the end");
+    }
+  }
+  commit.payload = wire::AsBytes(payload);
+  patched_at_[name->Packed()] = payload.size() - std::min<uint64_t>(last_size, kPatchSize);
+  Add(step);
+  return {};
+}
+
+Status StreamExample::AddPatch(std::string_view word) {
+  std::string_view rest = word;
+  const auto name = TakeName(rest);
+  const bool more = TakePrefix(rest, '+');
+  if (!name || !rest.empty())
+    return CannotRead(fmt::format("patch {}", word), "a chunk after 'patch', like A1 or A1+");
+  const auto at = patched_at_.find(name->Packed());
+  const Patch& patch = patches_.emplace_back(
+      Patch{.offset = at == patched_at_.end() ? 0 : at->second, .data = kPatchBytes});
+  StreamStep step;
+  step.kind = StreamStep::Kind::kPatch;
+  step.patches = {
+      .sequence = name->sequence, .chunk = name->chunk, .patches = {&patch, 1}, .more = more};
+  Add(step);
+  return {};
+}
+
+Status StreamExample::AddRead(std::string_view count) {
+  StreamStep step;
+  step.kind = StreamStep::Kind::kRead;
+  if (!count.empty()) {
+    const auto packets = TakeNumber(count);
+    if (!packets || !count.empty())
+      return CannotRead(count, "nothing after the number of packets that 'read' has");
+    step.max_packets = *packets;
+  }
+  Add(step);
+  return {};
+}
+
+Result<StreamExample> StreamExample::Parse(std::string_view text) {
+  StreamExample example;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('|'), text.size());
+    const std::vector<std::string_view> words = WordsIn(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.empty()) continue;
+    Step& step = example.steps_.emplace_back();
+    for (const std::string_view word : words)
+      step.text += fmt::format("{}{}", step.text.empty() ? "" : " ", word);
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string_view next = i + 1 < words.size() ? words[i + 1] : std::string_view();
+      if (words[i] == "read") {
+        const bool is_limited = !next.empty() && next.front() >= '0' && next.front() <= '9';
+        RS_RETURN_IF_ERROR(example.AddRead(is_limited ? next : std::string_view()));
+        i += is_limited ? 1 : 0;
+      } else if (words[i] == "patch") {
+        RS_RETURN_IF_ERROR(example.AddPatch(next));
+        ++i;
+      } else if (words[i] == "clone") {
+        StreamStep clone;
+        clone.kind = StreamStep::Kind::kClone;
+        example.Add(clone);
+      } else {
+        RS_RETURN_IF_ERROR(example.AddChunk(words[i]));
+      }
+    }
+  }
+  if (example.steps_.empty()) return CannotRead("|", "at least one operation");
+  return example;
+}
+
+std::vector<StoredOp> StreamExample::ToOps(uint64_t size, FillPolicy policy) const {
+  std::vector<StoredOp> ops = {SetUpOf(size, policy)};
+  for (const Step& step : steps_)
+    for (const StreamStep& operation : step.operations) ops.push_back(OpOf(operation));
+  return ops;
+}
+
+std::optional<std::string> InNotation(const std::vector<StoredOp>& ops) {
+  std::string text;
+  std::map<uint32_t, char> letters;  // by sequence
+  const auto append = [&](std::string_view word) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", word);
+  };
+  const auto name_of = [&](ChunkName chunk) -> std::optional<std::string> {
+    const auto next = static_cast<char>('A' + letters.size());
+    const char letter = letters.try_emplace(chunk.sequence.Packed(), next).first->second;
+    if (letter > 'Z') return std::nullopt;
+    return fmt::format("{}{}", letter, Raw(chunk.chunk));
+  };
+  const auto add_chunk = [&](const ChunkCommit& commit) {
+    const auto name = name_of({commit.sequence, commit.chunk});
+    std::string sizes;
+    uint32_t end = 0;
+    const FragmentStatus status =
+        VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
+          sizes += fmt::format("{}{}", sizes.empty() ? ":" : "+", fragment.size());
+          end = fragment.end;
+        });
+    if (!name || sizes.empty() || status != FragmentStatus::kFragment ||
+        end != commit.payload.size() || (commit.flags & ~kAbiFlags) != 0)
+      return false;
+    append(fmt::format("{}{}{}{}{}{}", (commit.flags & kFirstContinues) != 0 ? ">" : "", *name,
+                       sizes, (commit.flags & kLastContinues) != 0 ? ">" : "",
+                       (commit.flags & kNeedsPatching) != 0 ? "p" : "",
+                       commit.complete ? "" : "s"));
+    return true;
+  };
+  const auto add_patch = [&](ProducerId producer, const ChunkToPatch& patch) {
+    const auto name = name_of(patch.NameFor(producer));
+    if (!name || patch.patches.size() != 1) return false;
+    append(fmt::format("patch {}{}", *name, patch.more ? "+" : ""));
+    return true;
+  };
+  for (const StoredOp& stored : ops) {
+    const OpBody& body = stored.op().body;
+    if (std::holds_alternative<BufferSetUp>(body)) {
+      if (&stored != &ops.front()) return std::nullopt;
+    } else if (const auto* read = std::get_if<ReadPass>(&body)) {
+      if (read->max_bytes) return std::nullopt;
+      append(read->max_packets ? fmt::format("read {} |", *read->max_packets) : "read |");
+    } else if (std::holds_alternative<CloneRead>(body)) {
+      append("clone |");
+    } else if (const auto* commit = std::get_if<Commit>(&body)) {
+      CommitRequestParser parser;
+      if (!parser.Parse(commit->request)) return std::nullopt;
+      for (const ChunkToMove& chunk : parser.chunks()) {
+        const auto moved = ToChunkCommit(commit->producer, chunk);
+        if (!moved || !add_chunk(*moved)) return std::nullopt;
+      }
+      for (const ChunkToPatch& patch : parser.patches())
+        if (!add_patch(commit->producer, patch)) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (text.ends_with(" |")) text.resize(text.size() - 2);
+  return text;
+}
+
+std::string WriterName(SequenceKey sequence) {
+  const uint16_t writer = Raw(sequence.writer);
+  if (sequence.producer == kExampleProducer && writer >= 1 && writer <= 26)
+    return std::string(1, static_cast<char>('A' + writer - 1));
+  return fmt::format("{}:{}#", Raw(sequence.producer), writer);
+}
+
+std::string ChunkText(SequenceKey sequence, ChunkId chunk, uint8_t flags, bool complete) {
+  return fmt::format("{}{}{}{}{}{}", (flags & kFirstContinues) != 0 ? ">" : "",
+                     WriterName(sequence), Raw(chunk), (flags & kLastContinues) != 0 ? ">" : "",
+                     (flags & kNeedsPatching) != 0 ? "p" : "", complete ? "" : "s");
+}
+
+}  // namespace ringscope

@@ -1,0 +1,66 @@
+#ifndef RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
+#define RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/compare/stored_ops.h"
+
+namespace ringscope {
+
+// Operations on a buffer in one line, like "A1 B1 B3 A2 | read 2 | >A3:100+20ps | patch A3 | read":
+//
+//   A1          commits chunk 1 of writer A, with one packet; the chunk takes 512 bytes
+//   A1:100+20   with packets of 100 and 20 bytes
+//   >A2  A2>    its first packet continues from the chunk before, its last one on the next
+//   A2p         it needs patching
+//   A2s         it is scraped: its writer has not completed it
+//   patch A2    patches the last packet; "patch A2+": further patches follow
+//   read        reads all; "read 2": two packets
+//   clone       clones the buffer, and reads the clone
+//   |           ends a step
+
+/// The operations of such a line, by step. Owns their bytes.
+class StreamExample {
+ public:
+  struct Step {
+    std::string text;
+    std::vector<StreamStep> operations;
+  };
+
+  static Result<StreamExample> Parse(std::string_view text);
+  const std::vector<Step>& steps() const { return steps_; }
+  /// The operations as a log, with the set-up of their buffer.
+  std::vector<StoredOp> ToOps(uint64_t size, FillPolicy policy) const;
+
+ private:
+  Status AddChunk(std::string_view word);
+  Status AddPatch(std::string_view word);
+  Status AddRead(std::string_view count);
+  void Add(StreamStep step) { steps_.back().operations.push_back(std::move(step)); }
+
+  std::vector<Step> steps_;
+  std::map<uint64_t, uint64_t> patched_at_;  // by packed name: offset in the chunk's last commit
+  // What the operations refer to; the addresses stay.
+  std::deque<std::string> payloads_;
+  std::deque<Patch> patches_;
+};
+
+/// The operations of a log in the notation, sizes and order as they are, the bytes of packets and
+/// patches left out. @return nullopt if the notation cannot say them
+std::optional<std::string> InNotation(const std::vector<StoredOp>& ops);
+/// The name of a writer: "A"; "1:300" of one that the notation has no letter for.
+std::string WriterName(SequenceKey sequence);
+/// A chunk as the notation has it, without sizes: ">A2ps".
+std::string ChunkText(SequenceKey sequence, ChunkId chunk, uint8_t flags, bool complete);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_

@@ -1,0 +1,62 @@
+// The notation of examples: what it says goes into a log, and comes out of it as it was.
+
+#include "core/compare/stream_notation.h"
+
+#include <gtest/gtest.h>
+
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+namespace {
+
+std::string ThereAndBack(std::string_view text) {
+  const auto example = StreamExample::Parse(text);
+  if (!example) return example.error().ToString();
+  return InNotation(example->ToOps(4096, FillPolicy::kRingBuffer)).value_or("not in the notation");
+}
+
+TEST(StreamNotation, LogOfAnExample_IsTheExample) {
+  // A step ends where a read does; commits and patches have none of their own.
+  EXPECT_EQ(ThereAndBack("A1:100+20 B7:8> | >B8:0p B9:300s read 2 | patch A1 patch B8+ clone read"),
+            "A1:100+20 B7:8> >B8:0p B9:300s read 2 | patch A1 patch B8+ clone | read");
+}
+
+TEST(StreamNotation, WritersAreLetteredInTheirOrder) {
+  EXPECT_EQ(ThereAndBack("C1:1 A1:2 C2:3"), "A1:1 B1:2 A2:3");
+}
+
+TEST(StreamNotation, ChunkOfDefaultSize_Takes512Bytes) {
+  const auto example = StreamExample::Parse("A1");
+  ASSERT_TRUE(example);
+  const ChunkCommit& commit = example->steps().front().operations.front().commit;
+  EXPECT_EQ(OuterSize(static_cast<uint32_t>(commit.payload.size())), 512u);
+}
+
+TEST(StreamNotation, Patch_IsOfTheLastPacketsLastBytes) {
+  const auto example = StreamExample::Parse("A1:10+6 patch A1 patch B1");
+  ASSERT_TRUE(example);
+  const auto& operations = example->steps().front().operations;
+  ASSERT_EQ(operations.size(), 3u);
+  EXPECT_EQ(operations[1].patches.patches.front().offset, 14u);  // of 1 + 10 + 1 + 6
+  EXPECT_EQ(operations[2].patches.patches.front().offset, 0u);   // of a chunk that is not there
+}
+
+TEST(StreamNotation, WhatTheNotationCannotSay_IsLeftUnsaid) {
+  std::vector<StoredOp> ops = {SetUpOf(4096, FillPolicy::kRingBuffer)};
+  StreamStep step;
+  step.commit.sequence = {ProducerId{1}, WriterId{1}};
+  step.commit.fragments = 2;  // and one is there
+  const uint8_t payload[] = {1, 'a'};
+  step.commit.payload = payload;
+  ops.push_back(OpOf(step));
+  EXPECT_EQ(InNotation(ops), std::nullopt);
+}
+
+TEST(StreamNotation, Mistakes_AreNamed) {
+  for (const char* const text : {"", "|", "1A", "a1", "A", "A1:", "A1:5+", "A1x", "A1:65536",
+                                 "A1:65535", "patch", "patch A1x", "read 2x", "A4294967296"})
+    EXPECT_FALSE(StreamExample::Parse(text)) << text;
+}
+
+}  // namespace
+}  // namespace ringscope
