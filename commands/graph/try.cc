@@ -46,7 +46,7 @@ void SetUp(CLI::App& app, TryArgs& args) {
           "continue a packet, continue on the next, need patching, are scraped; 'patch A2', "
           "'read', 'read 2' and 'clone'; '|' ends a step",
           Need::kRequired);
-  InGroup(app, kReplayGroup);
+  InGroup(app, "Buffer");
   AddCommaList(
       app, "--engine", args.engines,
       [](std::string_view text) -> Result<std::string> {
