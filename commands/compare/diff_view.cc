@@ -13,6 +13,7 @@
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
+#include "core/engine/release_notes.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
@@ -272,6 +273,42 @@ std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
   return a == b ? ", read " + a : fmt::format(", A read {}, B read {}", a, b);
 }
 
+/// The rules of the releases between two engines, for people; empty: they are no two of V2's.
+std::string RulesBetween(const std::string& a, const std::string& b) {
+  if (!a.starts_with("v2@") || !b.starts_with("v2@")) return {};
+  std::vector<std::string> titles;
+  for (const ReleaseNote& note : ReleaseNotes())
+    if (note.engine > std::min(a, b) && note.engine <= std::max(a, b))
+      titles.push_back(fmt::format("{}: {}", note.engine, note.title));
+  return titles.empty() ? "" : fmt::format(" Rules that changed: {}.", Joined(titles, "; "));
+}
+
+/// "v2@58 returns 12 packets more than v2@57; nothing else differs.": what a person can repeat.
+std::string SummaryOf(const LogDiff& result) {
+  if (result.Same() || result.buffers.empty()) return {};
+  const Both<SideBuffer>& sides = result.buffers.front().sides;
+  const bool are_named = sides.a.engine != sides.b.engine;
+  const std::string a = are_named ? sides.a.engine : "A", b = are_named ? sides.b.engine : "B";
+  const DiffCounts& counts = result.counts;
+  const uint64_t fewer = counts[DifferenceKind::kOnlyInA], more = counts[DifferenceKind::kOnlyInB];
+  std::string text;
+  if (fewer + more == 0)
+    text = fmt::format("{} and {} return the same packets", a, b);
+  else if (fewer > 0 && more > 0)
+    text = fmt::format("{} returns {} that {} does not, and lacks {} of it", b,
+                       Count(more, "packet"), a, WithCommas(fewer));
+  else
+    text = fmt::format("{} returns {} {} than {}", b, Count(fewer + more, "packet"),
+                       more > 0 ? "more" : "fewer", a);
+  DiffCounts others = counts;
+  others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInA)] = 0;
+  others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInB)] = 0;
+  const std::string also = CountsText(others);
+  text += also == "no difference" ? "; nothing else differs." : fmt::format("; also: {}.", also);
+  const bool has_same_buffers = sides.a.size == sides.b.size && sides.a.policy == sides.b.policy;
+  return text + (has_same_buffers ? RulesBetween(a, b) : "");
+}
+
 void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args) {
   const LogDiff& result = diff.result;
   const FirstTime first_time_ns = result.first_time_ns;
@@ -325,6 +362,9 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
       report.Data("counters_differ_from", std::move(diverged));
     });
   }
+  const std::string summary = SummaryOf(result);
+  report.Data("summary", summary);
+  if (!summary.empty()) report.Print("\n" + Wrap(summary, size_t{0}) + "\n");
 }
 
 }  // namespace

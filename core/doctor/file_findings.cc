@@ -34,6 +34,12 @@ void ExamineEnd(Examiner& examiner) {
                   .weight = after_stats,
                   .harm = Harm::kInfo});
   }
+  constexpr uint32_t kCompactions = 22;  // of a buffer that is in no release
+  for (const auto& [place, value] : facts.unknown_counters)
+    examiner.Unknown(fmt::format(
+        "What buffers[{}] means by {} {} (field {} of BufferStats): no released buffer has it.",
+        place.first, place.second == kCompactions ? "compactions" : "a counter of",
+        WithCommas(value), place.second));
   if (facts.stats_packets > 0 || facts.data_packets == 0) return;
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",

@@ -196,9 +196,11 @@ constexpr std::array kRules = {
     Rule{"config.shared_buffer", Harm::kWarning, "One data source overwrites the others",
          "Several data sources share a ring, and one of them writes most of it.",
          "A buffer of its own for the data source that writes most."},
-    Rule{"config.ftrace_drain", Harm::kWarning, "The kernel's buffer is drained too seldom",
-         "A drain period of seconds needs a large kernel buffer per CPU.",
-         "drain_period_ms: 250, or a larger buffer_size_kb."},
+    Rule{"config.ftrace_drain", Harm::kWarning, "The kernel's buffers are small for what they take",
+         "A drain period of seconds needs a large kernel buffer per CPU: less than 5 MB/s, less "
+         "than 1 MiB, a period below 100 ms or above a minute, and all system calls without a "
+         "list are findings.",
+         "drain_period_ms: 250, or a larger buffer_size_kb; syscall_events."},
     Rule{"config.size", Harm::kError, "A buffer that the service refuses",
          "A size of 0, or of 4 GiB and more.", "size_kb between 4 and 4194300"},
 };

@@ -196,7 +196,7 @@ struct ProtoVmInstance {
   enum : uint32_t { kProgram = 1, kState = 2, kMemoryLimitKb = 3, kProducerId = 4 };
 };
 struct FtraceConfig {
-  enum : uint32_t { kBufferSizeKb = 10, kDrainPeriodMs = 11 };
+  enum : uint32_t { kEvents = 1, kBufferSizeKb = 10, kDrainPeriodMs = 11, kSyscallEvents = 18 };
 };
 struct TraceStats {
   enum : uint32_t {

@@ -48,6 +48,10 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   buffer_name = Text(config, Config::kTargetBufferName);
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
+  const bool has_list = wire::LastBytes(ftrace, proto::FtraceConfig::kSyscallEvents).has_value();
+  wire::ForEachMessage(ftrace, proto::FtraceConfig::kEvents, [&](Bytes event) {
+    source.has_all_syscalls |= !has_list && wire::AsText(event).starts_with("raw_syscalls/");
+  });
   return source;
 }
 

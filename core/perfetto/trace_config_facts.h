@@ -36,6 +36,7 @@ struct ConfiguredSource {
   // Of the kernel's ftrace.
   std::optional<uint64_t> ftrace_buffer_kb;
   std::optional<uint64_t> ftrace_drain_period_ms;
+  bool has_all_syscalls = false;
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };

@@ -1,5 +1,7 @@
 #include "core/perfetto/trace_stats.h"
 
+#include <algorithm>
+
 #include "core/perfetto/fields.h"
 
 namespace ringscope {
@@ -18,6 +20,22 @@ std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {
           stats.*known.value = counter->value;
   }
   return buffers;
+}
+
+std::map<std::pair<uint32_t, uint32_t>, uint64_t> UnknownBufferStats(Bytes trace_stats) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> unknown;
+  uint32_t buffer = 0;
+  wire::ForEachMessage(trace_stats, proto::TraceStats::kBufferStats, [&](Bytes message) {
+    wire::FieldReader counters(message);
+    while (const auto counter = counters.Next())
+      if (counter->type == wire::Type::kVarint && counter->value > 0 &&
+          unknown.size() < kMaxStatsBuffers &&
+          std::ranges::find(kStatFields, counter->number, &StatField::proto_field) ==
+              kStatFields.end())
+        unknown[{buffer, counter->number}] = counter->value;
+    ++buffer;
+  });
+  return unknown;
 }
 
 ServiceStats ReadServiceStats(Bytes trace_stats) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/base/wire.h"
@@ -11,6 +13,9 @@
 #include "core/perfetto/stats.h"
 
 namespace ringscope {
+
+/// Counters of BufferStats that ringscope does not know, by buffer and field number.
+std::map<std::pair<uint32_t, uint32_t>, uint64_t> UnknownBufferStats(Bytes trace_stats);
 
 /// Counters of the service itself (TraceStats), as far as a log determines them, and what
 /// ringscope had to skip.

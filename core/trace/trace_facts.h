@@ -160,6 +160,8 @@ struct TraceFacts : MachineFacts {
   std::string service_version;       // of system_info
   std::optional<TimeSpan> lifetime;  // from tracing_started to tracing_disabled
   std::vector<TraceBuffer> buffers;
+  /// Counters of the last statistics that ringscope does not know, by buffer and field number.
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> unknown_counters;
   std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
   uint64_t sequences_left_out = 0;

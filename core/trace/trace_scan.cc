@@ -343,6 +343,7 @@ void TraceScan::AddStats(Bytes stats) {
   ++facts_.stats_packets;
   packets_since_stats_ = 0;
   facts_.service = ReadServiceStats(stats);
+  facts_.unknown_counters = UnknownBufferStats(stats);
   facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
   facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
   const std::vector<BufferStats> counters = ReadTraceStats(stats);
