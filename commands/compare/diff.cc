@@ -72,13 +72,6 @@ Result<bool> IsTrace(const std::string& input, Context& context) {
                    "expected .tblog, .ops.jsonl or .pftrace, plain or compressed by zstd or gzip"));
 }
 
-bool ChoosesAnything(const ReplayChoices& choices) {
-  const BufferChoice& all = choices.session.all;
-  return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
-         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes ||
-         choices.session.programs != protovm::ProgramChoice{};
-}
-
 Status FailToCompare(const std::string& input, std::string what, std::string hint) {
   return Fail(ErrorCode::kUsage, std::move(what), {input, {}, {}}, std::move(hint));
 }

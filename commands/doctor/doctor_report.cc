@@ -103,7 +103,7 @@ void PrintChanges(Report& report, const DoctorTraces& traces) {
   for (auto& [path, values] : wanted) {
     std::ranges::sort(values);
     const auto fits = [&values = values](size_t percent) {
-      return WithCommas(values[(values.size() * percent + 99) / 100 - 1]);
+      return values[(values.size() * percent + 99) / 100 - 1];
     };
     report.Print(
         Wrap(fmt::format("{}: {} for half of the {} that need it, {} for 95%, {} for all", path,

@@ -161,7 +161,9 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
-  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
+  if (HasTraces(context, args.input))
+    return ExamineTraces(context, args.input, args.format,
+                         ChoosesAnything(args.choices) || args.packets);
   SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");

@@ -252,7 +252,6 @@ class GapsText {
       group.sequences.insert(gap.sequence);
       group.cause.count += gap.lost;
     });
-    std::vector<std::string> texts;
     std::multimap<uint64_t, std::string, std::greater<>> by_packets;
     for (const auto& [key, group] : groups) {
       const std::string& kept_by = std::get<std::string>(key);

@@ -172,7 +172,8 @@ bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
+  if (HasTraces(context, args.input))
+    return ExamineTraces(context, args.input, args.format, ChoosesAnything(args.choices));
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";

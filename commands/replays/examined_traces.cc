@@ -26,7 +26,10 @@ bool HasTraces(Context& context, const SessionSelection& input) {
 }
 
 Result<ExitCode> ExamineTraces(Context& context, const SessionSelection& input,
-                               const std::string& format) {
+                               const std::string& format, bool is_about_replays) {
+  if (is_about_replays || input.clone)
+    return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
+                {input.paths.front(), {}, {}}, "leave these options out, or name a log");
   context.console.Say(
       fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
                   Printable(input.paths.front())));

@@ -13,8 +13,9 @@ namespace ringscope {
 bool HasTraces(Context& context, const SessionSelection& input);
 /// Runs doctor on these inputs: of a trace alone it says all that the trace proves.
 /// @param format "text", "json", "jsonl" or "csv"
+/// @param is_about_replays the command line has options that only a log's replay has: an error
 Result<ExitCode> ExamineTraces(Context& context, const SessionSelection& input,
-                               const std::string& format);
+                               const std::string& format, bool is_about_replays);
 
 }  // namespace ringscope
 

@@ -83,6 +83,13 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   if (names.config) AddConfig(app, choices.config, kConfigToReplay);
 }
 
+bool ChoosesAnything(const ReplayChoices& choices) {
+  const BufferChoice& all = choices.session.all;
+  return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
+         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes ||
+         choices.session.programs != protovm::ProgramChoice{};
+}
+
 Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {
   RecordedConfig found;
   while (true) {

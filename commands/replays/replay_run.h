@@ -28,6 +28,9 @@ struct ReplayChoices : ReplayOptions {
   std::string config;  // that the session is to have had, as text; empty: its own
 };
 
+/// Returns true if any of the options of a replay is given, but for the config.
+bool ChoosesAnything(const ReplayChoices& choices);
+
 /// Names of the replay options, for a command that has them more than once.
 struct ReplayOptionNames {
   std::string engine = "--engine";

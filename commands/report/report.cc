@@ -288,7 +288,8 @@ std::string TimelineSvg(const PageData& gaps, const PageData& info, const PageDa
   }
   size_t shown = 0;
   for (const PageData& sequence : gaps.value("sequences", PageData::array())) {
-    if (NumberOf(sequence, "gaps") == 0 || shown++ == kSequencesShown) continue;
+    if (NumberOf(sequence, "gaps") == 0 || shown == kSequencesShown) continue;
+    ++shown;
     picture.Row(NameOf(sequence));
     for (const PageData& gap : gaps.value("gaps", PageData::array())) {
       if (gap.value("sequence", "") != sequence.value("sequence", "") ||

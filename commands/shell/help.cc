@@ -139,14 +139,14 @@ std::string OptionLine(const OptionInfo& option) {
 
 bool IsOfReplays(const OptionInfo& option) { return option.group.starts_with(kReplayGroup); }
 
+/// @param most examples
 std::string ExamplesText(const Command& command, const Console& console, size_t most) {
+  if (command.examples.empty()) return "";
   std::string text = "\n" + console.Bold("Examples:") + "\n";
-  for (const Example& example : command.examples)
-    if (most-- > 0)
-      text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
-    else
-      break;
-  return command.examples.empty() ? "" : text;
+  for (const Example& example :
+       std::span(command.examples).first(std::min(most, command.examples.size())))
+    text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
+  return text;
 }
 
 }  // namespace

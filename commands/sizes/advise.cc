@@ -125,7 +125,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format);
+  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format, /*is_about_replays=*/false);
   std::unique_ptr<SpooledInput> spooled;
   if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
