@@ -118,13 +118,15 @@ void ReportFacts(Report& report, const SessionSummary& session) {
   report.Print(VerdictLines(marks, kInfoIndent));
 }
 
-void ReportBuffers(Report& report, const std::vector<BufferSetUp>& buffers) {
-  Table table({{"buffer", Align::kRight, "buffer"},
+void ReportBuffers(Report& report, const SessionSummary& session) {
+  Table table({{"buffer", Align::kLeft, "", kInText},
+               {"id", Align::kRight, "buffer"},
                {"size", Align::kRight, "size"},
                {"policy", Align::kLeft, "policy"},
                {"engine", Align::kLeft, "engine"}});
-  for (const BufferSetUp& buffer : buffers)
-    table.AddRow({NumberCell(Raw(buffer.id)), BytesCell(buffer.size), NameCell(Name(buffer.policy)),
+  for (const BufferSetUp& buffer : session.buffers)
+    table.AddRow({BufferNameIn(session, buffer.id), NumberCell(Raw(buffer.id)),
+                  BytesCell(buffer.size), NameCell(Name(buffer.policy)),
                   Cell(buffer.engine.empty() ? "-" : Printable(buffer.engine), buffer.engine)});
   report.Add("buffers", table, kInfoIndent);
 }
@@ -154,7 +156,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   const double seconds = static_cast<double>(Duration(session)) / 1e9;
   Table table({{"sequence", Align::kLeft, "sequence"},
                {"producer", Align::kLeft},
-               {"buffer", Align::kRight, "buffer"},
+               {"buffers", Align::kRight, "buffer"},
                DataColumn("commits", kInJson),
                {"chunks", Align::kRight, "chunks"},
                {"patches", Align::kRight, "patches"},
@@ -168,8 +170,9 @@ void ReportSequences(Report& report, const SessionSummary& session) {
     const auto rate = static_cast<double>(sequence.bytes) / seconds;
     table.AddRow(
         {NameCell(ToString(sequence.sequence)), name == names.end() ? "-" : Printable(name->second),
-         NumberCell(Raw(sequence.buffer)), CountCell(sequence.commits), CountCell(sequence.chunks),
-         CountCell(sequence.patches), CountCell(sequence.packets), BytesCell(sequence.bytes),
+         Cell(BufferNameIn(session, sequence.buffer).substr(7), Raw(sequence.buffer)),  // "[0]"
+         CountCell(sequence.commits), CountCell(sequence.chunks), CountCell(sequence.patches),
+         CountCell(sequence.packets), BytesCell(sequence.bytes),
          seconds > 0 ? HumanSize(static_cast<uint64_t>(rate)) : "-",
          DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
   }
@@ -188,7 +191,7 @@ void ReportSession(Report& report, uint64_t number, const SessionSummary& sessio
   report.Heading(fmt::format("session {}", number));
   report.Data("session", number);
   ReportFacts(report, session);
-  ReportBuffers(report, session.buffers);
+  ReportBuffers(report, session);
   ReportProducers(report, session.producers);
   ReportEvents(report, session);
   ReportSequences(report, session);

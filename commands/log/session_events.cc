@@ -73,22 +73,22 @@ constexpr EventText kEventTexts[] = {
     {OpKindOf<SessionStarted>(), "{which}{named} is enabled{config}", false},
     {OpKindOf<SessionEnded>(), "{which} ends: its buffers are freed", false},
     {OpKindOf<TraceConfigRecord>(), "trace config{config}", false},
-    {OpKindOf<BufferSetUp>(), "buffer {buffer} is set up: {size}, {detail}"},
-    {OpKindOf<BufferFreed>(), "buffer {buffer} is freed"},
+    {OpKindOf<BufferSetUp>(), "{buffer} is set up: {size}, {detail}"},
+    {OpKindOf<BufferFreed>(), "{buffer} is freed"},
     {OpKindOf<ProducerConnected>(), "{who} connects{sources}"},
     {OpKindOf<SharedMemorySetUp>(), "{who} sets up {size} of shared memory"},
     {OpKindOf<ReadPass>(), "{read}"},
     {OpKindOf<ProducerDisconnected>(), "{who} disconnects"},
     {OpKindOf<DataSourceRegistered>(), "{who} registers{named}"},
     {OpKindOf<DataSourceUnregistered>(), "{who} unregisters{named}"},
-    {OpKindOf<DataSourceSetUp>(), "data source{named} of {who} is set up for buffer {buffer}"},
+    {OpKindOf<DataSourceSetUp>(), "data source{named} of {who} is set up for {buffer}"},
     {OpKindOf<DataSourceStarted>(), "data source{named} of {who} is started"},
     {OpKindOf<DataSourceStopped>(), "data source{named} of {who} is stopped"},
     {OpKindOf<DataSourceNotified>(), "data source{named} of {who} reports that it has {done}"},
     {OpKindOf<StateClearRequested>(), "{who} is asked to clear incremental state"},
     {OpKindOf<TriggerActivated>(), "{who} activates trigger{named}"},
     {OpKindOf<CloneRequested>(), "a consumer asks for clone {clone} of {which}", false},
-    {OpKindOf<BufferCleared>(), "buffer {buffer} is emptied before a clone", false},
+    {OpKindOf<BufferCleared>(), "{buffer} is emptied before a clone", false},
     {OpKindOf<BufferCloned>(), "clone {clone} gets {copy}", false},
     {OpKindOf<CloneEnded>(), "clone {clone} {ends}", false},
     {OpKindOf<RecorderGap>(), "the recording has a gap: {detail}"},
@@ -234,7 +234,7 @@ class EventLines {
     const auto config = configs_.find(event.session);
     const std::string detail = event.Is<TraceConfigRecord>() ? "" : Printable(event.detail);
     const std::string more = detail.empty() ? "" : ": " + detail;
-    const unsigned buffer = event.buffer ? Raw(*event.buffer) : 0;
+    const std::string buffer = event.buffer ? BufferNameIn(session_, *event.buffer) : "";
     const std::string line = fmt::format(
         fmt::runtime(text), fmt::arg("who", ProducerText(producer, names_[producer])),
         fmt::arg("which", started_.size() > 1 && event.session
@@ -245,12 +245,11 @@ class EventLines {
         fmt::arg("config", config == configs_.end() ? "" : ConfigText(*config->second)),
         fmt::arg("buffer", buffer), fmt::arg("size", HumanSize(event.size)),
         fmt::arg("detail", detail), fmt::arg("more", more),
-        fmt::arg("read", event.buffer ? fmt::format("buffer {} is read", buffer)
-                                      : "the session's buffers are read"),
+        fmt::arg("read", event.buffer ? buffer + " is read" : "the session's buffers are read"),
         fmt::arg("clone", event.clone.value_or(0)),
         fmt::arg("done", event.flag ? "stopped" : "started"),
-        fmt::arg("copy", event.flag ? fmt::format("buffer {}; an empty one replaces it", buffer)
-                                    : fmt::format("a copy of buffer {}", buffer)),
+        fmt::arg("copy",
+                 event.flag ? buffer + "; an empty one replaces it" : "a copy of " + buffer),
         fmt::arg("runs", event.flag ? "is running" : "has ended"),
         fmt::arg("ends", event.flag ? "is complete" : "fails" + more));
     if (is_known && known->is_frequent)
@@ -326,6 +325,14 @@ std::vector<FlushAccount> FlushesOf(const SessionSummary& session) {
 }
 
 }  // namespace
+
+std::string BufferNameIn(const SessionSummary& session, BufferId id) {
+  std::string name = fmt::format("buffer {}", Raw(id));
+  for (size_t i = 0; i < session.buffers.size(); ++i)
+    if (session.buffers[i].id == id)
+      name = fmt::format("buffers[{}]", session.buffers[i].index.value_or(i));
+  return name;
+}
 
 std::string FlushReasonText(uint64_t flags) {
   std::vector<std::string> texts;
