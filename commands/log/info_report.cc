@@ -59,7 +59,7 @@ void ReportEnd(Report& report, const SessionSummary& session) {
   report.Fact("ended", kEndingWords[static_cast<size_t>(end->ending)]);
   // Of a recording without its end it is not known.
   if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
-    report.Fact("verdict", VerdictSentence(session.verdicts));
+    report.Fact("verdict", VerdictSentence(session.verdicts, session.chunks == 0));
 }
 
 void ReportFacts(Report& report, const SessionSummary& session) {

@@ -29,11 +29,11 @@ TEST(RecordCommand, Text_BeginsWithTheVerdict) {
   const TempFolder folder;
   const Ran ran = Record(folder, "true");
   EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(ran.err, HasSubstr("This recording is exact.\n"));
+  EXPECT_THAT(ran.err, HasSubstr("Nothing was recorded: no producer committed anything.\n"));
   EXPECT_THAT(ran.err, HasSubstr("gaps       none"));
   EXPECT_THAT(ran.err, HasSubstr("next       ringscope info "));
   const Ran info = RunCommand(InfoCommand(), {folder.File("a.tblog")});
-  EXPECT_THAT(info.out, HasSubstr("This recording is exact."));
+  EXPECT_THAT(info.out, HasSubstr("Nothing was recorded"));
 }
 
 TEST(RecordCommand, Json_OneDocumentPerSignal_ThenTheLast) {

@@ -113,7 +113,7 @@ std::string SummaryText(const RecordSummary& summary) {
   facts.AddRow({"next", summary.check && !same
                             ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
                             : "ringscope info " + summary.output});
-  return Wrap(VerdictSentence(seen.verdicts), size_t{0}) + "\n" +
+  return Wrap(VerdictSentence(seen.verdicts, summary.counts.chunks == 0), size_t{0}) + "\n" +
          VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
 }
 

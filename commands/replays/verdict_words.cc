@@ -72,7 +72,8 @@ std::map<InexactReason, uint64_t> ByReason(const Verdicts& verdicts) {
 
 }  // namespace
 
-std::string VerdictSentence(const Verdicts& verdicts) {
+std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
+  if (is_empty) return "Nothing was recorded: no producer committed anything.";
   if (verdicts.empty()) return "This recording is exact.";
   std::vector<std::string> nouns;
   for (const auto& [reason, times] : ByReason(verdicts))

@@ -16,7 +16,8 @@ namespace ringscope {
 using Verdicts = std::vector<RecordingVerdict>;
 
 /// "This recording is exact.", "This recording is exact but for the order of requests."
-std::string VerdictSentence(const Verdicts& verdicts);
+/// @param is_empty nothing was committed
+std::string VerdictSentence(const Verdicts& verdicts, bool is_empty);
 /// Why a recording may differ from what the service did, each reason once; empty: it is not marked
 /// as inexact.
 /// @param with_gaps of the recorder, too, which some commands report for themselves
