@@ -57,7 +57,7 @@ Status CopyTrace(Context& context, const std::string& path, uint64_t most, ByteS
   return {};
 }
 
-/// Writes a trace as it is, and behind it tracks with what it lacks.
+/// Writes a trace as it is, followed by tracks with what it lacks.
 Result<ExitCode> DrawHoles(const TimelineArgs& args, Context& context) {
   const std::string& path = args.input.paths.front();
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));

@@ -87,7 +87,7 @@ TEST(TraceHoles, InventNothing) {
   EXPECT_THAT(SlicesAfter(WithHoles(folder, trace).out, trace.size()), IsEmpty());
 }
 
-// What follows half a packet could not be read.
+// A reader cannot find the packets after half a packet.
 TEST(TraceHoles, APacketThatIsCutOffIsLeftOut) {
   const TempFolder folder;
   const std::string trace = CapturedTrace("ring-v2").substr(0, 100'000);

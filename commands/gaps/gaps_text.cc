@@ -226,7 +226,7 @@ class GapsText {
     out_.Print(table, 2);
   }
 
-  /// What would keep the packets of a gap; may be empty.
+  /// Names the size that keeps all packets of a gap, else its remedies; may be empty.
   std::string KeptByText(const Gap& gap) const {
     const Fate fate = gap.causes.front().fate;
     const Remedy* const size = FindSizeRemedy(shown_.remedies.remedies, gap.buffer);

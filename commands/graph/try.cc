@@ -257,7 +257,7 @@ class TriedEngine : public EngineObserver {
   std::optional<ChunkName> evicted_;  // last, by the commit under way
 };
 
-/// What of a step differs from another engine's: "packets, counters".
+/// Names the parts of a step that differ from another engine's: "packets, counters".
 std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
   std::vector<const char*> parts;
   if (a.packets != b.packets) parts.push_back("packets");

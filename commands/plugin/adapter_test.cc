@@ -89,7 +89,7 @@ TEST(PerfettoV1, ConformanceCases_AreThoseOfTheEngine) {
   }
 }
 
-// What one side does not report, such as the place of an empty fragment, is no difference.
+// A place that one side does not report, such as that of an empty fragment, is no difference.
 TEST(PerfettoBuffers, Fuzz_FindsNothing) {
   const std::pair<const char*, std::string> sides[] = {
       {"v2@58", Adapter(58, "")}, {"v2@54", Adapter(54, "")}, {"v1", Adapter(58, ":v1")}};

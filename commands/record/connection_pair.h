@@ -25,7 +25,7 @@ class Turns {
   void Leave(ConnectionPair& pair);
   /// Some pair may have the turn now that could not before.
   void Reconsider();
-  /// Those that wait for a turn about these buffers were held back by it for so long.
+  /// Adds the time to the pairs that wait for a turn about these buffers.
   void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
   /// The holders' turns are to end, if they must.
   void AskHolders();

@@ -379,7 +379,7 @@ TEST_F(LongReads, CloneThatWaitsForAProducer_HoldsNoOther) {
   EXPECT_EQ(log_.All<Inexact>()[0].reason, InexactReason::kClone);
 }
 
-// What the producer loses then is lost because of the recorder.
+// The recorder is named as the cause of what the producer loses then.
 TEST_F(ConsumerTapTest, Read_ThatHoldsAProducerWhoseMemoryIsFull_IsMarked) {
   EnableTracing();
   ASSERT_TRUE(ConnectProducer());
