@@ -220,7 +220,7 @@ void ConnectionPair::Yield() {
     turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
   next_waits_ = false;
   turns_.Leave(*this);
-  if (HasWork() && TakeTurn()) OnTurn();
+  if (HasWork()) PassSoon();  // the next turn is about what comes next
 }
 
 Status ConnectionPair::PassServiceFrames() {

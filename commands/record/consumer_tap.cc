@@ -111,7 +111,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kReadBuffers:
       reads_.insert(request);
-      if (session_ && recording_.buffers.IsRunning(*session_))
+      if (!clone_ && session_ && recording_.buffers.IsRunning(*session_))
         ordered_reads_.insert(request);
       else
         ReadFreely(ReadBuffers());

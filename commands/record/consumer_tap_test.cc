@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include <chrono>
+#include <mutex>
+#include <thread>
 
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
@@ -31,7 +33,10 @@ class ConsumerTapTest : public ::testing::Test {
   explicit ConsumerTapTest(std::chrono::milliseconds longest_wait = RecorderOptions().longest_wait)
       : longest_wait_(longest_wait) {
     consumer_.emplace(ConnectPeer(options_.consumer->listen));
-    service_.emplace(AcceptPeer(listener_));
+    service_.emplace(AcceptPeer(listener_), [this](const ipc::InvokeMethod&) {
+      const std::lock_guard lock(answering_);
+      return std::string();
+    });
     std::string bind;
     ipc::AppendBind(bind, 1, ipc::kConsumerPort);
     Pass(*consumer_, *service_, bind);
@@ -50,13 +55,16 @@ class ConsumerTapTest : public ::testing::Test {
     EXPECT_EQ(received->bytes, frame);
   }
   uint64_t Call(const std::string& method, const std::string& args = "") {
+    Pass(*consumer_, *service_, Request(method, args));
+    return last_request_;
+  }
+  std::string Request(const std::string& method, const std::string& args = "") {
     const auto id = std::ranges::find(kMethods, method) - kMethods.begin() + 1;
     std::string frame;
     ipc::AppendInvoke(
         frame, ++last_request_,
         {.service = 1, .method = static_cast<uint64_t>(id), .args = wire::AsBytes(args)});
-    Pass(*consumer_, *service_, frame);
-    return last_request_;
+    return frame;
   }
   void Reply(uint64_t request, bool success = true, bool has_more = false,
              const std::string& content = "") {
@@ -102,6 +110,7 @@ class ConsumerTapTest : public ::testing::Test {
       .longest_wait = longest_wait_};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;
+  std::mutex answering_;  // locked: what the recorder asks by itself waits for its answer
   std::optional<ServiceEnd> service_;
   std::optional<FakeProducer> producer_;
   uint64_t last_request_ = 1;
@@ -349,6 +358,22 @@ TEST_F(LongReads, OfAClone_HoldNobody) {
   const uint64_t read = Call("ReadBuffers");
   EXPECT_TRUE(CommitAndSync(*producer_, 0));
   Reply(read);
+  EXPECT_THAT(log_.All<Inexact>(), IsEmpty());
+}
+
+// The read arrives while the recorder still waits for the service to confirm the clone.
+TEST_F(LongReads, OfACloneThatIsNotConfirmedYet_HoldNobody) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));
+  {
+    const std::lock_guard lock(answering_);
+    Reply(Call("CloneSession"), true, false, Encode(ipc::CloneSessionReply{.success = true}));
+    ASSERT_TRUE(consumer_->Send(Request("ReadBuffers")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the recorder receives it
+  }
+  ASSERT_TRUE(service_->Read());
+  EXPECT_TRUE(CommitAndSync(*producer_, 0));
+  Reply(last_request_);
   EXPECT_THAT(log_.All<Inexact>(), IsEmpty());
 }
 
