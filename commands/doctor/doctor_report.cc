@@ -211,11 +211,12 @@ void PrintTrace(Report& report, const DoctorTrace& trace, bool all) {
   PrintMore(report, findings.size() - shown, "more finding");
   PrintList(report, "Not known", diagnosis.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {
-    report.Print("\n");
-    report.Paragraph(
-        fmt::format("Checked without a problem: {}. --all explains each finding, and "
-                    "has the config with the changes.",
-                    Count(diagnosis.well.size(), "rule")));
+    std::string last;
+    if (!diagnosis.well.empty())
+      last = fmt::format("Checked without a problem: {}. ", Count(diagnosis.well.size(), "rule"));
+    if (!findings.empty())
+      last += "--all explains each finding, and has the config with the changes.";
+    if (!last.empty()) report.Paragraph("\n" + last);
     return;
   }
   PrintList(report, "Checked: no problem", diagnosis.well);
