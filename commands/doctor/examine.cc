@@ -187,13 +187,14 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (is_log)
     return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
   if (!choices.config.empty())
-    context.console.Warn(fmt::format("{}: the config is not used: only a log can be replayed with "
-                                     "one; without a trace, --config checks it alone",
-                                     path));
+    context.console.Warn(
+        fmt::format("{}: the config is not used: only a log can be replayed with "
+                    "one; without a trace, --config checks it alone",
+                    path));
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)
-    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor", "gaps"});
+    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor"});
   return traces;
 }
 

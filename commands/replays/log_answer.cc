@@ -475,8 +475,8 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   for (const std::string& name : notes.UnknownSources()) {
     const std::optional<std::string> nearest = Nearest(name, registered);
     add("log.unknown_source",
-        fmt::format("No producer registered the data source '{}'{}.", Printable(name),
-                    nearest ? fmt::format("; did you mean '{}'", Printable(*nearest)) : ""),
+        fmt::format("No producer registered the data source '{}'{}", Printable(name),
+                    nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
         0);
   }
   facts.answer = AnswerOf(report, outcome, notes, remedies);
