@@ -11,7 +11,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "formats/testing/no_threads.h"
 
 namespace ringscope {

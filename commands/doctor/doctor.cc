@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/doctor/doctor_report.h"
-#include "commands/doctor/examine.h"
+#include "commands/doctor/doctor_trace.h"
 #include "commands/replays/muted_context.h"
 #include "commands/replays/parallel_tasks.h"
 #include "commands/shell/commands.h"
@@ -121,17 +120,6 @@ DoctorTraces ExamineOrNote(const DoctorArgs& args, Context& context, const std::
   return traces;
 }
 
-/// Keeps the messages of an examination until it ends.
-class MessageStream : public OutputStream {
- public:
-  using ByteSink::Write;
-  Status Write(Bytes bytes) override {
-    text += wire::AsText(bytes);
-    return {};
-  }
-  std::string text;
-};
-
 /// Examines all inputs, on all cores, each on one thread. An input that fails does not stop the
 /// others.
 DoctorTraces ExamineAll(const DoctorArgs& args, const std::vector<std::string>& paths,
@@ -141,7 +129,7 @@ DoctorTraces ExamineAll(const DoctorArgs& args, const std::vector<std::string>& 
   std::mutex mutex;  // of the messages and the progress
   Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "input")));
   TasksOnCores(context)(paths.size(), [&](size_t at) {
-    MessageStream out, err;
+    KeptText out, err;
     Streams streams{out, err, {}, true};
     {
       Console console(streams);

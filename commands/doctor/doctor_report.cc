@@ -1,5 +1,3 @@
-#include "commands/doctor/doctor_report.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/doctor/doctor_trace.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/table.h"
@@ -19,8 +18,11 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kPartIndent = 3;
-/// Findings of a trace that a screen has in full, and traces of many that it lists.
-constexpr size_t kInFull = 2;
+/// Findings of a trace that a screen has with their sentence, and by their title; what is not
+/// known; and traces of many that it lists. The worst finding is in full.
+constexpr size_t kWithSentence = 3;
+constexpr size_t kWithTitle = 5;
+constexpr size_t kUnknownListed = 2;
 constexpr size_t kTracesListed = 10;
 
 /// "   Where:   buffer 0", unless there is nothing to print.
@@ -30,10 +32,10 @@ void PrintPart(Report& report, const char* title, const std::string& text) {
 }
 
 void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full) {
-  report.Print(in_full || number == kInFull + 1 ? "\n" : "");
+  report.Print(in_full || number == 2 ? "\n" : "");
   report.PrintWrapped(StyleOf(finding.harm), fmt::format("{}. {}", number, finding.rule->title),
                       fmt::format(" [{}] ({})", HarmText(finding.harm), finding.rule->id));
-  PrintPart(report, "What:", finding.what);
+  if (in_full || number <= kWithSentence) PrintPart(report, "What:", finding.what);
   if (!in_full) return;
   PrintPart(report, "Where:", finding.where);
   PrintPart(report, "Cause:", finding.cause);
@@ -47,10 +49,17 @@ void PrintFinding(Report& report, size_t number, const Finding& finding, bool in
         "\n");
 }
 
-void PrintList(Report& report, const char* title, const std::vector<std::string>& texts) {
+void PrintMore(Report& report, size_t more, const char* what) {
+  if (more > 0) report.Print(fmt::format("... and {}; --all lists them\n", Count(more, what)));
+}
+
+void PrintList(Report& report, const char* title, const std::vector<std::string>& texts,
+               size_t most = SIZE_MAX) {
   if (texts.empty()) return;
   report.Heading(title);
-  for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
+  const size_t shown = std::min(most, texts.size());
+  for (size_t i = 0; i < shown; ++i) report.Print(Wrap(Printable(texts[i]), "- ") + "\n");
+  PrintMore(report, texts.size() - shown, "more line");
 }
 
 std::string NameOf(const DoctorTrace& trace) {
@@ -197,15 +206,17 @@ void PrintTrace(Report& report, const DoctorTrace& trace, bool all) {
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
   const Diagnosis& diagnosis = trace.diagnosis;
   const std::vector<Finding>& findings = diagnosis.findings;
-  for (size_t i = 0; i < findings.size(); ++i)
-    PrintFinding(report, i + 1, findings[i], all || i < kInFull);
-  PrintList(report, "Not known", diagnosis.unknown);
+  const size_t shown = all ? findings.size() : std::min(findings.size(), kWithTitle);
+  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
+  PrintMore(report, findings.size() - shown, "more finding");
+  PrintList(report, "Not known", diagnosis.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {
-    report.Print("\n");
-    report.Paragraph(
-        fmt::format("Checked without a problem: {}. --all explains each finding, and "
-                    "has the config with the changes.",
-                    Count(diagnosis.well.size(), "rule")));
+    std::string last;
+    if (!diagnosis.well.empty())
+      last = fmt::format("Checked without a problem: {}. ", Count(diagnosis.well.size(), "rule"));
+    if (!findings.empty())
+      last += "--all explains each finding, and has the config with the changes.";
+    if (!last.empty()) report.Paragraph("\n" + last);
     return;
   }
   PrintList(report, "Checked: no problem", diagnosis.well);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/testing/message_text.h"
@@ -270,8 +272,27 @@ TEST(Doctor, ATextThatMayBeAConfig) {
 }
 
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {
-  const std::string text = RunDoctorOn({Capture("discard-v2/session.ops.jsonl.zst")}).out;
+  const std::string text = RunDoctorOn({"--all", Capture("discard-v2/session.ops.jsonl.zst")}).out;
   EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.740 s."));
+}
+
+TEST(Doctor, FitsOnAScreenUnlessAllIsAskedFor) {
+  const std::string log = Capture("two-buffers-v2/session.ops.jsonl.zst");
+  EXPECT_LE(std::ranges::count(RunDoctorOn({log}).out, '\n'), 40);
+  EXPECT_GT(std::ranges::count(RunDoctorOn({"--all", log}).out, '\n'), 40);
+}
+
+TEST(Doctor, NamesOfDataSources_AreCheckedWhereALogHasThem) {
+  TempFolder folder;
+  const std::string config = folder.Write("a.pbtxt",
+                                          "buffers { size_kb: 4096 }\n"
+                                          "data_sources { config { name: \"track_event\" } }\n"
+                                          "data_sources { config { name: \"linux.ftrce\" } }\n");
+  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--config", config}).out),
+              HasSubstr("'linux.ftrce': the names were not checked"));
+  const std::string log = std::string(RS_TESTDATA) + "/inputs/life.ops.jsonl";
+  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--all", "--config", config, log}).out),
+              HasSubstr("'linux.ftrce'; did you mean 'linux.ftrace'?"));
 }
 
 TEST(Doctor, CutOffTrace) {

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "commands/replays/replay_run.h"
 #include "commands/shell/command.h"
+#include "commands/shell/context.h"
 #include "commands/view/answer_report.h"
 #include "commands/view/json_fields.h"
 #include "core/doctor/finding.h"
@@ -58,6 +61,33 @@ void KeepRule(DoctorTrace& trace, const std::string& rule);
 /// Returns how a run over these traces ends: kFailed if none could be read, kNotice if there is a
 /// warning or worse, or one of them could not be read.
 ExitCode CodeOf(const DoctorTraces& traces);
+
+/// Returns true for names of logs: "x.tblog", "x.ops.jsonl", compressed or not.
+bool HasLogName(std::string_view name);
+
+/// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
+/// of each session of a log. Members of an archive that cannot be read are results, too.
+/// @param path "-": standard input
+/// @param choices of a log's replay @param session only this one
+Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
+                                  const ReplayChoices& choices, std::optional<uint64_t> session);
+/// Returns true if the input is a log; standard input is not looked at.
+bool IsLog(Context& context, const std::string& path);
+
+/// The answer alone, as text.
+void PrintBrief(Report& report, const DoctorTrace& trace);
+/// The result of one trace, as text: the verdict and the findings, the worst first.
+/// @param all each finding in full, what was checked, and the config with the changes
+void PrintTrace(Report& report, const DoctorTrace& trace, bool all);
+
+/// Prints many traces as text: those with the same findings as one, the changes of the config that
+/// would fit them, and the worst ones, a paragraph each.
+/// @param all lists all with findings, not the worst alone
+void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all);
+
+/// Prints all traces for programs: one document (json), an object for each trace on a line of its
+/// own (jsonl), or a row for each finding (csv).
+Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces);
 
 }  // namespace ringscope
 

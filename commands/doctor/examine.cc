@@ -1,5 +1,3 @@
-#include "commands/doctor/examine.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/doctor/doctor_trace.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/replay_run.h"
@@ -20,6 +19,7 @@
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/gaps/gap_analysis.h"
+#include "formats/descriptors/changed_config.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -186,11 +186,58 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
     return tl::unexpected<Error>(NoTrace(start, path));
   if (is_log)
     return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
+  if (!choices.config.empty())
+    context.console.Warn(
+        fmt::format("{}: the config is not used: only a log can be replayed with "
+                    "one; without a trace, --config checks it alone",
+                    path));
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)
-    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor", "gaps"});
+    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor"});
   return traces;
+}
+
+DoctorTrace Diagnosed(std::string file, Diagnosis diagnosis,
+                      const std::optional<std::string>& config) {
+  DoctorTrace trace{.file = std::move(file), .diagnosis = std::move(diagnosis)};
+  const std::vector<ConfigChange> changes = ChangesOf(trace.diagnosis);
+  if (config && !changes.empty())
+    trace.config = ChangedConfig(ReusableConfig(wire::AsBytes(*config)), changes);
+  return trace;
+}
+
+DoctorTrace UnreadableTrace(std::string file, Error error) {
+  if (error.where.path == file) error.where.path.clear();
+  DoctorTrace trace{.file = std::move(file), .error = error.ToString()};
+  trace.diagnosis.verdict = "It could not be read.";
+  trace.diagnosis.harm = Harm::kError;
+  trace.diagnosis.answer = {.severity = Harm::kError, .headline = *trace.error, .lines = {}};
+  return trace;
+}
+
+void KeepRule(DoctorTrace& trace, const std::string& rule) {
+  Diagnosis& diagnosis = trace.diagnosis;
+  trace.config.reset();
+  std::erase_if(diagnosis.findings,
+                [&](const Finding& finding) { return finding.rule->id != rule; });
+  if (trace.error) return;
+  const bool is_found = !diagnosis.findings.empty();
+  diagnosis.verdict =
+      is_found ? diagnosis.findings.front().what : fmt::format("'{}' finds nothing here.", rule);
+  diagnosis.harm = is_found ? diagnosis.findings.front().harm : Harm::kOk;
+}
+
+ExitCode CodeOf(const DoctorTraces& traces) {
+  const auto failed = std::ranges::count_if(
+      traces, [](const DoctorTrace& trace) { return trace.error.has_value(); });
+  if (!traces.empty() && failed == std::ssize(traces)) return ExitCode::kFailed;
+  const bool any = std::ranges::any_of(traces, [](const DoctorTrace& trace) {
+    return std::ranges::any_of(trace.diagnosis.findings, [](const Finding& finding) {
+      return finding.harm >= Harm::kWarning;
+    });
+  });
+  return any || failed > 0 ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 }  // namespace ringscope

@@ -9,7 +9,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/base/wire.h"
 #include "formats/io/compressed_source.h"
 #include "formats/testing/files.h"

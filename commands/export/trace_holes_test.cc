@@ -10,7 +10,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/compressed_source.h"

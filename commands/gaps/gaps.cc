@@ -8,7 +8,6 @@
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/gaps/packet_rows.h"
-#include "commands/replays/examined_traces.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"

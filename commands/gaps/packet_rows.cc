@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands/replays/loss_words.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 #include "core/base/text.h"
 

@@ -8,7 +8,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/gaps/gap_report.h"
 #include "formats/testing/testdata.h"
 

@@ -8,7 +8,7 @@
 
 #include "commands/graph/graph_words.h"
 #include "commands/replays/replay_run.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "core/graph/layout_map.h"
 #include "core/session/session_notes.h"
 

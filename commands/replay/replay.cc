@@ -76,33 +76,6 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context) {
   return {};
 }
 
-/// Results of a replay beside its files.
-struct SessionReplay {
-  ReplayOutcome outcome;
-  std::optional<FoundReads> found;            // with --reads like=
-  std::map<BufferId, LedgerTotals> accounts;  // if there is a summary
-};
-
-/// Replays the reader's current session into the files.
-Result<SessionReplay> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
-                                 SessionReader& sessions, Context& context) {
-  ReplayChoices choices = args.choices;
-  choices.plain_streams_as_recorded = files.events != nullptr;
-  ReplayRun run(context, sessions, choices);
-  TraceWriter* trace = nullptr;
-  if (files.trace) {
-    trace = &run.Add<TraceWriter>(*files.trace, args.input.clone);
-    trace->AddTool();
-  }
-  EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
-  // Accounts take as long as the trace itself, and memory.
-  if (HasSummary(args) && trace == nullptr) run.KeepAccounts();
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, run.ToEnd());
-  if (trace != nullptr) RS_RETURN_IF_ERROR(trace->Finish());
-  if (events != nullptr) RS_RETURN_IF_ERROR(events->Finish());
-  return SessionReplay{std::move(outcome), run.found(), run.totals()};
-}
-
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "replay");
@@ -110,8 +83,21 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
   const auto task = [&]() -> Result<ExitCode> {
     if (files.trace) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a trace"));
-    RS_ASSIGN_OR_RETURN(const SessionReplay replay, ReplayInto(files, args, sessions, context));
-    const auto& [outcome, found, accounts] = replay;
+    ReplayChoices choices = args.choices;
+    choices.plain_streams_as_recorded = files.events != nullptr;
+    ReplayRun run(context, sessions, choices);
+    TraceWriter* trace = nullptr;
+    if (files.trace) {
+      trace = &run.Add<TraceWriter>(*files.trace, args.input.clone);
+      trace->AddTool();
+    }
+    EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
+    // Accounts take as long as the trace itself, and memory.
+    if (HasSummary(args) && trace == nullptr) run.KeepAccounts();
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
+    if (trace != nullptr) RS_RETURN_IF_ERROR(trace->Finish());
+    if (events != nullptr) RS_RETURN_IF_ERROR(events->Finish());
+    const std::optional<FoundReads>& found = run.found();
     if (files.trace) RS_RETURN_IF_ERROR(ExpectOneTracingSession(sessions));
     if (files.trace && outcome.reads.mode == ReadsMode::kEnd && outcome.reads.assumed)
       context.console.Say(
@@ -121,8 +107,8 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
     if (!HasSummary(args)) return code;
-    ReportReplay(report, outcome, accounts);
-    if (accounts.empty() && !outcome.buffers.empty())
+    ReportReplay(report, outcome, run.totals());
+    if (run.totals().empty() && !outcome.buffers.empty())
       report.Print(
           "\nWhat was lost is not counted while a trace is written: see 'ringscope gaps'.\n");
     if (found) ReportFoundReads(report, *found, sessions.first_record());

@@ -165,40 +165,6 @@ void ReportService(Report& report, const ServiceStats& service) {
   report.Data("service", std::move(object));
 }
 
-/// One row for each writer: how many of its commits had how many bytes of fragments.
-void ReportHistograms(Report& report, const std::vector<WriterOutcome>& writers) {
-  report.Data("histogram_limits", kHistogramLimits);
-  std::vector<Column> columns = {DataColumn("buffer"),      {"sequence", Align::kLeft, "sequence"},
-                                 {"buffer", Align::kRight}, {"bytes", Align::kRight},
-                                 DataColumn("counts"),      DataColumn("sums")};
-  // Sizes that no writer used are left out.
-  const auto shown = [&](size_t bucket) {
-    const auto is_used = [&](const WriterOutcome& writer) {
-      return writer.histogram.counts[bucket] > 0;
-    };
-    return std::any_of(writers.begin(), writers.end(), is_used) ? kInText : 0;
-  };
-  for (size_t i = 0; i < kHistogramLimits.size(); ++i)
-    columns.push_back({fmt::format("<={}", kHistogramLimits[i]), Align::kRight, "", shown(i)});
-  columns.push_back({"more", Align::kRight, "", shown(kHistogramLimits.size())});
-  Table table(std::move(columns));
-  for (const WriterOutcome& writer : writers) {
-    const auto& sums = writer.histogram.sums;
-    std::vector<Cell> cells = {DataCell(Raw(writer.buffer)),
-                               NameCell(ToString(writer.sequence)),
-                               NumberCell(Raw(writer.buffer)),
-                               CountCell(std::accumulate(sums.begin(), sums.end(), uint64_t{0})),
-                               DataCell(writer.histogram.counts),
-                               DataCell(sums)};
-    for (const uint32_t count : writer.histogram.counts)
-      cells.push_back(count == 0 ? "." : WithCommas(count));
-    table.AddRow(std::move(cells));
-  }
-  report.Data("writers", table.ToJson());
-  if (!table.empty()) report.Print("\nCommits by bytes of their fragments\n");
-  report.Print(table);
-}
-
 }  // namespace
 
 void ReportReplay(Report& report, const ReplayOutcome& outcome,
@@ -251,7 +217,6 @@ void ReportStats(Report& report, const ReplayOutcome& outcome) {
   AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
   ReportBuffers(report, outcome, rows);
   ReportService(report, outcome.service);
-  ReportHistograms(report, outcome.writers);
 }
 
 }  // namespace ringscope

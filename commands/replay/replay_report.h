@@ -13,7 +13,7 @@ namespace ringscope {
 /// @param accounts of the same replay: written = read + lost + left + elsewhere
 void ReportReplay(Report& report, const ReplayOutcome& outcome,
                   const std::map<BufferId, LedgerTotals>& accounts);
-/// Reports all counters: of the buffers, of the service, and histograms of the writers.
+/// Reports all counters of the buffers and of the service.
 void ReportStats(Report& report, const ReplayOutcome& outcome);
 
 }  // namespace ringscope

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/examined_traces.h"
+#include "commands/replays/input_notes.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
@@ -185,7 +185,6 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
         finds
             ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX, args.explain ? args.explain->other : nullptr)
             : nullptr;
-    if (!finds) run.KeepHistograms();
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     if (finds) analysis->Finish(run.totals());
     const Table rows = args.explain ? RowsOf(analysis->counters(), *args.explain, outcome)
@@ -233,8 +232,8 @@ Command StatsCommand() {
       "stats",
       "Replay",
       "Replay a log and print all counters, or only the losses",
-      "Replays like 'ringscope replay' and prints the counters of the buffers, the service and the "
-      "writers. With --data-loss: only those that trace processor's stats table counts as a data "
+      "Replays like 'ringscope replay' and prints the counters of the buffers and the service. "
+      "With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
       "the trace config, from 0. With --explain: the record, the chunk and the reason of each "
       "count of one counter.",

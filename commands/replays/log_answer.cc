@@ -461,7 +461,6 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   };
   const uint64_t lost = sums.lost.packets + sums.places;
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
-  const std::string signs = SignsText(report, sums);
   for (const CounterRise& rise : report.counted) {
     const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
     if (rise.is_harmless() && buffer != outcome.buffers.end())
@@ -471,31 +470,37 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     facts.missed_flushes.push_back(
         fmt::format("{} ({})", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}})),
                     Count(times, "time")));
-  if (const std::string late = StaleText(report, notes); !late.empty())
-    add("log.stale", late, report.stale.size());
+  if (!report.stale.empty()) add("log.stale", StaleText(report, notes), report.stale.size());
   const std::vector<std::string> registered(notes.registered().begin(), notes.registered().end());
   for (const std::string& name : notes.UnknownSources()) {
     const std::optional<std::string> nearest = Nearest(name, registered);
     add("log.unknown_source",
-        fmt::format("No producer registered the data source '{}'{}.", Printable(name),
-                    nearest ? fmt::format("; did you mean '{}'", Printable(*nearest)) : ""),
+        fmt::format("No producer registered the data source '{}'{}", Printable(name),
+                    nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
         0);
   }
+  facts.answer = AnswerOf(report, outcome, notes, remedies);
+  /// The texts of the answer's lines with this label.
+  const auto lines = [&](std::string_view label) {
+    std::vector<std::string> texts;
+    for (const AnswerLine& line : facts.answer.lines)
+      if (line.label == label) texts.push_back(line.text);
+    return Joined(texts, " ");
+  };
   if (lost > 0) {
     Finding& finding = add("log.lost", LostHeadline(sums, report.over_time, outcome), lost);
-    finding.where = "by sequence: " + LosersText(sums, notes);
-    finding.cause = sums.lost.packets > 0 ? fmt::format("What became of them: {}.", WhyText(sums))
-                                          : WhyDroppedText(sums);
-    const std::vector<std::string> texts = RemedyTexts(remedies, notes);
-    if (!texts.empty()) finding.remedy = Joined(texts, " ");
+    finding.where = "by sequence: " + lines("Lost by");
+    finding.cause = sums.lost.packets > 0 ? fmt::format("What became of them: {}.", lines("Why"))
+                                          : lines("Why");
+    if (std::string change = lines("Change"); !change.empty()) finding.remedy = std::move(change);
     finding.changes = std::move(changes);
   }
-  if (waiting > 0)
-    add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
-  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
-  if (lost == 0 && waiting == 0 && !signs.empty())
+  if (waiting > 0) add("log.waiting", WaitingHeadline(waiting), waiting).where = lines("Stalled");
+  const std::string signs = lines("More hints");
+  if (lost == 0 && waiting == 0 && !signs.empty()) {
+    const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
     add("log.signs", before != nullptr ? LostBeforeText(*before) : kSignsHeadline, 0).proof = signs;
-  facts.answer = AnswerOf(report, outcome, notes, remedies);
+  }
   return facts;
 }
 

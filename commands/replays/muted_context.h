@@ -24,13 +24,7 @@ class MutedContext {
   Context& context() { return context_; }
 
  private:
-  class Muted : public OutputStream {
-   public:
-    using ByteSink::Write;
-    Status Write(Bytes) override { return {}; }
-  };
-
-  Muted muted_;
+  KeptText muted_;
   Streams streams_;
   Console console_;
   Context context_;

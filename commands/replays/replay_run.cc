@@ -178,7 +178,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
     if (!op) break;
     RS_RETURN_IF_ERROR(InFile(path, replay.Apply(*op, sessions_.record_number())));
   }
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish(keeps_histograms_)));
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish()));
   outcome.path = path;
   outcome.session = sessions_.session();
   if (const std::optional<FoundReads>& found = input_.found) {

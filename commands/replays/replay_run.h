@@ -121,8 +121,6 @@ class ReplayRun {
   }
   /// Has a ledger, called before the listeners. A warning is printed if its fates do not add up.
   void KeepAccounts() { keeps_accounts_ = true; }
-  /// Fills ReplayOutcome::writers. Memory: O(sequences).
-  void KeepHistograms() { keeps_histograms_ = true; }
 
   /// Replays all records of the session. Once.
   Result<ReplayOutcome> ToEnd();
@@ -147,7 +145,6 @@ class ReplayRun {
   std::vector<ReplayListener*> listeners_;
   std::vector<LedgerSink*> sinks_;
   bool keeps_accounts_ = false;
-  bool keeps_histograms_ = false;
   std::map<BufferId, LedgerTotals> totals_;
 };
 

@@ -61,6 +61,23 @@ TEST(ReportPage, Trace_HasNoDocumentsThatNeedALog) {
   EXPECT_FALSE(data.contains("gaps"));
 }
 
+TEST(ReportPage, SeveralTraces_AreGroupedByTheirFindings) {
+  const TempFolder folder;
+  const std::string trace = CaptureFile("ring-v2/trace.pftrace.zst");
+  for (const char* name : {"a.pftrace.zst", "b.pftrace.zst"})
+    std::filesystem::copy(trace, folder.File(name));
+  const Ran ran =
+      RunCommand(ReportCommand(), {folder.File("a.pftrace.zst"), folder.File("b.pftrace.zst"),
+                                   CaptureFile("lossless-v2/trace.pftrace.zst")});
+  ASSERT_EQ(ran.error, "");
+  const Document groups = DataOf(ran.out).at("doctor").at("groups");
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].at("traces"), 2);  // the worst first
+  const std::string body = ran.out.substr(0, ran.out.find("<script type="));
+  EXPECT_THAT(body, HasSubstr("a.pftrace.zst and 1 more with the same findings"));
+  EXPECT_THAT(body, Not(HasSubstr("b.pftrace.zst</p>")));
+}
+
 TEST(ReportPage, NamesOfTheInput_AreText) {
   const TempFolder folder;
   const std::string path = folder.File("a<b>\"&.ops.jsonl.zst");

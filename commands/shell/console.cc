@@ -33,6 +33,11 @@ std::string_view FirstColumns(std::string_view line, size_t columns) {
 
 }  // namespace
 
+Status KeptText::Write(Bytes bytes) {
+  text += wire::AsText(bytes);
+  return {};
+}
+
 Console::~Console() {
   ShowProgressLine("");
   static_cast<void>(Flush());

@@ -25,6 +25,14 @@ class OutputStream : public ByteSink {
   virtual bool reader_gone() const { return false; }
 };
 
+/// Keeps all that is written to it.
+class KeptText : public OutputStream {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override;
+  std::string text;
+};
+
 /// The streams of a run, so that the whole tool can be called in memory.
 struct Streams {
   OutputStream& out;

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/examined_traces.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/session_loop.h"

@@ -8,15 +8,20 @@
 #include <type_traits>
 #include <vector>
 
-#include "commands/view/json.h"
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
 #include "core/base/text.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "formats/json/json.h"
 
 namespace ringscope {
+
+/// A document that names its schema: "ringscope.NAME/1".
+inline Json JsonDocument(std::string_view name) {
+  return {{"schema", "ringscope." + std::string(name) + "/1"}};
+}
 
 // Structs that are written as JSON objects list their members once:
 //

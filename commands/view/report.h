@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "commands/shell/console.h"
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 
 namespace ringscope {

@@ -33,34 +33,24 @@ bool Table::HasKey(size_t column, unsigned in) const {
   return !columns_[column].key.empty() && (columns_[column].in & in) != 0;
 }
 
-std::vector<TextBlock> Table::Blocks(size_t indent) const {
+std::string Table::Text(size_t indent, const Console* console) const {
   std::vector<TextColumn> columns;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if ((columns_[i].in & kInText) == 0) continue;
     TextColumn& column = columns.emplace_back(TextColumn{columns_[i].title, columns_[i].align, {}});
     for (const std::vector<Cell>& row : rows_) column.cells.push_back(&row[i].text);
   }
-  return LayOutTable(columns, indent, kTextColumns);
-}
-
-void Table::Print(Console& console, size_t indent) const {
-  bool is_first = true;
-  for (const TextBlock& block : Blocks(indent)) {
-    if (!std::exchange(is_first, false)) console.Print("\n");
-    for (const std::string& line : block.titles) console.Print(console.Bold(line) + "\n");
-    for (const std::string& line : block.rows) console.Print(line + "\n");
-  }
-}
-
-std::string Table::Text(size_t indent) const {
   std::string text;
-  for (const TextBlock& block : Blocks(indent)) {
+  for (const TextBlock& block : LayOutTable(columns, indent, kTextColumns)) {
     if (!text.empty()) text += '\n';
-    for (const std::string& line : block.titles) text += line + "\n";
+    for (const std::string& line : block.titles)
+      text += (console == nullptr ? line : console->Bold(line)) + "\n";
     for (const std::string& line : block.rows) text += line + "\n";
   }
   return text;
 }
+
+void Table::Print(Console& console, size_t indent) const { console.Print(Text(indent, &console)); }
 
 Json Table::ToJson() const {
   Json array = Json::array();

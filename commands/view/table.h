@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/view/json.h"
+#include "commands/view/json_fields.h"
 #include "commands/view/table_layout.h"
 
 namespace ringscope {
@@ -61,8 +61,9 @@ class Table {
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
-  /// The table as text, without colours.
-  std::string Text(size_t indent = 0) const;
+  /// The table as text.
+  /// @param console its titles are in bold as there; nullptr: no colours
+  std::string Text(size_t indent = 0, const Console* console = nullptr) const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
   /// A line of the keys, and one for each row of the values.
@@ -71,7 +72,6 @@ class Table {
 
  private:
   bool HasKey(size_t column, unsigned in) const;
-  std::vector<TextBlock> Blocks(size_t indent) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

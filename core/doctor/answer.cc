@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
 #include "core/doctor/finding.h"
-#include "core/doctor/writer_shares.h"
+#include "core/perfetto/trusted_fields.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {
@@ -80,18 +82,45 @@ std::string WhyText(const Diagnosis& diagnosis, const Examiner& examiner, const 
   return Joined(parts, " ");
 }
 
-/// Whose packets take most of the buffers, or else of the file.
-std::string FilledByText(const TraceFacts& facts) {
+/// Whose packets take most of the buffers, by all chunks that were committed, as the service counts
+/// them; or else of the file. V1 buffers count only chunks that were read to their end, and full
+/// buffers that discard only what they took.
+std::string FilledByText(const Examiner& examiner) {
   constexpr size_t kNamed = 2;
-  const WriterShares shares = WriterSharesOf(facts);
+  const TraceFacts& facts = examiner.facts;
+  const auto counts_all = [&](const WriterAccount& writer) {
+    const auto& buffers = examiner.config.buffers;
+    return writer.buffer < buffers.size() && buffers[writer.buffer].is_v2;
+  };
+  const bool has_discarded = std::ranges::any_of(
+      facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
+  const bool of_all =
+      !facts.writers.empty() && !has_discarded && std::ranges::all_of(facts.writers, counts_all);
+  std::map<uint32_t, std::pair<uint64_t, std::string>> by_id;  // bytes, and who wrote them
+  for (const TraceSequence& sequence : facts.sequences) {
+    if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;
+    by_id[sequence.id] = {of_all ? 0 : sequence.all.bytes, SequenceName(examiner, sequence)};
+  }
+  for (const WriterAccount& writer : facts.writers) {
+    if (!of_all) break;
+    auto& [bytes, name] = by_id[writer.sequence];
+    bytes += writer.bytes;
+    if (name.empty()) name = fmt::format("sequence {}", writer.sequence);
+  }
+  uint64_t all = 0;
+  std::vector<std::pair<uint64_t, std::string>> largest;
+  for (auto& [id, share] : by_id) {
+    all += share.first;
+    largest.push_back(std::move(share));
+  }
+  std::ranges::stable_sort(largest, std::ranges::greater(),
+                           [](const auto& one) { return one.first; });
   std::vector<std::string> parts;
-  for (const WriterShare& writer : shares.writers) {
+  for (const auto& [bytes, name] : largest) {
     if (parts.size() == kNamed) break;
-    parts.push_back(fmt::format("sequence {}{}, {}", writer.sequence,
-                                writer.name.empty() ? "" : fmt::format(" ({})", writer.name),
-                                ShareText(writer.bytes, shares.bytes)));
+    parts.push_back(fmt::format("{}, {}", name, ShareText(bytes, all)));
     if (parts.size() == 1)
-      parts.back() += shares.of_all ? " of what was written" : " of what is in the trace";
+      parts.back() += of_all ? " of what was written" : " of what is in the trace";
   }
   return Joined(parts, "; ");
 }
@@ -172,7 +201,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   });
   if (loss != findings.end()) {
     answer.Add("Why", WhyText(diagnosis, examiner, *loss));
-    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner.facts));
+    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner));
   }
   answer.Add("Usable", UsableText(examiner.facts));
   std::vector<std::string> more;

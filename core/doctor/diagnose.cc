@@ -112,6 +112,14 @@ Diagnosis DiagnoseConfig(Bytes config) {
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
   ExamineConfig(examiner);
+  std::vector<std::string> names;
+  for (const ConfiguredSource& source : examiner.config.sources)
+    names.push_back(fmt::format("'{}'", Printable(source.name)));
+  if (!names.empty())
+    examiner.Unknown(fmt::format(
+        "Whether a producer registers {}: the names were not checked, as a config alone does not "
+        "show what is registered. A log beside it does: 'doctor --config CONFIG LOG'.",
+        Joined(names)));
   return Conclude(examiner, examiner.findings.empty()
                                 ? "No rule finds a problem in this config."
                                 : "Nothing in this config is wrong, but see below.");

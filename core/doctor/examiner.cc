@@ -23,17 +23,12 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
   }
 }
 
-Finding& Examiner::Add(const char* id, std::string what, FindingParts parts) {
-  const Rule& rule = RuleOf(id);
-  return findings.emplace_back(
-      Finding{.rule = &rule,
-              .harm = parts.harm.value_or(rule.harm),
-              .what = std::move(what),
-              .where = std::move(parts.where),
-              .cause = std::move(parts.cause),
-              .proof = std::move(parts.proof),
-              .remedy = parts.remedy.empty() ? rule.remedy : std::move(parts.remedy),
-              .weight = parts.weight});
+Finding& Examiner::Add(const char* id, std::string what, Finding parts) {
+  parts.rule = &RuleOf(id);
+  if (parts.harm == Harm::kOk) parts.harm = parts.rule->harm;
+  if (parts.remedy.empty()) parts.remedy = parts.rule->remedy;
+  parts.what = std::move(what);
+  return findings.emplace_back(std::move(parts));
 }
 
 void Examiner::SetMachine(Finding& finding, uint32_t machine) {

@@ -15,14 +15,6 @@ namespace ringscope {
 
 inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
 
-/// Members of a finding beside its rule and sentence, see Finding.
-struct FindingParts {
-  std::string where = {}, cause = {}, proof = {};
-  std::string remedy = {};  // empty: the rule's
-  uint64_t weight = 0;
-  std::optional<Harm> harm = {};  // absent: the rule's
-};
-
 /// Input of the examinations below, and their findings so far.
 class Examiner {
  public:
@@ -54,7 +46,8 @@ class Examiner {
   }
 
   /// Adds a finding; the reference is valid until the next one.
-  Finding& Add(const char* rule, std::string what, FindingParts parts = {});
+  /// @param parts what is known beside rule and sentence; severity and remedy are else the rule's
+  Finding& Add(const char* rule, std::string what, Finding parts = {});
   /// Notes a check without a finding on the service's machine; other machines are not mentioned.
   void Well(std::string text) {
     if (!is_remote_) well.push_back(std::move(text));

@@ -28,11 +28,11 @@ void ExamineEnd(Examiner& examiner) {
     examiner.Add("trace.cut_off",
                  fmt::format("The last statistics are not at the end of the file: {} follow{}.",
                              Count(after_stats, "packet"), after_stats == 1 ? "s" : ""),
-                 {.cause = "The session did not come to its end, or its service is older than v58, "
+                 {.harm = Harm::kInfo,
+                  .cause = "The session did not come to its end, or its service is older than v58, "
                            "which writes them only every 10 s.",
                   .proof = "No trace_stats packet after these packets.",
-                  .weight = after_stats,
-                  .harm = Harm::kInfo});
+                  .weight = after_stats});
   }
   constexpr uint32_t kCompactions = 22;  // of a buffer that is in no release
   for (const auto& [place, value] : facts.unknown_counters)

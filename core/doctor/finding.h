@@ -72,13 +72,13 @@ const Rule& RuleOf(const char* id);
 /// Something that is wrong with a trace or its config.
 struct Finding {
   const Rule* rule = nullptr;
-  Harm harm = Harm::kInfo;
-  std::string what;     // one sentence with the figures
-  std::string where;    // machine, buffer, sequences, times; empty: the trace as a whole
-  std::string cause;    // as far as it is known
-  std::string proof;    // which packets or counters show it
-  std::string remedy;   // for this case
-  uint64_t weight = 0;  // orders findings of the same harm: packets, bytes or times concerned
+  Harm harm = Harm::kOk;    // never so when it is reported
+  std::string what = {};    // one sentence with the figures
+  std::string where = {};   // machine, buffer, sequences, times; empty: the trace as a whole
+  std::string cause = {};   // as far as it is known
+  std::string proof = {};   // which packets or counters show it
+  std::string remedy = {};  // for this case
+  uint64_t weight = 0;      // orders findings of the same harm: packets, bytes or times concerned
   std::vector<ConfigChange> changes = {};
 };
 

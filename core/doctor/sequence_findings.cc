@@ -61,7 +61,8 @@ void ExamineState(Examiner& examiner) {
       "state.unusable",
       fmt::format("{} of {} that need incremental state cannot be used ({}): their state is lost.",
                   WithCommas(skipped), Count(needing, "packet"), ShareText(skipped, needing)),
-      {.where = fmt::format("most in {}: {} of {}", SequenceName(examiner, *worst),
+      {.harm = HarmOfUnusable(skipped, facts.all.packets),
+       .where = fmt::format("most in {}: {} of {}", SequenceName(examiner, *worst),
                             WithCommas(worst->skipped), WithCommas(worst->needing)),
        .cause = never_cleared == 0
                     ? "Packets before them are lost, and the state was not repeated soon after."
@@ -70,8 +71,7 @@ void ExamineState(Examiner& examiner) {
                                   Count(never_cleared, "sequence")),
        .proof = "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, "
                 "or after a loss.",
-       .weight = skipped,
-       .harm = HarmOfUnusable(skipped, facts.all.packets)});
+       .weight = skipped});
   if (span) finding.where += ", " + SpanText(examiner, *span);
   if (dropped > 0)
     finding.where += fmt::format("; {} without any usable packet", Count(dropped, "sequence"));

@@ -46,7 +46,7 @@ Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
   return replay_.Apply(op, number);
 }
 
-Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
+Result<ReplayOutcome> CountedReplay::Finish() {
   RS_RETURN_IF_ERROR(replay_.Finish());
   ReplayOutcome outcome;
   outcome.records = replay_.records();
@@ -63,11 +63,6 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
   const std::map<BufferId, SessionBuffer>& buffers = replay_.session().buffers();
   for (const auto& [id, buffer] : buffers) {
-    if (histograms) {
-      buffer.VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
-        outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
-      });
-    }
     const Counts& counts = counter_.counts[id];
     BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
     result.into_file = replay_.service_reads().WritesFile(buffer.session);

@@ -55,12 +55,6 @@ struct BufferOutcome {
 /// Returns the part of the outcome that the buffer itself shows.
 BufferOutcome OutcomeOf(const SessionBuffer& buffer);
 
-struct WriterOutcome {
-  BufferId buffer{};
-  SequenceKey sequence;
-  WriterHistogram histogram;
-};
-
 /// The outcome of the replay of one session.
 struct ReplayOutcome {
   /// Returns the buffer as the config names it: "buffers[0]".
@@ -76,7 +70,6 @@ struct ReplayOutcome {
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
   std::vector<BufferOutcome> buffers;  // by id
-  std::vector<WriterOutcome> writers;  // if asked for; by buffer, in order of first commit
   ServiceStats service;
   std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read
@@ -98,8 +91,7 @@ class CountedReplay {
   /// Applies a record, see Replay::Apply.
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
   /// Makes the reads at the end, then the drain. @return all but the path and the session's number
-  /// @param histograms whether the outcome is to have its `writers`: memory for each sequence
-  Result<ReplayOutcome> Finish(bool histograms = false);
+  Result<ReplayOutcome> Finish();
 
  private:
   struct Counts {
