@@ -130,6 +130,7 @@ Json GroupsJson(const DoctorTraces& traces) {
     groups.push_back({{"severity", Name(key.first)},
                       {"findings", key.second},
                       {"traces", members.size()},
+                      {"first", members.front() - traces.data()},  // index in "traces"
                       {"files", std::move(files)}});
   }
   return groups;

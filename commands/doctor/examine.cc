@@ -190,7 +190,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
     context.console.Warn(
         fmt::format("{}: the config is not used: only a log can be replayed with "
                     "one; without a trace, --config checks it alone",
-                    path));
+                    Printable(path)));
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)

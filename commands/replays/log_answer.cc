@@ -480,7 +480,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
         0);
   }
   facts.answer = AnswerOf(report, outcome, notes, remedies);
-  /// The texts of the answer's lines with this label.
+  // Texts of the answer's lines with a label.
   const auto lines = [&](std::string_view label) {
     std::vector<std::string> texts;
     for (const AnswerLine& line : facts.answer.lines)

@@ -133,12 +133,8 @@ std::string AnswersHtml(const PageData& doctor) {
   };
   for (const PageData& trace : traces)
     if (groups.empty()) add(trace, 0);
-  for (const PageData& group : groups) {
-    const auto first = std::ranges::find_if(traces, [&](const PageData& trace) {
-      return trace.value("input", "") == group.at("files").at(0).get<std::string>();
-    });
-    if (first != traces.end()) add(*first, group.at("files").size() - 1);
-  }
+  for (const PageData& group : groups)
+    add(traces.at(group.at("first").get<size_t>()), group.at("files").size() - 1);
   return html;
 }
 
@@ -238,7 +234,7 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   const PageData doctor = commands.data().value("doctor", PageData::object());
   if (doctor.empty())
     return Fail(ErrorCode::kCorrupt, commands.data()["problems"].front().get<std::string>());
-  // What follows needs a log: of traces, the doctor says all that they prove.
+  // The other commands need a log: of traces, the doctor says all that they prove.
   if (args.input.paths.size() == 1 && !HasTraces(context, args.input)) {
     commands.Run("gaps");
     KeepLargestGaps(commands.data());

@@ -78,6 +78,20 @@ TEST(ReportPage, SeveralTraces_AreGroupedByTheirFindings) {
   EXPECT_THAT(body, Not(HasSubstr("b.pftrace.zst</p>")));
 }
 
+TEST(ReportPage, SessionsOfALog_HaveEachTheirAnswer) {
+  const TempFolder folder;
+  const std::string inputs = std::string(RS_TESTDATA) + "/inputs/";
+  std::string log;
+  for (const char* name : {"clean.ops.jsonl", "lossy.ops.jsonl"})
+    log += RunCommand(ImportCommand(), {inputs + name, "-o", "-"}).out;
+  const Ran ran = RunCommand(ReportCommand(), {folder.Write("two.tblog", log), "--quick"});
+  ASSERT_EQ(ran.error, "");
+  const std::string body = ran.out.substr(0, ran.out.find("<script type="));
+  const size_t lossy = body.find("two.tblog: session 2");  // the worst first
+  EXPECT_LT(lossy, body.find("two.tblog: session 1"));
+  EXPECT_THAT(body, HasSubstr("two.tblog: session 1</p>\n<p class=\"headline ok\">"));
+}
+
 TEST(ReportPage, NamesOfTheInput_AreText) {
   const TempFolder folder;
   const std::string path = folder.File("a<b>\"&.ops.jsonl.zst");

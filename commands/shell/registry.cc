@@ -43,6 +43,21 @@ constexpr struct {
     {"repair", "use 'ringscope verify LOG --repair OUT'"},
     {"demo-session",
      "testdata/captures has recorded sessions, and 'ringscope record' records others"},
+    {"--scraping", "'record' always scrapes in the service's place"},
+    {"--order", "'record' always has the service's order"},
+    {"--fragments", "'dump --decode' shows the fragments of chunks, too"},
+    {"--limit", "a screen is the default, --all has the rest"},
+    {"--summary", "totals come first, --all has the rest"},
+    {"--time", "times are those of the Perfetto UI; JSON has ns of CLOCK_BOOTTIME"},
+    {"--fate", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
+    {"--cause", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
+    {"--descriptor", "fields that the built-in descriptors lack are shown by number"},
+    {"--hex", "'dump --format ops' has the bytes of chunks as hex digits"},
+    {"--progress", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
+    {"--progress-every", "'record' shows its progress on a terminal; SIGUSR1 asks for a summary"},
+    {"--split", "change target_buffer in the trace config, and name that with --config"},
+    {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},
+    {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
 };
 
 /// Commands that people do not type.

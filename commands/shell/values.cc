@@ -20,13 +20,21 @@ struct Unit {
   uint64_t factor;
 };
 
-/// Of sizes, which may be followed by "b" or "ib".
-constexpr std::array<Unit, 5> kSizeUnits = {{
+constexpr std::array<Unit, 14> kSizeUnits = {{
     {"", 1},
+    {"b", 1},
     {"k", uint64_t{1} << 10},
+    {"kb", uint64_t{1} << 10},
+    {"kib", uint64_t{1} << 10},
     {"m", uint64_t{1} << 20},
+    {"mb", uint64_t{1} << 20},
+    {"mib", uint64_t{1} << 20},
     {"g", uint64_t{1} << 30},
+    {"gb", uint64_t{1} << 30},
+    {"gib", uint64_t{1} << 30},
     {"t", uint64_t{1} << 40},
+    {"tb", uint64_t{1} << 40},
+    {"tib", uint64_t{1} << 40},
 }};
 constexpr std::array<Unit, 7> kTimeUnits = {{
     {"ns", 1},
@@ -48,9 +56,6 @@ std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Uni
   std::string unit_name(text.substr(digits));
   for (char& c : unit_name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  const bool is_size = units.size() == kSizeUnits.size();
-  if (is_size && unit_name.ends_with('b')) unit_name.pop_back();
-  if (is_size && unit_name.size() == 2 && unit_name.back() == 'i') unit_name.pop_back();
   const auto unit = std::find_if(units.begin(), units.end(),
                                  [&](const Unit& entry) { return unit_name == entry.name; });
   if (unit == units.end() || number.empty() || !IsDigit(number.front())) return std::nullopt;
