@@ -1,6 +1,7 @@
 #include "core/sweep/sweep_replay.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -26,13 +27,6 @@ auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
 const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
   const auto found = ledger_.totals().find(id);
   return found == ledger_.totals().end() ? nullptr : &found->second;
-}
-
-void SessionAccounts::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) {
-  Buffer& buffer = buffers_[id];
-  buffer.sequences[commit.sequence];
-  const auto [ns, is_new] = buffer.committed_ns.Add({commit.sequence, commit.chunk});
-  if (is_new) ns = now_.time_ns.value_or(0);
 }
 
 void SessionAccounts::OnPacketFate(const PacketAccount& account) {
@@ -81,11 +75,38 @@ Status SessionAccounts::OnLogEnd(Session& session) {
 /// Counts what the buffers return.
 class SweepReplay::Gatherer : public ReplayListener {
  public:
+  /// Commits of the oldest and the newest packet of a read.
+  struct Span {
+    std::optional<uint64_t> oldest_ns;
+    uint64_t newest_ns = 0;
+
+    void Add(uint64_t ns) {
+      oldest_ns = std::min(oldest_ns.value_or(ns), ns);
+      newest_ns = std::max(newest_ns, ns);
+    }
+    void Add(const Span& other) {
+      if (!other.oldest_ns) return;
+      Add(*other.oldest_ns);
+      Add(other.newest_ns);
+    }
+    /// How far back from the end of the log the packets reach. A buffer that discards may have been
+    /// full long before the end: of it, the time that they cover.
+    uint64_t History(uint64_t end_ns, FillPolicy policy) const {
+      if (!oldest_ns) return 0;
+      const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
+      return to - std::min(to, *oldest_ns);
+    }
+  };
+  struct Committed {
+    uint64_t ns = 0;     // of the first commit
+    uint64_t wraps = 0;  // of the buffer before the last commit
+  };
   struct Sequence {
     PacketCount read;
     PacketCount unread;
-    uint64_t in_read = 0;         // that returned `chunks`
-    std::vector<ChunkId> chunks;  // first chunks of packets
+    uint64_t in_read = 0;                // that returned the packets of `span`
+    Span span;                           // of packets by their first chunks
+    std::optional<ChunkId> first_chunk;  // of the last packet
   };
   struct Buffer {
     SessionBuffer* buffer = nullptr;
@@ -93,8 +114,10 @@ class SweepReplay::Gatherer : public ReplayListener {
     uint64_t in_read = 0;  // the last that returned anything
     PacketCount taken;
     uint64_t used_bytes = 0;
-    std::vector<ChunkName> unread_chunks;  // before drains
-    std::vector<ChunkName> stuck_chunks;   // and after them
+    std::vector<ChunkName> unread_chunks;                // before drains
+    std::vector<ChunkName> stuck_chunks;                 // and after them
+    ChunkMap<Committed> committed;                       // chunks that may be in the buffer
+    std::deque<std::pair<ChunkName, uint64_t>> commits;  // of these, with `wraps`
     SequenceMap<Sequence> sequences;
   };
 
@@ -110,11 +133,30 @@ class SweepReplay::Gatherer : public ReplayListener {
 
   void OnRecord(const Op&, const LogMoment& moment) override {
     record_ = moment.record.value_or(0);
+    now_ns_ = moment.time_ns.value_or(0);
   }
   void OnBufferSetUp(SessionBuffer& buffer) override {
     Buffer& of = Of(buffer.id);
     of.buffer = &buffer;
     of.used_bytes = 0;
+    of.committed = {};
+    of.commits.clear();
+  }
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
+    Buffer& of = Of(id);
+    if (refusal || of.buffer == nullptr) return;
+    const uint64_t wraps = of.buffer->engine->stats().write_wrap_count;
+    const ChunkName name{commit.sequence, commit.chunk};
+    const auto [committed, is_new] = of.committed.Add(name);
+    if (is_new) committed.ns = now_ns_;
+    committed.wraps = wraps;
+    of.commits.emplace_back(name, wraps);
+    // Two wraps after its commit a chunk is overwritten; the commit itself may have wrapped, too.
+    for (; of.commits.front().second + 2 < wraps; of.commits.pop_front()) {
+      const auto& [old, its_wraps] = of.commits.front();
+      const Committed* const known = of.committed.Find(old);
+      if (known != nullptr && known->wraps == its_wraps) of.committed.Erase(old);
+    }
   }
   /// The passes of one record are the same read, and so is a pass that follows one at its limit.
   void OnReadBegun(BufferId id) override {
@@ -132,11 +174,14 @@ class SweepReplay::Gatherer : public ReplayListener {
     sequence.read += count;
     if (sequence.in_read != buffer.begun) {
       sequence.in_read = buffer.begun;
-      sequence.chunks.clear();
+      sequence.span = {};
+      sequence.first_chunk.reset();
     }
     const ChunkId first = packet.packet->place.first_chunk;
-    if (sequence.chunks.empty() || sequence.chunks.back() != first)
-      sequence.chunks.push_back(first);
+    if (sequence.first_chunk == first) return {};
+    sequence.first_chunk = first;
+    if (const Committed* of = buffer.committed.Find({packet.packet->sequence, first}))
+      sequence.span.Add(of->ns);
     return {};
   }
   void OnTakenPacket(const SessionPacket& packet) override {
@@ -181,6 +226,7 @@ class SweepReplay::Gatherer : public ReplayListener {
   std::optional<uint64_t> read_record_;  // with which the last one began
   bool at_limit_ = false;                // it ended so
   uint64_t record_ = 0;
+  uint64_t now_ns_ = 0;
   std::vector<std::string> warnings_;
 };
 
@@ -214,33 +260,6 @@ void SweepReplay::Finish() {
 }
 
 const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_->warnings(); }
-
-namespace {
-
-/// Commits of the oldest and the newest packet of a read.
-struct Span {
-  std::optional<uint64_t> oldest_ns;
-  uint64_t newest_ns = 0;
-
-  void Add(uint64_t ns) {
-    oldest_ns = std::min(oldest_ns.value_or(ns), ns);
-    newest_ns = std::max(newest_ns, ns);
-  }
-  void Add(const Span& other) {
-    if (!other.oldest_ns) return;
-    Add(*other.oldest_ns);
-    Add(other.newest_ns);
-  }
-  /// How far back from the end of the log the packets reach. A buffer that discards may have been
-  /// full long before the end: of it, the time that they cover.
-  uint64_t History(uint64_t end_ns, FillPolicy policy) const {
-    if (!oldest_ns) return 0;
-    const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
-    return to - std::min(to, *oldest_ns);
-  }
-};
-
-}  // namespace
 
 std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
   const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
@@ -280,15 +299,13 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
                              row.stats.chunks_discarded == of->stats.chunks_discarded &&
                              row.stats.abi_violations == of->stats.abi_violations;
     }
-    Span buffer_span;
+    Gatherer::Span buffer_span;
     PacketCount otherwise;
     for (size_t i = 0; i < of->sequences.size(); ++i) {
       const auto& [key, account] = of->sequences.At(i);
       const Gatherer::Sequence& counts = gathered.sequences[key];
-      Span span;
-      if (counts.in_read == gathered.in_read)
-        for (const ChunkId chunk : counts.chunks)
-          if (const uint64_t* ns = of->committed_ns.Find({key, chunk})) span.Add(*ns);
+      const Gatherer::Span span =
+          counts.in_read == gathered.in_read ? counts.span : Gatherer::Span();
       buffer_span.Add(span);
       if (account.written.packets == 0) continue;
       SweepSequence& sequence = row.sequences.emplace_back(SweepSequence{.sequence = key});

@@ -85,7 +85,6 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   };
   struct Buffer {
     SequenceMap<Sequence> sequences;  // in order of first commit
-    ChunkMap<uint64_t> committed_ns;  // of each chunk, when it was committed first
     ChunkMap<PacketCount> waiting;    // packets by their first chunk
     BufferStats stats;
   };
@@ -98,14 +97,14 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   const Buffer* Find(BufferId id) const;
   const LedgerTotals* FindTotals(BufferId id) const;
 
-  void OnRecord(const Op&, const LogMoment& moment) override { now_ = moment; }
-  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override;
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
+    buffers_[id].sequences[commit.sequence];
+  }
   void OnPacketFate(const PacketAccount& account) override;
   Status OnLogEnd(Session& session) override;
 
  private:
   Ledger ledger_;
-  LogMoment now_;
   std::map<BufferId, Buffer> buffers_;
 };
 
