@@ -209,10 +209,10 @@ Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> so
     RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, trace->Next());
     if (!packet) return programs;
     wire::ForEachField(packet->bytes, [&](const wire::VisitedField& field) {
-      if (field.number != proto::TracePacket::kProtoVms) return;
+      if (field.number != proto::TracePacket::kProtovms) return;
       wire::FieldReader instances(field.bytes);
       while (const auto instance = instances.Next())
-        if (instance->number == proto::ProtoVms::kInstance)
+        if (instance->number == proto::TracePacket::ProtoVms::kInstance)
           programs.push_back(DecodeInstance(instance->bytes));
     });
   }

@@ -25,10 +25,10 @@ struct SnapshotClock {
   uint64_t id;  // in the trace
 };
 constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
-    {{CLOCK_BOOTTIME, proto::BuiltinClock::kBootTime},
-     {CLOCK_REALTIME, proto::BuiltinClock::kRealTime},
-     {CLOCK_MONOTONIC, proto::BuiltinClock::kMonotonic},
-     {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kMonotonicRaw}}};
+    {{CLOCK_BOOTTIME, proto::BuiltinClock::kBuiltinClockBoottime},
+     {CLOCK_REALTIME, proto::BuiltinClock::kBuiltinClockRealtime},
+     {CLOCK_MONOTONIC, proto::BuiltinClock::kBuiltinClockMonotonic},
+     {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kBuiltinClockMonotonicRaw}}};
 
 /// Parses a message as far as it is well-formed.
 template <typename Message>
@@ -47,8 +47,9 @@ std::optional<uint64_t> PassReader::Add(Bytes reply) {
     bool is_last = false;
     wire::FieldReader slice(field->bytes);
     while (const auto part = slice.Next()) {
-      if (part->number == proto::Slice::kLastSliceForPacket) is_last = part->value != 0;
-      if (part->number == proto::Slice::kData && !found_other_)
+      if (part->number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
+        is_last = part->value != 0;
+      if (part->number == proto::ReadBuffersResponse::Slice::kData && !found_other_)
         packet_ += wire::AsText(part->bytes);
     }
     within_packet_ = !is_last && !field->bytes.empty();
@@ -66,7 +67,7 @@ void PassReader::OnPacket() {
   bool has_states = false;  // of programs (ProtoVM), which a replay counts by itself
   wire::FieldReader reader(wire::AsBytes(packet_));
   while (const auto field = reader.Next()) {
-    has_states |= field->number == proto::TracePacket::kProtoVms;
+    has_states |= field->number == proto::TracePacket::kProtovms;
     if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
       found_other_ = field->value != kServiceSequence;
   }
@@ -80,14 +81,14 @@ std::string TakeClockSnapshot() {
     timespec now = {};
     if (::clock_gettime(clock.system, &now) != 0) continue;
     std::string entry;
-    wire::AppendUint(entry, proto::Clock::kClockId, clock.id);
+    wire::AppendUint(entry, proto::ClockSnapshot::Clock::kClockId, clock.id);
     wire::AppendUint(
-        entry, proto::Clock::kTimestamp,
+        entry, proto::ClockSnapshot::Clock::kTimestamp,
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
     wire::AppendBytes(snapshot, proto::ClockSnapshot::kClocks, wire::AsBytes(entry));
   }
   wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock,
-                   proto::BuiltinClock::kBootTime);
+                   proto::BuiltinClock::kBuiltinClockBoottime);
   return snapshot;
 }
 

@@ -171,7 +171,7 @@ std::vector<std::string> ProtoVmsOf(const std::string& trace) {
   while (const auto packet = packets.Next()) {
     wire::FieldReader fields(packet->bytes);
     while (const auto field = fields.Next())
-      if (field->number == proto::TracePacket::kProtoVms)
+      if (field->number == proto::TracePacket::kProtovms)
         found.emplace_back(wire::AsText(field->bytes));
   }
   return found;
@@ -191,8 +191,8 @@ std::string ConfigWithState(bool v2, bool transfer_on_clone = false) {
   std::string source;
   wire::AppendBytes(source, 1, wire::AsBytes("source.0"));
   source += vm::Sub(12, vm::Uint(1, 1024));
-  return Encode(config) +
-         vm::Sub(proto::TraceConfig::kDataSources, vm::Sub(proto::DataSource::kConfig, source));
+  return Encode(config) + vm::Sub(proto::TraceConfig::kDataSources,
+                                  vm::Sub(proto::TraceConfig::DataSource::kConfig, source));
 }
 
 TEST_P(LiveService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {

@@ -162,7 +162,7 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
       if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch)) {
         wire::FieldReader patch(field->bytes);
         while (const auto part = patch.Next())
-          if (part->IsVarint(proto::ChunkToPatch::kTargetBuffer))
+          if (part->IsVarint(proto::CommitDataRequest::ChunkToPatch::kTargetBuffer))
             targets_.insert(BufferOf(part->value));
         if (!patch.ok()) return Malformed();
       }
@@ -178,10 +178,11 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
   std::optional<size_t> data;
   wire::FieldReader reader(field.bytes);
   while (const auto part = reader.Next()) {
-    if (part->IsVarint(proto::ChunksToMove::kPage)) place.page = part->value;
-    if (part->IsVarint(proto::ChunksToMove::kChunk)) place.chunk = part->value;
-    if (part->IsVarint(proto::ChunksToMove::kTargetBuffer)) targets_.insert(BufferOf(part->value));
-    if (!part->IsBytes(proto::ChunksToMove::kData)) continue;
+    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part->value;
+    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part->value;
+    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kTargetBuffer))
+      targets_.insert(BufferOf(part->value));
+    if (!part->IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
     data = part->bytes.size();
     // Some of these sizes would abort the service: none is passed on.
     if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
@@ -209,9 +210,11 @@ bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
   // The chunk is copied directly to its place, after the bytes of the field.
   const size_t before = for_log_.size();
   wire::AppendTag(for_log_, proto::CommitDataRequest::kChunksToMove, wire::Type::kBytes);
-  wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(proto::ChunksToMove::kData, bytes));
+  wire::AppendVarint(
+      for_log_,
+      field.bytes.size() + FieldBytes(proto::CommitDataRequest::ChunksToMove::kData, bytes));
   for_log_ += wire::AsText(field.bytes);
-  wire::AppendTag(for_log_, proto::ChunksToMove::kData, wire::Type::kBytes);
+  wire::AppendTag(for_log_, proto::CommitDataRequest::ChunksToMove::kData, wire::Type::kBytes);
   wire::AppendVarint(for_log_, bytes);
   const size_t start = for_log_.size();
   // The page's layout changes between two reads only if the producer violates the protocol.

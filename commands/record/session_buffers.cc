@@ -18,10 +18,11 @@ Result<SessionPlan> PlanOfConfig(Bytes config) {
     SessionPlan::Source& source = plan.sources.emplace_back();
     source.name = configured.name;
     source.buffer = static_cast<uint32_t>(configured.target_buffer);
-    source.own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
+    source.own =
+        ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::TraceConfig::DataSource::kConfig));
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())
-      source.filtered |= part->number != proto::DataSource::kConfig;
+      source.filtered |= part->number != proto::TraceConfig::DataSource::kConfig;
   }
   if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "it is not well-formed protobuf");
   return plan;

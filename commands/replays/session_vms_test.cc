@@ -67,7 +67,7 @@ Traced ReadTrace(const std::string& trace) {
     while (const auto field = fields.Next()) {
       if (field->number == proto::TracePacket::kForTesting)
         traced.patches += FieldAt(field->bytes, {6, 1}).substr(0, 1);
-      if (field->number != proto::TracePacket::kProtoVms) continue;
+      if (field->number != proto::TracePacket::kProtovms) continue;
       ++traced.vm_packets;
       traced.vms_precede &= traced.patches.empty();
       wire::FieldReader instances(field->bytes);

@@ -87,8 +87,10 @@ Status Consumer::ReadBuffers(std::string& trace) {
       bool is_last = false;
       wire::FieldReader fields(slice->bytes);
       while (const auto field = fields.Next()) {
-        if (field->number == proto::Slice::kData) packet += wire::AsText(field->bytes);
-        if (field->number == proto::Slice::kLastSliceForPacket) is_last = field->value != 0;
+        if (field->number == proto::ReadBuffersResponse::Slice::kData)
+          packet += wire::AsText(field->bytes);
+        if (field->number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
+          is_last = field->value != 0;
       }
       if (!is_last) continue;
       wire::AppendBytes(trace, proto::Trace::kPacket, wire::AsBytes(packet));

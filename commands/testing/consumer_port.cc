@@ -24,8 +24,9 @@ std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
       rest = rest.subspan(part.size());
       if (replies.back().size() + part.size() > kReplyBytes) replies.emplace_back();
       std::string slice;
-      wire::AppendBytes(slice, proto::Slice::kData, part);
-      if (rest.empty()) wire::AppendUint(slice, proto::Slice::kLastSliceForPacket, 1);
+      wire::AppendBytes(slice, proto::ReadBuffersResponse::Slice::kData, part);
+      if (rest.empty())
+        wire::AppendUint(slice, proto::ReadBuffersResponse::Slice::kLastSliceForPacket, 1);
       wire::AppendBytes(replies.back(), proto::ReadBuffersResponse::kSlices, wire::AsBytes(slice));
     } while (!rest.empty());
   }

@@ -80,7 +80,7 @@ void TracingService::CloneGroup(const std::shared_ptr<Clone>& clone, bool transf
     auto content = transfer ? source.store.Take(id) : source.store.Copy(id);
     if (content) clone->buffers[id] = std::move(*content);
     std::string event;
-    wire::AppendUint(event, proto::ServiceEvent::kBufferCloned, i);
+    wire::AppendUint(event, proto::TracingServiceEvent::kBufferCloned, i);
     clone->events.push_back({.time_ns = BootTimeNs(), .content = std::move(event)});
   }
   if (++clone->groups_done == kGroups) FinishClone(clone);
@@ -126,10 +126,10 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
   session.final_flush_outcome = clone->any_failed ? 2 : 1;
   session.clone_trigger = clone->request.trigger;
   std::string started;
-  wire::AppendUint(started, proto::ServiceEvent::kCloneStarted, 1);
+  wire::AppendUint(started, proto::TracingServiceEvent::kCloneStarted, 1);
   session.events.push_back({.time_ns = clone->started_ns, .content = std::move(started)});
   for (WaitingPacket& event : clone->events) session.events.push_back(std::move(event));
-  AddEvent(session, proto::ServiceEvent::kTracingDisabled, true);
+  AddEvent(session, proto::TracingServiceEvent::kTracingDisabled, true);
   session.stats_due = true;
   session.consumer = clone->consumer;
   CloneReply reply{.uuid_msb = session.uuid_msb, .uuid_lsb = session.uuid_lsb};

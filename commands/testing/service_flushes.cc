@@ -25,7 +25,7 @@ void TracingService::Flush(TracingSession& session, uint64_t timeout_ms, uint64_
 void TracingService::FlushInstances(TracingSession& session, uint64_t timeout_ms, uint64_t flags,
                                     const InstanceFilter& wants,
                                     std::function<void(bool ok)> done) {
-  AddEvent(session, proto::ServiceEvent::kFlushStarted);
+  AddEvent(session, proto::TracingServiceEvent::kFlushStarted);
   if (session.state != TracingSession::State::kStarted ||
       session.flushes.size() > kMaxPendingFlushes)
     return done(false);
@@ -70,7 +70,7 @@ void TracingService::OnFlushDone(ProducerId producer, uint64_t flush) {
 void TracingService::CompleteFlush(uint64_t session_id, std::function<void(bool)> done, bool ok) {
   TracingSession& session = *sessions_.at(session_id);
   for (const auto& [id, producer] : producers_) Scrape(*producer, session);
-  AddEvent(session, proto::ServiceEvent::kAllDataSourcesFlushed, true);
+  AddEvent(session, proto::TracingServiceEvent::kAllDataSourcesFlushed, true);
   ++(ok ? session.flushes_succeeded : session.flushes_failed);
   done(ok);
 }

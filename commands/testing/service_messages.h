@@ -77,11 +77,11 @@ void BaseFields(auto& field, auto& m) {
   Fields(field, static_cast<std::conditional_t<std::is_const_v<Self>, const Base, Base>&>(m));
 }
 void Fields(auto& field, Like<ConfiguredTrigger> auto& m) {
-  field(proto::Trigger::kName, m.name);
+  field(proto::TraceConfig::TriggerConfig::Trigger::kName, m.name);
   field(3, m.stop_delay_ms);
 }
 void Fields(auto& field, Like<TriggerList> auto& m) {
-  field(proto::TriggerConfig::kTriggers, m.triggers);
+  field(proto::TraceConfig::TriggerConfig::kTriggers, m.triggers);
   field(3, m.timeout_ms);
 }
 void Fields(auto& field, Like<BuiltinDataSources> auto& m) {
@@ -110,11 +110,11 @@ void Fields(auto& field, Like<CloneCall> auto& m) {
   using Request = proto::CloneSessionRequest;
   BaseFields<ipc::CloneSession>(field, m);
   field(3, m.for_bugreport);
-  field(Request::kTriggerName, m.trigger_name);
-  field(Request::kTriggerProducerName, m.trigger_producer);
-  field(Request::kTriggerProducerUid, m.trigger_producer_uid);
-  field(Request::kTriggerBootTimeNs, m.trigger_boot_time_ns);
-  field(Request::kTriggerDelayMs, m.trigger_delay_ms);
+  field(Request::kCloneTriggerName, m.trigger_name);
+  field(Request::kCloneTriggerProducerName, m.trigger_producer);
+  field(Request::kCloneTriggerTrustedProducerUid, m.trigger_producer_uid);
+  field(Request::kCloneTriggerBootTimeNs, m.trigger_boot_time_ns);
+  field(Request::kCloneTriggerDelayMs, m.trigger_delay_ms);
 }
 void Fields(auto& field, Like<ServiceCloneReply> auto& m) {
   BaseFields<ipc::CloneSessionReply>(field, m);

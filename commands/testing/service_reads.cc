@@ -86,7 +86,7 @@ SessionStore::Pass TracingService::ReadPass(TracingSession& session, uint64_t ma
   std::ranges::move(buffers.packets, std::back_inserter(pass.packets));
   pass.at_limit = buffers.at_limit;
   if (pass.at_limit) return pass;
-  AddEvent(session, proto::ServiceEvent::kReadTracingBuffersCompleted);
+  AddEvent(session, proto::TracingServiceEvent::kReadTracingBuffersCompleted);
   AddWaitingEvents(session, pass.packets);
   if (std::exchange(session.stats_due, false))
     pass.packets.push_back(ServicePacketOf(proto::TracePacket::kTraceStats, TraceStats(session)));

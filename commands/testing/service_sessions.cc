@@ -45,14 +45,16 @@ Bytes RawSource(const std::string& config, size_t index) {
   wire::FieldReader fields(wire::AsBytes(config));
   while (const auto field = fields.Next())
     if (field->number == proto::TraceConfig::kDataSources && index-- == 0)
-      return ipc::FieldBytes(field->bytes, proto::DataSource::kConfig);
+      return ipc::FieldBytes(field->bytes, proto::TraceConfig::DataSource::kConfig);
   return {};
 }
 
 std::string CommandWith(uint32_t field, const SourceInstance& instance) {
   std::string content, command;
-  wire::AppendUint(content, proto::DataSourceCommand::kInstanceId, instance.id);
-  wire::AppendBytes(content, proto::DataSourceCommand::kConfig, wire::AsBytes(instance.config));
+  wire::AppendUint(content, proto::GetAsyncCommandResponse::SetupDataSource::kNewInstanceId,
+                   instance.id);
+  wire::AppendBytes(content, proto::GetAsyncCommandResponse::SetupDataSource::kConfig,
+                    wire::AsBytes(instance.config));
   wire::AppendBytes(command, field, wire::AsBytes(content));
   return command;
 }
@@ -187,7 +189,7 @@ void TracingService::StartTracing(TracingSession& session) {
   if (session.state != SessionState::kConfigured) return;
   session.state = SessionState::kStarted;
   session.initial_clocks = TakeClockSnapshot();
-  AddEvent(session, proto::ServiceEvent::kTracingStarted);
+  AddEvent(session, proto::TracingServiceEvent::kTracingStarted);
   session.stats_due = true;
   ArmSnapshots(session);
   const uint64_t id = session.id;
@@ -209,7 +211,7 @@ void TracingService::CheckAllStarted(TracingSession& session) {
   };
   if (!std::ranges::all_of(session.instances, started)) return;
   session.all_started = true;
-  AddEvent(session, proto::ServiceEvent::kAllDataSourcesStarted, true);
+  AddEvent(session, proto::TracingServiceEvent::kAllDataSourcesStarted, true);
   if (session.consumer != nullptr) session.consumer->OnAllStarted();
 }
 
@@ -259,7 +261,7 @@ void TracingService::EndTracing(TracingSession& session) {
   session.flush_timer = {};
   session.state_timer = {};
   for (const auto& [id, producer] : producers_) Scrape(*producer, session);
-  AddEvent(session, proto::ServiceEvent::kTracingDisabled, true);
+  AddEvent(session, proto::TracingServiceEvent::kTracingDisabled, true);
   if (session.file.valid()) {
     session.file_timer = {};
     session.stats_due = true;
@@ -308,7 +310,8 @@ void TracingService::ArmStateClear(TracingSession& session) {
   uint64_t period = 0;
   wire::FieldReader fields(config);
   while (const auto field = fields.Next())
-    if (field->number == proto::IncrementalStateConfig::kClearPeriodMs) period = field->value;
+    if (field->number == proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs)
+      period = field->value;
   if (period == 0) return;
   session.state_timer = CallAtMultiple(period, [this, id = session.id] {
     TracingSession& due = *sessions_.at(id);

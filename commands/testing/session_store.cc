@@ -55,7 +55,7 @@ class SessionStore::Collector : public ReplayListener {
 
   Status OnProtoVms(const ProtoVmsRead& read) override {
     AddOfService(proto::TracePacket::kTraceProvenance, read.listing);
-    AddOfService(proto::TracePacket::kProtoVms, read.protovms);
+    AddOfService(proto::TracePacket::kProtovms, read.protovms);
     return {};
   }
 

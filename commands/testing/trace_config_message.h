@@ -59,18 +59,18 @@ inline constexpr uint64_t kTriggerModeStart = 1;
 inline constexpr uint64_t kTriggerModeClone = 4;
 
 void Fields(auto& field, Like<BufferConfig> auto& m) {
-  field(proto::BufferConfig::kSizeKb, m.size_kb);
-  field(proto::BufferConfig::kFillPolicy, m.fill_policy);
-  field(proto::BufferConfig::kTransferOnClone, m.transfer_on_clone);
-  field(proto::BufferConfig::kClearBeforeClone, m.clear_before_clone);
-  field(proto::BufferConfig::kName, m.name);
-  field(proto::BufferConfig::kExperimentalMode, m.experimental_mode);
+  field(proto::TraceConfig::BufferConfig::kSizeKb, m.size_kb);
+  field(proto::TraceConfig::BufferConfig::kFillPolicy, m.fill_policy);
+  field(proto::TraceConfig::BufferConfig::kTransferOnClone, m.transfer_on_clone);
+  field(proto::TraceConfig::BufferConfig::kClearBeforeClone, m.clear_before_clone);
+  field(proto::TraceConfig::BufferConfig::kName, m.name);
+  field(proto::TraceConfig::BufferConfig::kExperimentalMode, m.experimental_mode);
 }
 void Fields(auto& field, Like<TriggerConfig> auto& m) {
-  field(proto::TriggerConfig::kTriggerMode, m.mode);
+  field(proto::TraceConfig::TriggerConfig::kTriggerMode, m.mode);
 }
 void Fields(auto& field, Like<ConfiguredDataSource> auto& m) {
-  field(proto::DataSource::kConfig, m.config);
+  field(proto::TraceConfig::DataSource::kConfig, m.config);
   field(2, m.producer_names);
 }
 void Fields(auto& field, Like<TraceConfig> auto& m) {

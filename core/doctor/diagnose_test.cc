@@ -17,11 +17,11 @@ using Message = testing::MessageText;
 
 Message BufferMessage(uint64_t size_kb, uint64_t policy = 1) {
   return Message()
-      .Uint(proto::BufferConfig::kSizeKb, size_kb)
-      .Uint(proto::BufferConfig::kFillPolicy, policy);
+      .Uint(proto::TraceConfig::BufferConfig::kSizeKb, size_kb)
+      .Uint(proto::TraceConfig::BufferConfig::kFillPolicy, policy);
 }
 Message SourceMessage(std::string_view name, uint64_t target = 0) {
-  return Message().Inner(proto::DataSource::kConfig,
+  return Message().Inner(proto::TraceConfig::DataSource::kConfig,
                          Message()
                              .Text(proto::DataSourceConfig::kName, name)
                              .Uint(proto::DataSourceConfig::kTargetBuffer, target));
@@ -32,7 +32,7 @@ Message GoodConfig() {
       .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
       .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
       .Inner(proto::TraceConfig::kIncrementalStateConfig,
-             Message().Uint(proto::IncrementalStateConfig::kClearPeriodMs, 100));
+             Message().Uint(proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs, 100));
 }
 
 /// A trace of ten seconds with which nothing is wrong.
@@ -215,7 +215,7 @@ std::vector<Case> Cases() {
        config(GoodConfig().Inner(
            proto::TraceConfig::kDataSources,
            Message().Inner(
-               proto::DataSource::kConfig,
+               proto::TraceConfig::DataSource::kConfig,
                Message()
                    .Text(proto::DataSourceConfig::kName, "linux.ftrace")
                    .Inner(proto::DataSourceConfig::kFtraceConfig,

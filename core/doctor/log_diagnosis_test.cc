@@ -53,7 +53,7 @@ ReplayFacts LosslessReplay() {
 
 /// A trace with a ring that wrapped and a buffer that was full.
 TraceFacts RingAndFullBuffer() {
-  using proto::BufferConfig;
+  using BufferConfig = proto::TraceConfig::BufferConfig;
   using testing::MessageText;
   TraceFacts facts = FactsOfALog(10);
   facts.buffers.push_back(facts.buffers[0]);
@@ -74,7 +74,7 @@ TraceFacts RingAndFullBuffer() {
                      .Inner(proto::TraceConfig::kBuffers, buffer(2))
                      .Inner(proto::TraceConfig::kDataSources,
                             MessageText().Inner(
-                                proto::DataSource::kConfig,
+                                proto::TraceConfig::DataSource::kConfig,
                                 MessageText().Text(proto::DataSourceConfig::kName, "com.example")))
                      .text();
   return facts;

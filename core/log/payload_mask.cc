@@ -25,10 +25,10 @@ struct KeptField {
   uint32_t number = 0;  // 0 after the last one of a message
   const KeptField* message = nullptr;
 };
-constexpr KeptField kKeptClock[] = {{proto::Clock::kClockId},
-                                    {proto::Clock::kTimestamp},
-                                    {proto::Clock::kIsIncremental},
-                                    {proto::Clock::kUnitMultiplierNs},
+constexpr KeptField kKeptClock[] = {{proto::ClockSnapshot::Clock::kClockId},
+                                    {proto::ClockSnapshot::Clock::kTimestamp},
+                                    {proto::ClockSnapshot::Clock::kIsIncremental},
+                                    {proto::ClockSnapshot::Clock::kUnitMultiplierNs},
                                     {}};
 constexpr KeptField kClockSnapshot[] = {
     {proto::ClockSnapshot::kClocks, kKeptClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
@@ -56,11 +56,15 @@ constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
 
 /// In place of a message: the field's bytes become filler.
 constexpr KeptField kFilled[] = {{}};
-constexpr KeptField kPatch[] = {{proto::Patch::kOffset}, {proto::Patch::kData, kFilled}, {}};
-constexpr KeptField kChunkToPatch[] = {
-    {proto::ChunkToPatch::kTargetBuffer},    {proto::ChunkToPatch::kWriterId},
-    {proto::ChunkToPatch::kChunkId},         {proto::ChunkToPatch::kHasMorePatches},
-    {proto::ChunkToPatch::kPatches, kPatch}, {}};
+constexpr KeptField kPatch[] = {{proto::CommitDataRequest::ChunkToPatch::Patch::kOffset},
+                                {proto::CommitDataRequest::ChunkToPatch::Patch::kData, kFilled},
+                                {}};
+constexpr KeptField kChunkToPatch[] = {{proto::CommitDataRequest::ChunkToPatch::kTargetBuffer},
+                                       {proto::CommitDataRequest::ChunkToPatch::kWriterId},
+                                       {proto::CommitDataRequest::ChunkToPatch::kChunkId},
+                                       {proto::CommitDataRequest::ChunkToPatch::kHasMorePatches},
+                                       {proto::CommitDataRequest::ChunkToPatch::kPatches, kPatch},
+                                       {}};
 constexpr KeptField kRequest[] = {{proto::CommitDataRequest::kChunksToPatch, kChunkToPatch},
                                   {proto::CommitDataRequest::kFlushRequestId},
                                   {}};
@@ -200,7 +204,7 @@ void MaskPayload(const ChunkHeader& header, bool complete, Writable payload) {
 
 /// Masks an entry of chunks_to_move. Of several fields with data the last one counts.
 void MaskChunk(Writable entry) {
-  using Fields = proto::ChunksToMove;
+  using Fields = proto::CommitDataRequest::ChunksToMove;
   std::optional<Writable> data;
   bool incomplete = false;
   ZeroOut(VisitFields(entry, [&](const wire::Field& field) {

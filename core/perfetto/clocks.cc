@@ -32,10 +32,12 @@ ClockReadings ReadClockSnapshot(Bytes snapshot) {
     ClockReading& reading = readings.clocks.emplace_back();
     wire::FieldReader values(field->bytes);
     while (const auto value = values.Next()) {
-      if (value->number == proto::Clock::kClockId) reading.id = static_cast<uint32_t>(value->value);
-      if (value->number == proto::Clock::kTimestamp) reading.time = value->value;
-      if (value->number == proto::Clock::kIsIncremental) reading.is_incremental = value->value != 0;
-      if (value->number == proto::Clock::kUnitMultiplierNs && value->value != 0)
+      if (value->number == proto::ClockSnapshot::Clock::kClockId)
+        reading.id = static_cast<uint32_t>(value->value);
+      if (value->number == proto::ClockSnapshot::Clock::kTimestamp) reading.time = value->value;
+      if (value->number == proto::ClockSnapshot::Clock::kIsIncremental)
+        reading.is_incremental = value->value != 0;
+      if (value->number == proto::ClockSnapshot::Clock::kUnitMultiplierNs && value->value != 0)
         reading.unit_ns = value->value;
     }
   }

@@ -5,9 +5,9 @@
 namespace ringscope {
 namespace {
 
-using proto::ChunksToMove;
 using proto::CommitDataRequest;
-using PatchFields = proto::ChunkToPatch;
+using ChunksToMove = proto::CommitDataRequest::ChunksToMove;
+using PatchFields = proto::CommitDataRequest::ChunkToPatch;
 
 // As the service does: a number may have any wire type, and malformed bytes end an entry, which
 // counts as far as it was read.
@@ -26,8 +26,10 @@ void ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
 void ParsePatchSpan(Bytes message, PatchSpan& patch) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->IsNumber(proto::Patch::kOffset)) patch.offset = field->value;
-    if (field->IsBytes(proto::Patch::kData)) patch.data = field->bytes;
+    if (field->IsNumber(proto::CommitDataRequest::ChunkToPatch::Patch::kOffset))
+      patch.offset = field->value;
+    if (field->IsBytes(proto::CommitDataRequest::ChunkToPatch::Patch::kData))
+      patch.data = field->bytes;
   }
 }
 
@@ -164,8 +166,8 @@ void CommitRequestBuilder::AddPatch(const ChunkToPatch& patch) {
   if (patch.chunk) wire::AppendUint(scratch_, PatchFields::kChunkId, *patch.chunk);
   for (const PatchSpan& span : patch.patches) {
     std::string entry;
-    wire::AppendUint(entry, proto::Patch::kOffset, span.offset);
-    wire::AppendBytes(entry, proto::Patch::kData, span.data);
+    wire::AppendUint(entry, proto::CommitDataRequest::ChunkToPatch::Patch::kOffset, span.offset);
+    wire::AppendBytes(entry, proto::CommitDataRequest::ChunkToPatch::Patch::kData, span.data);
     wire::AppendBytes(scratch_, PatchFields::kPatches, wire::AsBytes(entry));
   }
   if (patch.more) wire::AppendUint(scratch_, PatchFields::kHasMorePatches, 1);

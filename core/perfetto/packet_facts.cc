@@ -206,8 +206,9 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
                    sized.subspan(wire::ReadVarint(sized).size));
     }
   }
-  facts.clears_state = cleared || (flags & proto::SequenceFlag::kIncrementalStateCleared) != 0;
-  facts.needs_state = (flags & proto::SequenceFlag::kNeedsIncrementalState) != 0;
+  facts.clears_state =
+      cleared || (flags & proto::TracePacket::SequenceFlags::kSeqIncrementalStateCleared) != 0;
+  facts.needs_state = (flags & proto::TracePacket::SequenceFlags::kSeqNeedsIncrementalState) != 0;
   if (content != nullptr) *content = message;
   return facts;
 }

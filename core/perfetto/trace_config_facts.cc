@@ -23,14 +23,15 @@ std::string Text(Bytes message, uint32_t number) {
 ConfiguredBuffer ReadBuffer(Bytes message) {
   constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
   ConfiguredBuffer buffer;
-  buffer.name = Text(message, proto::BufferConfig::kName);
-  buffer.size_kb = wire::LastVarint(message, proto::BufferConfig::kSizeKb).value_or(0);
-  if (wire::LastVarint(message, proto::BufferConfig::kFillPolicy) == kDiscard)
+  buffer.name = Text(message, proto::TraceConfig::BufferConfig::kName);
+  buffer.size_kb = wire::LastVarint(message, proto::TraceConfig::BufferConfig::kSizeKb).value_or(0);
+  if (wire::LastVarint(message, proto::TraceConfig::BufferConfig::kFillPolicy) == kDiscard)
     buffer.policy = FillPolicy::kDiscard;
-  buffer.is_v2 = wire::LastVarint(message, proto::BufferConfig::kExperimentalMode) == kV2;
+  buffer.is_v2 =
+      wire::LastVarint(message, proto::TraceConfig::BufferConfig::kExperimentalMode) == kV2;
   const auto is_set = [&](uint32_t field) { return wire::LastVarint(message, field) > 0; };
-  buffer.transfer_on_clone = is_set(proto::BufferConfig::kTransferOnClone);
-  buffer.clear_before_clone = is_set(proto::BufferConfig::kClearBeforeClone);
+  buffer.transfer_on_clone = is_set(proto::TraceConfig::BufferConfig::kTransferOnClone);
+  buffer.clear_before_clone = is_set(proto::TraceConfig::BufferConfig::kClearBeforeClone);
   return buffer;
 }
 
@@ -40,7 +41,7 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   const auto part = [](Bytes whole, uint32_t number) {
     return wire::LastBytes(whole, number).value_or(Bytes());
   };
-  const Bytes config = part(message, proto::DataSource::kConfig);
+  const Bytes config = part(message, proto::TraceConfig::DataSource::kConfig);
   const Bytes ftrace = part(config, Config::kFtraceConfig);
   ConfiguredSource source;
   source.name = Text(config, Config::kName);
@@ -49,7 +50,7 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
   const bool has_list = wire::LastBytes(ftrace, proto::FtraceConfig::kSyscallEvents).has_value();
-  wire::ForEachMessage(ftrace, proto::FtraceConfig::kEvents, [&](Bytes event) {
+  wire::ForEachMessage(ftrace, proto::FtraceConfig::kFtraceEvents, [&](Bytes event) {
     source.has_all_syscalls |= !has_list && wire::AsText(event).starts_with("raw_syscalls/");
   });
   return source;
@@ -58,10 +59,12 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
 void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
   wire::FieldReader fields(message);
   while (const auto field = fields.Next()) {
-    if (field->IsVarint(proto::TriggerConfig::kTriggerMode))
+    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kTriggerMode))
       facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-    if (field->IsBytes(proto::TriggerConfig::kTriggers) && facts.triggers.size() < kMaxTriggers)
-      facts.triggers.push_back(Text(field->bytes, proto::Trigger::kName));
+    if (field->IsBytes(proto::TraceConfig::TriggerConfig::kTriggers) &&
+        facts.triggers.size() < kMaxTriggers)
+      facts.triggers.push_back(
+          Text(field->bytes, proto::TraceConfig::TriggerConfig::Trigger::kName));
   }
 }
 
@@ -108,8 +111,8 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.sources.push_back(ReadSource(field->bytes, buffer_names.emplace_back()));
       if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
-        facts.clear_period_ms =
-            wire::LastVarint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
+        facts.clear_period_ms = wire::LastVarint(
+            field->bytes, proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs);
       if (field->number == proto::TraceConfig::kUniqueSessionName)
         facts.unique_session_name = wire::AsText(field->bytes);
       if (field->number == proto::TraceConfig::kOutputPath)

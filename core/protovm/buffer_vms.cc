@@ -12,7 +12,7 @@ VmSetUp VmSetUpOf(Bytes program, Bytes config) {
   std::optional<Bytes> protovm;
   VmFields fields(config);
   for (VmField field; fields.Next(field);) {
-    if (field.number == proto::DataSourceConfig::kProtoVmConfig && !field.is_scalar())
+    if (field.number == proto::DataSourceConfig::kProtovmConfig && !field.is_scalar())
       protovm = field.bytes;
   }
   using Kind = VmSetUp::Kind;
@@ -90,14 +90,14 @@ void BufferVms::NoteWritten() {
 }
 
 void AppendInstance(const ProgramState& program, std::string& out) {
-  using Field = proto::ProtoVmInstance;
+  using Field = proto::TracePacket::ProtoVms::Instance;
   std::string message;
   wire::AppendBytes(message, Field::kProgram, program.program);
   wire::AppendBytes(message, Field::kState, program.state);
   wire::AppendUint(message, Field::kMemoryLimitKb, program.memory_limit_kb);
   for (const ProducerId producer : program.producers)
     wire::AppendUint(message, Field::kProducerId, Raw(producer));
-  wire::AppendBytes(out, proto::ProtoVms::kInstance, wire::AsBytes(message));
+  wire::AppendBytes(out, proto::TracePacket::ProtoVms::kInstance, wire::AsBytes(message));
 }
 
 }  // namespace ringscope::protovm

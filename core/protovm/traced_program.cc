@@ -8,7 +8,7 @@
 namespace ringscope::protovm {
 
 TracedProgram ReadTracedProgram(Bytes instance) {
-  using Field = proto::ProtoVmInstance;
+  using Field = proto::TracePacket::ProtoVms::Instance;
   TracedProgram read;
   wire::FieldReader fields(instance);
   while (const auto field = fields.Next()) {
@@ -25,8 +25,8 @@ TracedProgram ReadTracedProgram(Bytes instance) {
 
 void ListedSequences::Add(Bytes message) {
   wire::ForEachMessage(message, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
-    wire::ForEachMessage(buffer, proto::ProvenanceBuffer::kSequences, [&](Bytes entry) {
-      using Listed = proto::ProvenanceSequence;
+    wire::ForEachMessage(buffer, proto::TraceProvenance::Buffer::kSequences, [&](Bytes entry) {
+      using Listed = proto::TraceProvenance::Sequence;
       const auto id = static_cast<uint32_t>(wire::LastVarint(entry, Listed::kId).value_or(0));
       const auto producer =
           static_cast<int32_t>(wire::LastVarint(entry, Listed::kProducerId).value_or(0));

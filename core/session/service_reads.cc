@@ -115,7 +115,7 @@ ServiceReads::Due ServiceReads::Take(const Op& op, std::optional<uint64_t> time_
           },
           [&](const ClockSnapshotRecord& record) {
             clocks_.AddSnapshot(wire::AsBytes(record.snapshot));
-            boot_ahead_ns_ = clocks_.Resolve(proto::BuiltinClock::kMonotonic, 0);
+            boot_ahead_ns_ = clocks_.Resolve(proto::BuiltinClock::kBuiltinClockMonotonic, 0);
             if (is_open() && !stream_->any_read && !stream_->waits && due_ns_ != UINT64_MAX)
               Arm(stream_->start_ns);
             return Due::kNot;

@@ -6,7 +6,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kRealTime;
+constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 
 }  // namespace
 

@@ -64,7 +64,7 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
   for (const SessionBuffer* buffer : buffers) ListSequences(*buffer, listing);
   if (protovms.empty()) return {};
   bytes += ServicePacketSize(proto::TracePacket::kTraceProvenance, listing) +
-           ServicePacketSize(proto::TracePacket::kProtoVms, protovms);
+           ServicePacketSize(proto::TracePacket::kProtovms, protovms);
   if (is_taken) return {};
   return listeners_.Call(
       &ReplayListener::OnProtoVms,
@@ -77,10 +77,10 @@ void Session::ListSequences(const SessionBuffer& buffer, std::string& listing) {
   std::string listed;
   for (const SequenceKey sequence : buffer.Writers()) {
     std::string entry;
-    wire::AppendUint(entry, proto::ProvenanceSequence::kId,
+    wire::AppendUint(entry, proto::TraceProvenance::Sequence::kId,
                      SequenceIdsFor(buffer).IdOf(sequence, access_.MachineOf(sequence.producer)));
-    wire::AppendUint(entry, proto::ProvenanceSequence::kProducerId, Raw(sequence.producer));
-    wire::AppendBytes(listed, proto::ProvenanceBuffer::kSequences, wire::AsBytes(entry));
+    wire::AppendUint(entry, proto::TraceProvenance::Sequence::kProducerId, Raw(sequence.producer));
+    wire::AppendBytes(listed, proto::TraceProvenance::Buffer::kSequences, wire::AsBytes(entry));
   }
   wire::AppendBytes(listing, proto::TraceProvenance::kBuffers, wire::AsBytes(listed));
 }

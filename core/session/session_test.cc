@@ -63,11 +63,13 @@ TEST_F(SessionTest, MalformedEntry_CountsAsFarAsItWasRead) {
   Apply(BufferOp(0));
   Connect(1);
   const std::string patch =
-      Uint(proto::Patch::kOffset, (uint64_t{1} << 32) + 1) + Sub(proto::Patch::kData, "abcd");
-  const std::string entry =
-      Uint(proto::ChunkToPatch::kTargetBuffer, 0) + Uint(proto::ChunkToPatch::kWriterId, 0x10001) +
-      Uint(proto::ChunkToPatch::kChunkId, 0) + Sub(proto::ChunkToPatch::kPatches, patch) +
-      "\x0B";  // a group: no service reads it
+      Uint(proto::CommitDataRequest::ChunkToPatch::Patch::kOffset, (uint64_t{1} << 32) + 1) +
+      Sub(proto::CommitDataRequest::ChunkToPatch::Patch::kData, "abcd");
+  const std::string entry = Uint(proto::CommitDataRequest::ChunkToPatch::kTargetBuffer, 0) +
+                            Uint(proto::CommitDataRequest::ChunkToPatch::kWriterId, 0x10001) +
+                            Uint(proto::CommitDataRequest::ChunkToPatch::kChunkId, 0) +
+                            Sub(proto::CommitDataRequest::ChunkToPatch::kPatches, patch) +
+                            "\x0B";  // a group: no service reads it
   const std::string request = Sub(proto::CommitDataRequest::kChunksToPatch, entry);
   Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'h').NeedsPatching()).op());
   Apply(Request(1).Raw(request).op());

@@ -13,10 +13,11 @@ namespace {
 using proto::TracePacket;
 using EventClock = std::optional<ClockKey>;
 
-constexpr ClockKey kRealTime = {0, proto::BuiltinClock::kRealTime},
-                   kMonotonic = {0, proto::BuiltinClock::kMonotonic},
-                   kMonotonicCoarse = {0, proto::BuiltinClock::kMonotonicCoarse},
-                   kMonotonicRaw = {0, proto::BuiltinClock::kMonotonicRaw}, kBoot = {0, kBootTime};
+constexpr ClockKey kRealTime = {0, proto::BuiltinClock::kBuiltinClockRealtime},
+                   kMonotonic = {0, proto::BuiltinClock::kBuiltinClockMonotonic},
+                   kMonotonicCoarse = {0, proto::BuiltinClock::kBuiltinClockMonotonicCoarse},
+                   kMonotonicRaw = {0, proto::BuiltinClock::kBuiltinClockMonotonicRaw},
+                   kBoot = {0, kBootTime};
 constexpr uint64_t kNsPerUs = 1000;
 constexpr uint64_t kNsPerMs = 1'000'000;
 

@@ -53,8 +53,10 @@ TracePacketView ViewTracePacket(Bytes packet) {
         view.has_interned_data = true;
         break;
       case TracePacket::kSequenceFlags:
-        view.clears_state |= (field.value & proto::SequenceFlag::kIncrementalStateCleared) != 0;
-        view.needs_state = (field.value & proto::SequenceFlag::kNeedsIncrementalState) != 0;
+        view.clears_state |=
+            (field.value & proto::TracePacket::SequenceFlags::kSeqIncrementalStateCleared) != 0;
+        view.needs_state =
+            (field.value & proto::TracePacket::SequenceFlags::kSeqNeedsIncrementalState) != 0;
         break;
       case TracePacket::kIncrementalStateCleared:
         view.clears_state |= field.value != 0;

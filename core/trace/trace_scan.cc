@@ -17,7 +17,7 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
 }
 
 WriterAccount ReadWriter(Bytes message) {
-  using Stats = proto::WriterStats;
+  using Stats = proto::TraceStats::WriterStats;
   WriterAccount writer;
   writer.sequence =
       static_cast<uint32_t>(wire::LastVarint(message, Stats::kSequenceId).value_or(0));
@@ -326,7 +326,7 @@ void TraceScan::AddConfig(Bytes message) {
 }
 
 void TraceScan::AddServiceEvent(const TracePacketView& packet) {
-  using Event = proto::ServiceEvent;
+  using Event = proto::TracingServiceEvent;
   wire::FieldReader fields(packet.content_bytes);
   while (const auto field = fields.Next()) {
     if (field->number == Event::kTracingStarted || field->number == Event::kTracingDisabled)
@@ -389,8 +389,8 @@ void TraceScan::AddListing(Bytes listing) {
   uint32_t index = 0;
   wire::ForEachMessage(listing, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
     if (index == kMaxStatsBuffers) return;
-    wire::ForEachMessage(buffer, proto::ProvenanceBuffer::kSequences, [&](Bytes entry) {
-      const auto id = wire::LastVarint(entry, proto::ProvenanceSequence::kId);
+    wire::ForEachMessage(buffer, proto::TraceProvenance::Buffer::kSequences, [&](Bytes entry) {
+      const auto id = wire::LastVarint(entry, proto::TraceProvenance::Sequence::kId);
       Sequence* const sequence = id ? SequenceOf(0, static_cast<uint32_t>(*id)) : nullptr;
       if (sequence != nullptr) sequence->facts.buffer = index;
     });
@@ -405,7 +405,7 @@ void TraceScan::NameProcess(int32_t pid, Bytes name) {
 }
 
 void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& sequence) {
-  using Process = proto::ProcessTreeProcess;
+  using Process = proto::ProcessTree::Process;
   if (packet.content == TracePacket::kProcessTree) {
     wire::ForEachMessage(packet.content_bytes, proto::ProcessTree::kProcesses, [&](Bytes process) {
       Bytes name;  // the first word of its command line

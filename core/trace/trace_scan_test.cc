@@ -50,7 +50,9 @@ PacketText Snapshot(std::initializer_list<std::pair<uint64_t, uint64_t>> clocks,
   PacketText snapshot = Nested();
   for (const auto& [id, ns] : clocks)
     snapshot.Message(proto::ClockSnapshot::kClocks,
-                     Nested().Uint(proto::Clock::kClockId, id).Uint(proto::Clock::kTimestamp, ns));
+                     Nested()
+                         .Uint(proto::ClockSnapshot::Clock::kClockId, id)
+                         .Uint(proto::ClockSnapshot::Clock::kTimestamp, ns));
   return PacketText(sequence).Message(TracePacket::kClockSnapshot, snapshot);
 }
 PacketText ServiceEvent(uint32_t event) {
@@ -62,9 +64,10 @@ PacketText Statistics() {
       TracePacket::kTraceStats,
       Nested()
           .Message(proto::TraceStats::kBufferStats, Nested().Uint(2, 10))
-          .Message(proto::TraceStats::kWriterStats, Nested()
-                                                        .Uint(proto::WriterStats::kSequenceId, 7)
-                                                        .Uint(proto::WriterStats::kBuffer, 0)));
+          .Message(proto::TraceStats::kWriterStats,
+                   Nested()
+                       .Uint(proto::TraceStats::WriterStats::kSequenceId, 7)
+                       .Uint(proto::TraceStats::WriterStats::kBuffer, 0)));
 }
 
 class TraceScanned : public ::testing::Test {
@@ -136,14 +139,17 @@ TEST_F(TraceScanned, WritersAreThoseOfTheLastStatistics) {
                                  Nested().Message(proto::TraceStats::kWriterStats, writer));
   };
   const auto writer = [](uint32_t id) {
-    return Nested().Uint(proto::WriterStats::kSequenceId, id).Uint(proto::WriterStats::kBuffer, 1);
+    return Nested()
+        .Uint(proto::TraceStats::WriterStats::kSequenceId, id)
+        .Uint(proto::TraceStats::WriterStats::kBuffer, 1);
   };
   Add(statistics(writer(7)));
   // Histograms are packed, or not.
-  Add(statistics(writer(8)
-                     .Text(proto::WriterStats::kChunkPayloadHistogramCounts, "\x02\x01")
-                     .Text(proto::WriterStats::kChunkPayloadHistogramSum, "\x0a\xac\x02")
-                     .Uint(proto::WriterStats::kChunkPayloadHistogramSum, 5)));
+  Add(statistics(
+      writer(8)
+          .Text(proto::TraceStats::WriterStats::kChunkPayloadHistogramCounts, "\x02\x01")
+          .Text(proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, "\x0a\xac\x02")
+          .Uint(proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, 5)));
   ASSERT_EQ(facts().writers.size(), 1u);
   const WriterAccount& last = facts().writers.front();
   EXPECT_EQ(last.sequence, 8u);
@@ -233,9 +239,9 @@ TEST_F(TraceScanned, ASnapshotWithAClockTwiceIsInvalid) {
 
 TEST_F(TraceScanned, EventsOlderThanASortedWindowAreDropped) {
   const auto flush_and_read = [this] {
-    Add(ServiceEvent(proto::ServiceEvent::kAllDataSourcesFlushed));
-    Add(ServiceEvent(proto::ServiceEvent::kAllDataSourcesFlushed));
-    Add(ServiceEvent(proto::ServiceEvent::kReadTracingBuffersCompleted));
+    Add(ServiceEvent(proto::TracingServiceEvent::kAllDataSourcesFlushed));
+    Add(ServiceEvent(proto::TracingServiceEvent::kAllDataSourcesFlushed));
+    Add(ServiceEvent(proto::TracingServiceEvent::kReadTracingBuffersCompleted));
   };
   Add(Snapshot({{6, 1}}));
   Add(PacketText().Event().At(100));
@@ -252,7 +258,7 @@ TEST_F(TraceScanned, OneFlushBetweenReadsLetsNothingOut) {
   Add(Snapshot({{6, 1}}));
   for (const uint64_t ns : {100, 50, 25, 12}) {
     Add(PacketText().Event().At(ns));
-    Add(ServiceEvent(proto::ServiceEvent::kReadTracingBuffersCompleted));
+    Add(ServiceEvent(proto::TracingServiceEvent::kReadTracingBuffersCompleted));
   }
   EXPECT_EQ(Value("sorter_push_event_out_of_order"), 0u);
   EXPECT_EQ(facts().sort_windows, 0u);
@@ -278,7 +284,7 @@ TEST_F(TraceScanned, ConfigsThatDiscardIntoAFileCount) {
       Nested()
           .Message(proto::TraceConfig::kBuffers, Nested().Uint(1, 64))
           .Message(proto::TraceConfig::kBuffers,
-                   Nested().Uint(1, 64).Uint(proto::BufferConfig::kFillPolicy, 2))
+                   Nested().Uint(1, 64).Uint(proto::TraceConfig::BufferConfig::kFillPolicy, 2))
           .Uint(proto::TraceConfig::kWriteIntoFile, 1));
   Add(config);
   EXPECT_EQ(Value("config_write_into_file_discard", 1), 1u);

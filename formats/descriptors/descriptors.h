@@ -35,7 +35,7 @@ struct TextPlace {
 /// threads.
 class Descriptors {
  public:
-  /// Returns those of this folder's .proto files, parsed at the first look-up.
+  /// Returns those of core/perfetto's .proto files, parsed at the first look-up.
   static const Descriptors& BuiltIn();
   ~Descriptors();
 

@@ -5,7 +5,7 @@
 
 namespace ringscope {
 
-/// The FileDescriptorSet that protoc made of this folder's .proto files when ringscope was built.
+/// The FileDescriptorSet that protoc made of core/perfetto's .proto files when ringscope was built.
 Bytes EmbeddedDescriptorSet();
 
 }  // namespace ringscope

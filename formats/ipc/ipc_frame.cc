@@ -12,7 +12,7 @@ namespace {
 bool Parse(Bytes message, BindService& bind) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next())
-    if (field->IsBytes(proto::BindService::kServiceName))
+    if (field->IsBytes(proto::IPCFrame::BindService::kServiceName))
       bind.service_name = wire::AsText(field->bytes);
   return reader.ok();
 }
@@ -20,8 +20,10 @@ bool Parse(Bytes message, BindService& bind) {
 bool Parse(Bytes message, Method& method) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::MethodInfo::kId)) method.id = field->value;
-    if (field->IsBytes(proto::MethodInfo::kName)) method.name = wire::AsText(field->bytes);
+    if (field->IsVarint(proto::IPCFrame::BindServiceReply::MethodInfo::kId))
+      method.id = field->value;
+    if (field->IsBytes(proto::IPCFrame::BindServiceReply::MethodInfo::kName))
+      method.name = wire::AsText(field->bytes);
   }
   return reader.ok();
 }
@@ -29,9 +31,11 @@ bool Parse(Bytes message, Method& method) {
 bool Parse(Bytes message, BindServiceReply& reply) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::BindServiceReply::kSuccess)) reply.success = field->value != 0;
-    if (field->IsVarint(proto::BindServiceReply::kServiceId)) reply.service = field->value;
-    if (field->IsBytes(proto::BindServiceReply::kMethods) &&
+    if (field->IsVarint(proto::IPCFrame::BindServiceReply::kSuccess))
+      reply.success = field->value != 0;
+    if (field->IsVarint(proto::IPCFrame::BindServiceReply::kServiceId))
+      reply.service = field->value;
+    if (field->IsBytes(proto::IPCFrame::BindServiceReply::kMethods) &&
         !Parse(field->bytes, reply.methods.emplace_back()))
       return false;
   }
@@ -41,10 +45,11 @@ bool Parse(Bytes message, BindServiceReply& reply) {
 bool Parse(Bytes message, InvokeMethod& invoke) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::InvokeMethod::kServiceId)) invoke.service = field->value;
-    if (field->IsVarint(proto::InvokeMethod::kMethodId)) invoke.method = field->value;
-    if (field->IsBytes(proto::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
-    if (field->IsVarint(proto::InvokeMethod::kDropReply)) invoke.drop_reply = field->value != 0;
+    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kServiceId)) invoke.service = field->value;
+    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kMethodId)) invoke.method = field->value;
+    if (field->IsBytes(proto::IPCFrame::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
+    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kDropReply))
+      invoke.drop_reply = field->value != 0;
   }
   return reader.ok();
 }
@@ -52,9 +57,11 @@ bool Parse(Bytes message, InvokeMethod& invoke) {
 bool Parse(Bytes message, InvokeMethodReply& reply) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::InvokeMethodReply::kSuccess)) reply.success = field->value != 0;
-    if (field->IsVarint(proto::InvokeMethodReply::kHasMore)) reply.has_more = field->value != 0;
-    if (field->IsBytes(proto::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
+    if (field->IsVarint(proto::IPCFrame::InvokeMethodReply::kSuccess))
+      reply.success = field->value != 0;
+    if (field->IsVarint(proto::IPCFrame::InvokeMethodReply::kHasMore))
+      reply.has_more = field->value != 0;
+    if (field->IsBytes(proto::IPCFrame::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
   }
   return reader.ok();
 }
@@ -83,14 +90,14 @@ Result<Frame> ParseFrame(Bytes whole) {
   bool ok = whole.size() >= kFramePrefix;
   wire::FieldReader reader(ok ? whole.subspan(kFramePrefix) : whole);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IpcFrame::kRequestId)) frame.request_id = field->value;
-    if (field->IsBytes(proto::IpcFrame::kMsgBindService))
+    if (field->IsVarint(proto::IPCFrame::kRequestId)) frame.request_id = field->value;
+    if (field->IsBytes(proto::IPCFrame::kMsgBindService))
       ok = ok && ParseBody<BindService>(field->bytes, frame);
-    if (field->IsBytes(proto::IpcFrame::kMsgBindServiceReply))
+    if (field->IsBytes(proto::IPCFrame::kMsgBindServiceReply))
       ok = ok && ParseBody<BindServiceReply>(field->bytes, frame);
-    if (field->IsBytes(proto::IpcFrame::kMsgInvokeMethod))
+    if (field->IsBytes(proto::IPCFrame::kMsgInvokeMethod))
       ok = ok && ParseBody<InvokeMethod>(field->bytes, frame);
-    if (field->IsBytes(proto::IpcFrame::kMsgInvokeMethodReply))
+    if (field->IsBytes(proto::IPCFrame::kMsgInvokeMethodReply))
       ok = ok && ParseBody<InvokeMethodReply>(field->bytes, frame);
   }
   if (!ok || !reader.ok())
@@ -133,7 +140,7 @@ Result<std::optional<Bytes>> FrameDecoder::Next() {
 
 void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
   const size_t at = StartFrame(out);
-  wire::AppendUint(out, proto::IpcFrame::kRequestId, request_id);
+  wire::AppendUint(out, proto::IPCFrame::kRequestId, request_id);
   wire::AppendBytes(out, number, wire::AsBytes(body));
   PutPrefix(out, at);
 }
@@ -141,18 +148,18 @@ void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::st
 void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke) {
   std::string body;
   body.reserve(invoke.args.size() + 32);
-  wire::AppendUint(body, proto::InvokeMethod::kServiceId, invoke.service);
-  wire::AppendUint(body, proto::InvokeMethod::kMethodId, invoke.method);
-  wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, invoke.args);
-  if (invoke.drop_reply) wire::AppendUint(body, proto::InvokeMethod::kDropReply, 1);
-  AppendFrame(out, request_id, proto::IpcFrame::kMsgInvokeMethod, body);
+  wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kServiceId, invoke.service);
+  wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kMethodId, invoke.method);
+  wire::AppendBytes(body, proto::IPCFrame::InvokeMethod::kArgsProto, invoke.args);
+  if (invoke.drop_reply) wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kDropReply, 1);
+  AppendFrame(out, request_id, proto::IPCFrame::kMsgInvokeMethod, body);
 }
 
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
   const size_t at = StartFrame(out);
   wire::FieldReader fields(frame.whole.subspan(kFramePrefix));
   while (const auto field = fields.Next()) {
-    if (!field->IsBytes(proto::IpcFrame::kMsgInvokeMethod)) {
+    if (!field->IsBytes(proto::IPCFrame::kMsgInvokeMethod)) {
       out += wire::AsText(field->whole);
       continue;
     }
@@ -160,9 +167,10 @@ void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
     body.reserve(field->bytes.size() + args.size());
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())
-      if (!part->IsBytes(proto::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
-    wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, args);
-    wire::AppendBytes(out, proto::IpcFrame::kMsgInvokeMethod, wire::AsBytes(body));
+      if (!part->IsBytes(proto::IPCFrame::InvokeMethod::kArgsProto))
+        body += wire::AsText(part->whole);
+    wire::AppendBytes(body, proto::IPCFrame::InvokeMethod::kArgsProto, args);
+    wire::AppendBytes(out, proto::IPCFrame::kMsgInvokeMethod, wire::AsBytes(body));
   }
   PutPrefix(out, at);
 }

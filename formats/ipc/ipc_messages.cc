@@ -36,7 +36,7 @@ Bytes DataSourceConfigOf(Bytes command) {
   using Command = proto::GetAsyncCommandResponse;
   const Bytes set_up = FieldBytes(command, Command::kSetupDataSource);
   return FieldBytes(set_up.empty() ? FieldBytes(command, Command::kStartDataSource) : set_up,
-                    proto::DataSourceCommand::kConfig);
+                    proto::GetAsyncCommandResponse::SetupDataSource::kConfig);
 }
 
 }  // namespace ringscope::ipc

@@ -197,7 +197,7 @@ std::optional<uint64_t> RecordNumber(Bytes record) {
 bool IsWellFormedRequest(Bytes request) {
   const auto leaf = [](uint32_t, Bytes) { return true; };
   const auto in_patch = [&leaf](uint32_t number, Bytes bytes) {
-    return number != proto::ChunkToPatch::kPatches || IsWellFormed(bytes, leaf);
+    return number != proto::CommitDataRequest::ChunkToPatch::kPatches || IsWellFormed(bytes, leaf);
   };
   return IsWellFormed(request, [&](uint32_t number, Bytes bytes) {
     if (number == proto::CommitDataRequest::kChunksToMove) return IsWellFormed(bytes, leaf);

@@ -16,29 +16,30 @@ namespace ringscope::ipc {
 inline void AppendInvokeReply(std::string& out, uint64_t request_id,
                               const InvokeMethodReply& reply) {
   std::string body;
-  wire::AppendUint(body, proto::InvokeMethodReply::kSuccess, reply.success ? 1 : 0);
-  wire::AppendUint(body, proto::InvokeMethodReply::kHasMore, reply.has_more ? 1 : 0);
-  wire::AppendBytes(body, proto::InvokeMethodReply::kReplyProto, reply.reply);
-  AppendFrame(out, request_id, proto::IpcFrame::kMsgInvokeMethodReply, body);
+  wire::AppendUint(body, proto::IPCFrame::InvokeMethodReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::IPCFrame::InvokeMethodReply::kHasMore, reply.has_more ? 1 : 0);
+  wire::AppendBytes(body, proto::IPCFrame::InvokeMethodReply::kReplyProto, reply.reply);
+  AppendFrame(out, request_id, proto::IPCFrame::kMsgInvokeMethodReply, body);
 }
 
 inline void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name) {
   std::string body;
-  wire::AppendBytes(body, proto::BindService::kServiceName, wire::AsBytes(service_name));
-  AppendFrame(out, request_id, proto::IpcFrame::kMsgBindService, body);
+  wire::AppendBytes(body, proto::IPCFrame::BindService::kServiceName, wire::AsBytes(service_name));
+  AppendFrame(out, request_id, proto::IPCFrame::kMsgBindService, body);
 }
 
 inline void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply) {
   std::string body;
-  wire::AppendUint(body, proto::BindServiceReply::kSuccess, reply.success ? 1 : 0);
-  wire::AppendUint(body, proto::BindServiceReply::kServiceId, reply.service);
+  wire::AppendUint(body, proto::IPCFrame::BindServiceReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::IPCFrame::BindServiceReply::kServiceId, reply.service);
   for (const Method& method : reply.methods) {
     std::string entry;
-    wire::AppendUint(entry, proto::MethodInfo::kId, method.id);
-    wire::AppendBytes(entry, proto::MethodInfo::kName, wire::AsBytes(method.name));
-    wire::AppendBytes(body, proto::BindServiceReply::kMethods, wire::AsBytes(entry));
+    wire::AppendUint(entry, proto::IPCFrame::BindServiceReply::MethodInfo::kId, method.id);
+    wire::AppendBytes(entry, proto::IPCFrame::BindServiceReply::MethodInfo::kName,
+                      wire::AsBytes(method.name));
+    wire::AppendBytes(body, proto::IPCFrame::BindServiceReply::kMethods, wire::AsBytes(entry));
   }
-  AppendFrame(out, request_id, proto::IpcFrame::kMsgBindServiceReply, body);
+  AppendFrame(out, request_id, proto::IPCFrame::kMsgBindServiceReply, body);
 }
 
 /// A service's answer to a bind. The ids of the methods are their places, from 1.

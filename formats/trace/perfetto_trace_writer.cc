@@ -29,10 +29,11 @@ void AppendPacked(std::string& out, uint32_t number, const T& values) {
 void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
                        const WriterHistogram& histogram) {
   std::string message;
-  wire::AppendUint(message, proto::WriterStats::kSequenceId, sequence_id);
-  wire::AppendUint(message, proto::WriterStats::kBuffer, buffer);
-  AppendPacked(message, proto::WriterStats::kChunkPayloadHistogramCounts, histogram.counts);
-  AppendPacked(message, proto::WriterStats::kChunkPayloadHistogramSum, histogram.sums);
+  wire::AppendUint(message, proto::TraceStats::WriterStats::kSequenceId, sequence_id);
+  wire::AppendUint(message, proto::TraceStats::WriterStats::kBuffer, buffer);
+  AppendPacked(message, proto::TraceStats::WriterStats::kChunkPayloadHistogramCounts,
+               histogram.counts);
+  AppendPacked(message, proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, histogram.sums);
   wire::AppendBytes(out, proto::TraceStats::kWriterStats, wire::AsBytes(message));
 }
 
@@ -106,9 +107,9 @@ Status TraceWriter::AddCloneEvent(const Op& op) {
   const auto* cloned = std::get_if<BufferCloned>(&op.body);
   std::string event;
   if (requested != nullptr && requested->clone == *clone_)
-    wire::AppendUint(event, proto::ServiceEvent::kCloneStarted, 1);
+    wire::AppendUint(event, proto::TracingServiceEvent::kCloneStarted, 1);
   else if (cloned != nullptr && cloned->clone == *clone_)
-    wire::AppendUint(event, proto::ServiceEvent::kBufferCloned, indexes_[cloned->buffer]);
+    wire::AppendUint(event, proto::TracingServiceEvent::kBufferCloned, indexes_[cloned->buffer]);
   else
     return {};
   return AddServicePacket(proto::TracePacket::kServiceEvent, wire::AsBytes(event), op.time_ns);
@@ -117,7 +118,7 @@ Status TraceWriter::AddCloneEvent(const Op& op) {
 Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
   RS_RETURN_IF_ERROR(status_);
   RS_RETURN_IF_ERROR(AddServicePacket(proto::TracePacket::kTraceProvenance, read.listing));
-  return AddServicePacket(proto::TracePacket::kProtoVms, read.protovms);
+  return AddServicePacket(proto::TracePacket::kProtovms, read.protovms);
 }
 
 Status TraceWriter::OnPacket(const SessionPacket& packet) {

@@ -45,7 +45,7 @@ std::optional<uint32_t> ServiceEventIn(Bytes message) {
 }
 
 std::string ServiceEventName(uint32_t event) {
-  using Event = proto::ServiceEvent;
+  using Event = proto::TracingServiceEvent;
   constexpr std::pair<uint32_t, const char*> kNames[] = {
       {Event::kAllDataSourcesStarted, "all data sources started"},
       {Event::kTracingStarted, "tracing started"},

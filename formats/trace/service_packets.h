@@ -11,7 +11,7 @@
 
 namespace ringscope {
 
-/// The event in a TracingServiceEvent message, by its field number (proto::ServiceEvent), or
+/// The event in a TracingServiceEvent message, by its field number (proto::TracingServiceEvent), or
 /// nullopt if it has none.
 std::optional<uint32_t> ServiceEventIn(Bytes message);
 /// Returns "tracing started", or "event 17" if it is not known.

@@ -37,7 +37,7 @@ bool IsOfService(const TracePacketView& packet) {
     case Packet::kSynchronizationMarker:
     case Packet::kServiceEvent:
     case Packet::kTraceProvenance:
-    case Packet::kProtoVms:
+    case Packet::kProtovms:
     case Packet::kRemoteClockSync:
       return true;
     case Packet::kClockSnapshot:
@@ -132,8 +132,8 @@ Status TraceImport::AddService(const RawPacket& packet, const TracePacketView& v
       break;
     case proto::TracePacket::kServiceEvent: {
       const std::optional<uint32_t> event = ServiceEventIn(view.content_bytes);
-      const bool is_read = event == proto::ServiceEvent::kReadTracingBuffersCompleted;
-      disabled_ |= event == proto::ServiceEvent::kTracingDisabled;
+      const bool is_read = event == proto::TracingServiceEvent::kReadTracingBuffersCompleted;
+      disabled_ |= event == proto::TracingServiceEvent::kTracingDisabled;
       reads_during_ |= is_read && !disabled_;
       // It returned the packets before the event in the file, and none after it.
       if (is_read && time) read_ns_ = std::max(read_ns_, *time);
@@ -241,7 +241,8 @@ Status TraceImport::WriteServicePacket(Bytes packet, const Append& append) {
   const std::optional<uint32_t> event = ServiceEventIn(view.content_bytes);
   if (!event) return {};
   // Without reads during the session, a replay reads at its end.
-  const bool is_read = *event == proto::ServiceEvent::kReadTracingBuffersCompleted && reads_during_;
+  const bool is_read =
+      *event == proto::TracingServiceEvent::kReadTracingBuffersCompleted && reads_during_;
   // The read returned what precedes it in the trace, so that was committed.
   if (is_read) RS_RETURN_IF_ERROR(CloseChunks(append));
   RS_RETURN_IF_ERROR(Put(append, Note{"service: " + ServiceEventName(*event)}));

@@ -12,14 +12,14 @@ namespace {
 constexpr uint32_t kBufferName = 7, kTargetBufferName = 11;
 
 std::string BufferField(const std::string& name, uint64_t mode) {
-  return Sub(proto::TraceConfig::kBuffers, Uint(proto::BufferConfig::kSizeKb, 64) +
-                                               Sub(kBufferName, name) +
-                                               Uint(proto::BufferConfig::kExperimentalMode, mode));
+  return Sub(proto::TraceConfig::kBuffers,
+             Uint(proto::TraceConfig::BufferConfig::kSizeKb, 64) + Sub(kBufferName, name) +
+                 Uint(proto::TraceConfig::BufferConfig::kExperimentalMode, mode));
 }
 
 std::string SourceField(const std::string& buffer) {
   return Sub(proto::TraceConfig::kDataSources,
-             Sub(proto::DataSource::kConfig, Sub(kTargetBufferName, buffer)));
+             Sub(proto::TraceConfig::DataSource::kConfig, Sub(kTargetBufferName, buffer)));
 }
 
 TEST(TraceSession, DataSources_MayNameTheirBuffer) {
