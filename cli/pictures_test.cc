@@ -13,7 +13,7 @@
 
 #include "cli/testing/script.h"
 #include "commands/testing/memory_run.h"
-#include "formats/draw/svg_text.h"
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 namespace {

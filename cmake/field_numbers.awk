@@ -1,5 +1,6 @@
 # Makes the header of the field numbers and enumerators of .proto files: a struct for each message and
-# enum, nested as these are, with a constant for each field: kTargetBuffer of target_buffer.
+# enum, nested as these are, with a constant for each field: kTargetBuffer of target_buffer; and the
+# names of TracePacket's fields.
 function camel(name, words, count, i, text) {
   count = split(tolower(name), words, "_")
   for (i = 1; i <= count; i++) text = text toupper(substr(words[i], 1, 1)) substr(words[i], 2)
@@ -7,7 +8,7 @@ function camel(name, words, count, i, text) {
 }
 BEGIN {
   print "#ifndef RINGSCOPE_CORE_PERFETTO_FIELDS_H_\n#define RINGSCOPE_CORE_PERFETTO_FIELDS_H_\n"
-  print "#include <cstdint>\n\nnamespace ringscope::proto {"
+  print "#include <cstdint>\n#include <utility>\n\nnamespace ringscope::proto {"
 }
 {
   sub(/\/\/.*/, "")
@@ -19,6 +20,8 @@ BEGIN {
     split(substr($0, RSTART, RLENGTH), field, / *= */)
     owner = depth
     while (kind[owner] == "oneof") owner--
+    if (kind[owner] == "message" && type[owner] == "TracePacket")
+      names = names " {" field[2] ", \"" field[1] "\"},"
     if (kind[owner] != "extend") constants[owner] = constants[owner] " " camel(field[1]) " = " field[2] ","
   }
   closed = gsub(/}/, "")
@@ -35,4 +38,7 @@ BEGIN {
     depth--
   }
 }
-END { print "}  // namespace ringscope::proto\n\n#endif  // RINGSCOPE_CORE_PERFETTO_FIELDS_H_" }
+END {
+  print "inline constexpr std::pair<uint32_t, const char*> kTracePacketFields[] = {" names " };"
+  print "}  // namespace ringscope::proto\n\n#endif  // RINGSCOPE_CORE_PERFETTO_FIELDS_H_"
+}

@@ -8,7 +8,6 @@
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

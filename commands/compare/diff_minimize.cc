@@ -8,11 +8,11 @@
 
 #include "commands/compare/diff.h"
 #include "commands/replays/trace_check.h"
-#include "commands/shell/output.h"
+#include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/compare/minimize.h"
 #include "core/compare/stream_notation.h"
-#include "core/perfetto/page.h"
+#include "core/perfetto/chunk.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"
 

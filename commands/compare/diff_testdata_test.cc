@@ -20,7 +20,7 @@
 namespace ringscope {
 namespace {
 
-struct Rule {
+struct RuleStream {
   const char* stream;              // name in testdata/diff
   const char* a;                   // the release before
   const char* b;                   // the release that changed it
@@ -34,7 +34,7 @@ constexpr auto kIncomplete = &V2Rules::scrape_keeps_incomplete;
 constexpr auto kWraps = &V2Rules::wraps_at_next_commit;
 constexpr auto kRelocates = &V2Rules::relocates_completed_chunk;
 
-constexpr Rule kStreams[] = {
+constexpr RuleStream kStreams[] = {
     {"54-55-readmits-grown-chunk", "v2@54", "v2@55", kGrown, "only_in_a evicted", {1, 1, 0, 8}},
     {"54-55-scrape-keeps-incomplete",
      "v2@54",
@@ -103,7 +103,7 @@ constexpr Rule kStreams[] = {
      "counter bytes_written rises",
      {0, 0, 0, 4}},
 };
-std::vector<StoredOp> ReadStream(const Rule& rule) {
+std::vector<StoredOp> ReadStream(const RuleStream& rule) {
   const std::string path =
       std::string(RS_TESTDATA) + "/diff/" + std::string(rule.stream) + ".ops.jsonl";
   std::vector<StoredOp> ops;
@@ -119,14 +119,14 @@ std::vector<StoredOp> ReadStream(const Rule& rule) {
   }
 }
 
-Both<ReplayOptions> SidesOf(const Rule& rule) {
+Both<ReplayOptions> SidesOf(const RuleStream& rule) {
   Both<ReplayOptions> sides;
   sides.a.session.all.engine = rule.a;
   sides.b.session.all.engine = rule.b;
   return sides;
 }
 
-class NeighbourStream : public ::testing::TestWithParam<Rule> {};
+class NeighbourStream : public ::testing::TestWithParam<RuleStream> {};
 
 INSTANTIATE_TEST_SUITE_P(Releases, NeighbourStream, ::testing::ValuesIn(kStreams),
                          [](const auto& test) {
@@ -175,7 +175,7 @@ TEST(NeighbourStreams, AreThereForEachRuleThatChanges) {
     for (const NamedRule& rule : kNamedRules) {
       if (kV2Releases[i - 1].rules.*rule.rule == kV2Releases[i].rules.*rule.rule) continue;
       const bool listed =
-          std::any_of(std::begin(kStreams), std::end(kStreams), [&](const Rule& stream) {
+          std::any_of(std::begin(kStreams), std::end(kStreams), [&](const RuleStream& stream) {
             return stream.changed == rule.rule &&
                    std::string_view(stream.b) == kV2Releases[i].engine;
           });

@@ -9,7 +9,7 @@
 #include "core/compare/output_diff.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
-#include "formats/inputs/result_reader.h"
+#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "commands/shell/command.h"
-#include "commands/shell/context.h"
 #include "core/compare/fuzz_run.h"
 
 namespace ringscope {

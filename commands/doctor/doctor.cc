@@ -15,7 +15,6 @@
 #include "commands/replays/muted_context.h"
 #include "commands/replays/parallel_tasks.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

@@ -9,9 +9,8 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/command.h"
-#include "commands/shell/context.h"
-#include "commands/view/answer_report.h"
 #include "commands/view/json_fields.h"
+#include "commands/view/report.h"
 #include "core/doctor/finding.h"
 
 namespace ringscope {

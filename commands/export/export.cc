@@ -6,9 +6,8 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/sqlite/sqlite_export.h"

@@ -11,7 +11,7 @@
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/sqlite/sqlite_schema.h"
+#include "formats/sqlite/sqlite_export.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "commands/gaps/gaps_data.h"
-#include "commands/gaps/gaps_text.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/gaps/packet_rows.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_analysis.h"

@@ -1,10 +1,15 @@
 #ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/view/report.h"
+#include "core/gaps/gap_report.h"
+#include "core/ledger/ledger.h"
+#include "core/session/session_notes.h"
 
 namespace ringscope {
 
@@ -18,6 +23,22 @@ std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<ui
 /// Gaps as rows of CSV.
 std::string GapCsvTitles();
 std::string GapCsvRows(const ShownGaps& selection);
+
+enum class RowFormat { kJson, kCsv, kCsvTitles };
+
+/// Writes a lost packet for programs, with the line break. A log may have millions.
+/// @param clone whose holder's view this is; absent: the session's own
+/// @param kind its name, see PacketKinds; may be empty
+/// @param line gets the row
+void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
+                    std::optional<uint64_t> clone, const std::string& kind, std::string& line);
+
+/// The first columns of LostPacketText, to which what follows is indented.
+inline constexpr size_t kLostPacketMargin = 27;
+/// "1:4#7.0            320 B  track_event written 1.2 s, lost 1.5 s: evicted, for 2:1"
+/// @param kind its name, see PacketKinds; may be empty
+std::string LostPacketText(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes);
 
 }  // namespace ringscope
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands/gaps/packet_rows.h"
+#include "commands/gaps/gaps_data.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/ledger/ledger.h"

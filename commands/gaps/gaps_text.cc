@@ -1,5 +1,3 @@
-#include "commands/gaps/gaps_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +12,9 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/loss_words.h"
-#include "commands/replays/program_words.h"
 #include "commands/replays/session_loop.h"
 #include "commands/shell/text.h"
-#include "commands/view/answer_report.h"
+#include "commands/view/report.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 

@@ -7,7 +7,8 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/replays/tried_remedies.h"
-#include "core/gaps/gap_selection.h"
+#include "commands/view/report.h"
+#include "core/gaps/gap_report.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session_notes.h"
 
@@ -63,6 +64,10 @@ std::string RemediesText(const Gap& gap);
 std::string StallText(const OpenStall& stall, const SessionNotes& notes);
 /// The rule by which a packet is flagged.
 const char* RuleText(FlagRule rule);
+
+/// One session's losses for people, on a screen.
+/// @param all explains each gap, and lists all else that was found
+void PrintGaps(Report& out, const ShownGaps& selection, bool all);
 
 }  // namespace ringscope
 

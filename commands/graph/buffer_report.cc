@@ -6,7 +6,7 @@
 
 #include "commands/shell/text.h"
 #include "commands/view/table.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

@@ -8,7 +8,6 @@
 #include "commands/graph/graph_report.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"
-#include "formats/draw/svg_text.h"
 
 namespace ringscope {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "commands/replays/record_text.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"

@@ -13,13 +13,12 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/log/payload_mask.h"
 #include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/log/commit_log_writer.h"
-#include "formats/trace/trace_log.h"
+#include "formats/trace/trace_import.h"
 
 namespace ringscope {
 namespace {

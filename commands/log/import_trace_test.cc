@@ -3,7 +3,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/shell/context.h"
+#include "commands/shell/command.h"
 #include "commands/view/report.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"

@@ -8,7 +8,6 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"

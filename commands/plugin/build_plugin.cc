@@ -1,27 +1,180 @@
 #include "commands/plugin/build_plugin.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
-#include "commands/plugin/programs.h"
+#include "commands/plugin/plugin.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/embedded_file.h"
-#include "formats/io/temporary_file.h"
+#include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "commands/view/report.h"
+#include "formats/io/descriptor_io.h"
+#include "formats/io/output_file.h"
 
 RS_EMBED_FILE(AdapterSource, RS_ADAPTER_SOURCE)
 RS_EMBED_FILE(PluginHeader, RS_PLUGIN_HEADER)
 
 namespace ringscope {
+namespace {
+
+constexpr int kNotStarted = 127;  // as shells report it
+
+[[noreturn]] void Execute(const Programs::Words& command, const std::string& folder, int output) {
+  ::setpgid(0, 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const bool has_input = std::freopen("/dev/null", "r", stdin) != nullptr;
+  if (has_input && (folder.empty() || ::chdir(folder.c_str()) == 0))
+    ::execvp(arguments.front(), arguments.data());
+  ::dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments.front(), std::strerror(errno));
+  ::_exit(kNotStarted);
+}
+
+/// The first lines of what a program printed.
+std::string FirstLines(const std::string& output) {
+  constexpr size_t kLinesShown = 30;
+  std::istringstream lines(output);
+  std::string text;
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    if (count < kLinesShown) text += "\n" + line;
+  return count <= kLinesShown ? text
+                              : fmt::format("{}\n... and {} more lines", text, count - kLinesShown);
+}
+
+}  // namespace
+
+/// A program that runs, as the leader of a group of its own.
+struct Programs::Running {
+  std::string name;
+  std::unique_ptr<FILE, int (*)(FILE*)> output;
+  pid_t pid = -1;
+  int status = 0;  // once it has ended, as waitpid has it
+
+  static Result<Running> Start(const Words& command, const std::string& folder,
+                               const sigset_t& signals) {
+    Running running{command.front(), {std::tmpfile(), std::fclose}};
+    if (running.output) running.pid = ::fork();
+    if (running.pid == 0) {
+      ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+      Execute(command, folder, ::fileno(running.output.get()));
+    }
+    if (running.pid > 0) {
+      ::setpgid(running.pid, running.pid);  // here, too: it may be signalled at once
+      return running;
+    }
+    return SystemError(fmt::format("cannot start {}", command.front()), errno, {});
+  }
+
+  bool HasEnded(int options = WNOHANG) { return ::waitpid(pid, &status, options) == pid; }
+
+  std::string Output() const {
+    std::string text;
+    std::rewind(output.get());
+    char part[4096];
+    while (const size_t size = std::fread(part, 1, sizeof(part), output.get()))
+      text.append(part, size);
+    return text;
+  }
+
+  Status Outcome(const std::string& printed) const {
+    if (status == 0) return {};
+    const std::string how = WIFEXITED(status)
+                                ? fmt::format("ended with status {}", WEXITSTATUS(status))
+                                : fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                                              ::strsignal(WTERMSIG(status)));
+    return Fail(ErrorCode::kIo, fmt::format("{} {}{}{}", name, how, printed.empty() ? "" : ":",
+                                            FirstLines(printed)));
+  }
+};
+
+Programs::Programs() {
+  ::sigemptyset(&watched_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&watched_, signal);
+  ::pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+}
+
+Programs::~Programs() {
+  constexpr timespec kNoWait = {};
+  while (::sigtimedwait(&watched_, nullptr, &kNoWait) > 0) continue;
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool Programs::IsThere(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+Result<std::string> Programs::Run(const std::vector<Words>& commands, size_t at_once,
+                                  const std::string& folder) {
+  std::vector<Running> running;
+  std::string output;
+  Status first;
+  const auto interrupt = [&](int signal) {
+    // A second signal does not wait for the programs' own clean-up.
+    for (const Running& one : running) ::kill(-one.pid, signal_ == 0 ? SIGTERM : SIGKILL);
+    signal_ = signal;
+    first = Fail(ErrorCode::kIo, fmt::format("ended by signal {}; nothing was written", signal));
+  };
+  if (signal_ != 0) interrupt(signal_);
+  for (size_t next = 0; !running.empty() || (first && next < commands.size());) {
+    if (first && next < commands.size() && running.size() < std::max<size_t>(at_once, 1)) {
+      auto started = Running::Start(commands[next++], folder, before_);
+      if (started)
+        running.push_back(std::move(*started));
+      else
+        first = tl::unexpected(std::move(started).error());
+      continue;
+    }
+    if (const int signal = ::sigwaitinfo(&watched_, nullptr); signal > 0 && signal != SIGCHLD)
+      interrupt(signal);
+    std::erase_if(running, [&](Running& one) {
+      if (!one.HasEnded()) return false;
+      const std::string printed = one.Output();
+      output += printed;
+      if (first) first = one.Outcome(printed);
+      return true;
+    });
+    if (!first && signal_ == 0)
+      for (const Running& one : running) ::kill(-one.pid, SIGTERM);
+  }
+  RS_RETURN_IF_ERROR(first);
+  return output;
+}
+
+void Programs::RunAnyway(const Words& command) {
+  auto started = Running::Start(command, {}, before_);
+  if (started) started->HasEnded(0);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -296,6 +449,119 @@ class PluginBuild {
 
 Result<BuiltPlugin> BuildPlugin(const PluginBuildOptions& options, const std::string& to) {
   return PluginBuild(options).Run(to);
+}
+
+namespace {
+
+constexpr OutputKind kPluginOutput = {"a plug-in"};
+
+struct PluginArgs {
+  std::string action;
+  PluginBuildOptions build;
+  std::string output;
+  bool force = false;
+  std::string format;
+};
+
+void SetUpPlugin(CLI::App& app, PluginArgs& args) {
+  AddChoice(app, "ACTION", args.action, {"build"}, "What to do", Need::kRequired);
+  InGroup(app, kInputGroup);
+  AddText(app, "--perfetto", args.build.perfetto, "DIR", "Perfetto checkout, v53 or later",
+          Need::kRequired);
+  AddText(
+      app, "--out", args.build.out, "DIR",
+      "A GN build folder with generated headers (default: the newest below out in the checkout)");
+  AddText(app, "--commit", args.build.commit, "COMMIT",
+          "Build this commit of the checkout, in a temporary worktree");
+  InGroup(app, "Build");
+  AddChoice(app, "--buffer", args.build.buffer, {"v1", "v2"},
+            "Build one of the buffers (default: both, v2 first)");
+  AddFlag(app, "--asan", args.build.asan, "Compile the buffers with AddressSanitizer");
+  AddText(app, "--cxx", args.build.compiler, "COMMAND", "Compiler (default: $CXX, or c++)");
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, "PLUGIN", "Plug-in to write (.so)", Need::kRequired);
+  AddForce(app, args.force);
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+std::string DefaultCompiler() {
+  const char* const compiler = std::getenv("CXX");
+  return compiler != nullptr && *compiler != '\0' ? compiler : "c++";
+}
+
+Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
+  if (!IsPluginPath(args.output)) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--output: '{}' is not a name that --engine accepts for a plug-in",
+                            args.output),
+                {}, fmt::format("for example '{}.so'", args.output));
+  }
+  PluginBuildOptions options = args.build;
+  if (options.compiler.empty()) options.compiler = DefaultCompiler();
+  options.at_once = context.threads > 0 ? context.threads : std::thread::hardware_concurrency();
+  RS_ASSIGN_OR_RETURN(PendingFile file,
+                      PendingFile::At(args.output, kPluginOutput, ReplaceBy(args.force)));
+  RS_ASSIGN_OR_RETURN(const BuiltPlugin built, BuildPlugin(options, file.temporary()));
+  // With AddressSanitizer only a program that has its library can load it.
+  std::vector<std::string> names;
+  std::string version;
+  if (!options.asan) {
+    RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(file.temporary()));
+    for (const auto& plugin : plugins) names.push_back(plugin->facts().name);
+    version = plugins.front()->facts().version;
+  }
+  RS_RETURN_IF_ERROR(file.Commit());
+
+  const std::string engine =
+      args.output.find('/') == std::string::npos ? "./" + args.output : args.output;
+  const std::string from = Count(built.sources, "source");
+  Report report(context.console, args.format, "plugin_build");
+  report.Data({{"output", args.output},
+               {"from", from},
+               {"plugins", names},
+               {"version", version},
+               {"notes", built.notes}});
+  const std::string what = names.empty() ? "" : fmt::format(", with {}", Joined(names));
+  report.Print(Wrap(fmt::format("Built {}{}{}, from {}.", args.output, what,
+                                version.empty() ? "" : fmt::format(" of {}", version), from),
+                    0) +
+               "\n");
+  for (const std::string& note : built.notes) context.console.Warn(note);
+  report.Print(fmt::format("\n  ringscope engines {}\n", engine));
+  if (options.asan) {
+    report.Print(
+        fmt::format("  LD_PRELOAD=$({} -print-file-name=libasan.so) ringscope replay \\\n"
+                    "      --engine {} session.tblog\n",
+                    options.compiler, engine));
+  } else {
+    for (const std::string& name : names) {
+      const bool is_first = name == names.front();
+      report.Print(fmt::format("  ringscope replay --engine {}{} session.tblog\n", engine,
+                               is_first ? "" : ":" + name));
+    }
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
+
+}  // namespace
+
+Command PluginCommand() {
+  return {
+      "plugin",
+      "Replay",
+      "Make a plug-in of a Perfetto checkout's own buffers",
+      "Compiles Perfetto's own trace buffers, of any release from v53 on, of main or of a "
+      "commit, as a plug-in: an engine for replay, diff, gaps and all other commands. The "
+      "checkout is not changed. The sources that the buffers need are compiled, with the headers "
+      "that a GN build folder has generated.",
+      {{"ringscope plugin build --perfetto ~/perfetto -o mine.so",
+        "Make a plug-in of what is checked out"},
+       {"ringscope diff --a v2@58 --b ./mine.so session.tblog", "Does it do the same as v58?"},
+       {"ringscope plugin build --perfetto ~/perfetto --commit HEAD~3 -o old.so",
+        "Make one of an earlier commit"}},
+      Bind(SetUpPlugin, RunPlugin),
+      {.notice = nullptr}};
 }
 
 }  // namespace ringscope

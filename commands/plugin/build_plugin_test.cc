@@ -1,5 +1,7 @@
 // 'ringscope plugin build' in a stand-in for a Perfetto checkout.
 
+#include "commands/plugin/build_plugin.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +12,6 @@
 #include <fstream>
 
 #include "commands/plugin/plugin.h"
-#include "commands/plugin/programs.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/replay_events.h"

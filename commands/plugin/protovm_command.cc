@@ -7,22 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "commands/shell/command.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
-#include "commands/shell/context.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/perfetto/fields.h"
 #include "core/protovm/proto_vm.h"
-#include "core/protovm/traced_program.h"
 #include "core/protovm/vm_program.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/hex.h"
-#include "formats/json/json_keys.h"
+#include "formats/json/json.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "commands/record/event_loop.h"
-#include "commands/shell/context.h"
+#include "commands/shell/command.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_format.h"

@@ -1,14 +1,472 @@
+
 #include <fmt/format.h>
+#include <sys/epoll.h>
 
 #include <charconv>
+#include <csignal>
+#include <map>
+#include <utility>
 
-#include "commands/record/recording_run.h"
+#include "commands/record/log_queue.h"
+#include "commands/record/process.h"
+#include "commands/record/recorder.h"
+#include "commands/replays/loss_words.h"
+#include "commands/replays/muted_context.h"
+#include "commands/replays/session_reader.h"
+#include "commands/replays/trace_check.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/view/report.h"
+#include "core/log/payload_mask.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
+namespace {
+
+struct RecordArgs {
+  RecorderOptions recorder;    // sockets that are empty: defaults
+  PortSockets consumer;        // both empty: consumers are not recorded
+  std::string looks = "auto";  // at shared memory: "auto" or "off"
+  std::string config;
+  LogFilesOptions log;
+  uint64_t queue_bytes = uint64_t{128} << 20;
+  std::optional<uint64_t> duration_ns;
+  std::string compare;    // a trace that the replay is to equal; empty: none
+  std::string format;     // of the summary: "text" or "json"
+  bool stop_now = false;  // at the first signal, whatever is being served
+  bool no_payload = false;
+  std::vector<std::string> command;
+};
+
+constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
+constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
+constexpr std::chrono::milliseconds kTick{250};
+/// Time that the last frames of clients may take to reach the service, and a program to end.
+constexpr std::chrono::seconds kEndTimeout{3};
+/// About one client, or of one text.
+constexpr uint64_t kMaxWarnings = 5;
+constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
+
+Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
+  RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(wire::AsBytes(config.bytes)));
+  if (!plan.config.buffers.empty()) return plan;
+  return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},
+              "expected a TraceConfig in protobuf's text format");
+}
+
+/// Passes records on without payloads.
+class MaskingSink : public RecordSink {
+ public:
+  explicit MaskingSink(RecordSink& next) : next_(next) {}
+  void Append(OpBody body) override { next_.Append(mask_.Apply({{}, std::move(body)}).body); }
+
+ private:
+  RecordSink& next_;
+  PayloadMask mask_;
+};
+
+/// Contents and exactness of a recording, at its end or so far.
+struct RecordSummary {
+  std::string output;               // the log, as it was named
+  const LogFiles* files = nullptr;  // nullptr: the recording has not ended
+  RecordCounts counts;
+  LogQueue::State queue;
+  std::string trace;  // that it was compared with; empty: none
+  std::optional<TraceCheck> check = {};
+};
+
+/// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
+std::string DroppedText(const LogQueue::State& queue) {
+  if (queue.gaps == 0) return "none";
+  return fmt::format("{} ({}) in {} could not be written in time",
+                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                     Count(queue.gaps, "gap"));
+}
+
+constexpr size_t kSummaryIndent = 2;
+
+/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
+/// removed)"
+std::string FilesText(const RecordSummary& summary) {
+  const uint32_t last = summary.files == nullptr ? 0 : summary.files->parts() - 1;
+  if (last == 0) return summary.output;
+  if (summary.files->first_part() == 0)
+    return fmt::format("{} and {}", summary.output, Count(last, "further part"));
+  return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
+                     summary.files->first_part(), last, summary.output);
+}
+
+/// Reports if producers connect to the service directly.
+std::string UnseenText(const RecordSummary& summary) {
+  for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
+    if (verdict.reason == InexactReason::kProducers && verdict.times > 0)
+      return "some take part: see below";
+  if (summary.counts.checks == 0) return "not known: the service was not asked";
+  return fmt::format(
+      "none take part, as the service reported {}",
+      summary.counts.checks == 1 ? "once" : WithCommas(summary.counts.checks) + " times");
+}
+
+std::string SummaryText(const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  Table facts({{.title = ""}, {.title = ""}});
+  facts.AddRow({summary.files != nullptr ? "written" : "so far",
+                fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written))});
+  facts.AddRow({"sessions", WithCommas(seen.sessions)});
+  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers),
+                                         Count(summary.counts.sequences, "sequence"))});
+  facts.AddRow({"others", UnseenText(summary)});
+  facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
+                                      HumanSize(summary.counts.chunk_bytes))});
+  facts.AddRow({"gaps", DroppedText(summary.queue)});
+  const bool same = summary.check && summary.check->Same();
+  if (summary.check)
+    facts.AddRow(
+        {"compared", same ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
+                                        Count(summary.check->diff.packets.b, "packet"))
+                          : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
+                                        CountsText(summary.check->diff.counts))});
+  facts.AddRow({"next", summary.check && !same
+                            ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
+                            : "ringscope info " + summary.output});
+  return Wrap(VerdictSentence(seen.verdicts, summary.counts.chunks == 0), size_t{0}) + "\n" +
+         VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
+}
+
+void AddSummaryData(Report& report, const RecordSummary& summary) {
+  const RecordingEnded& seen = summary.queue.seen;
+  const bool ended = summary.files != nullptr;
+  report.Data({{"output", summary.output},
+               {"ended", ended},
+               {"ending", ended ? Json(Name(seen.ending)) : Json()},
+               {"first_part", ended ? summary.files->first_part() : 0},
+               {"parts", ended ? summary.files->parts() : 1},
+               {"file_bytes", summary.queue.written},
+               {"sessions", seen.sessions},
+               {"producers", summary.counts.producers},
+               {"producers_checked", summary.counts.checks},
+               {"sequences", summary.counts.sequences},
+               {"chunks", summary.counts.chunks},
+               {"chunk_bytes", summary.counts.chunk_bytes},
+               {"recorder_gaps", summary.queue.gaps},
+               {"dropped_records", summary.queue.dropped_records},
+               {"dropped_bytes", summary.queue.dropped_bytes},
+               {"exact", seen.verdicts.empty()},
+               {"inexact", FieldsToJson(seen.verdicts)}});
+  Json compared;
+  if (summary.check)
+    compared = {{"trace", summary.trace},
+                {"same", summary.check->Same()},
+                {"packets", summary.check->diff.packets.b},
+                {"counts", FieldsToJson(summary.check->diff.counts)}};
+  report.Data("compared", std::move(compared));
+}
+
+/// Text goes to standard error, below the recorder's other messages; a document to standard output.
+void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
+  Report report(console, format, "record");
+  if (report.is_json()) {
+    AddSummaryData(report, summary);
+    static_cast<void>(report.Finish());
+    static_cast<void>(console.Flush());
+    return;
+  }
+  std::string text = SummaryText(summary);
+  while (text.ends_with('\n')) text.pop_back();
+  console.Say(text);
+}
+
+/// One run of the command: sets everything up, waits for the end, reports.
+class RecordingRun {
+ public:
+  RecordingRun(const RecordArgs& args, Context& context) : args_(args), context_(context) {}
+
+  Result<ExitCode> Run();
+
+ private:
+  Result<RecorderOptions> MakeOptions() const;
+  Result<std::unique_ptr<LogQueue>> OpenLog();
+  Status StartCommand(const RecorderOptions& options);
+  void SayWhatIsRecorded(const RecorderOptions& options);
+  /// @param pid of the client that it is about; -1: of none
+  void Warn(const std::string& text, int32_t pid = -1);
+  void OnTick();
+  /// Lets the sessions end that consumers have through the recorder.
+  void Drain();
+  void EndCommand();
+  void ReportFailure();
+  /// Returns the summary of what is recorded so far.
+  RecordSummary Summary() const;
+  Status Compare(RecordSummary& summary);
+  ExitCode Finish();
+  /// Ends the recording; the first reason counts.
+  void Stop(RecordingEnding why) {
+    if (!std::exchange(stop_, true)) ending_ = why;
+  }
+
+  const RecordArgs& args_;
+  Context& context_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<LogQueue> log_;
+  std::optional<MaskingSink> without_payload_;  // in front of the log
+  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<ChildProcess> command_;
+  std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
+  bool stop_ = false;                          // no more clients; the sessions end first
+  bool stop_now_ = false;                      // nothing is waited for
+  bool failure_reported_ = false;
+  bool waits_for_disk_ = false;
+  bool gaps_reported_ = false;
+  RecordingEnding ending_ = RecordingEnding::kUnknown;
+  /// By client, or by text if it is about none.
+  std::map<std::pair<int32_t, std::string>, uint64_t> warnings_;
+  EventLoop::Timer tick_;
+};
+
+Result<RecorderOptions> RecordingRun::MakeOptions() const {
+  RecorderOptions options = args_.recorder;
+  const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
+  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable) {
+    if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
+    if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
+  };
+  complete(options.producer, "producer", kProducerVariable);
+  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
+    complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
+  options.looks = args_.looks == "auto";
+  if (!args_.config.empty()) {
+    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));
+  }
+  const auto check = [](const PortSockets& sockets, const char* option) -> Status {
+    if (sockets.listen != sockets.connect) return {};
+    return Fail(ErrorCode::kUsage,
+                fmt::format("'{}' is both the service's socket and the recorder's", sockets.listen),
+                {}, fmt::format("choose another with {}", option));
+  };
+  RS_RETURN_IF_ERROR(check(options.producer, "--listen"));
+  if (options.consumer) {
+    RS_RETURN_IF_ERROR(check(*options.consumer, "--consumer-listen"));
+    if (options.consumer->listen == options.producer.listen) {
+      return Fail(ErrorCode::kUsage,
+                  fmt::format("'{}' is both the socket for producers and the socket for consumers",
+                              options.producer.listen),
+                  {}, "choose another with --consumer-listen");
+    }
+  }
+  return options;
+}
+
+Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
+  LogFilesOptions files_options = args_.log;
+  if (const auto keep = files_options.keep) {
+    if (!files_options.max_size) files_options.max_size = *keep / kPartsKept;
+    if (*files_options.max_size > *keep / 2)
+      return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
+                  "at least two parts must fit: make the parts smaller, or keep more");
+  }
+  files_options.header = LiveHeader();
+  if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
+  RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
+  return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
+}
+
+Status RecordingRun::StartCommand(const RecorderOptions& options) {
+  if (args_.command.empty()) return {};
+  ChildProcess::Variables variables = {{kProducerVariable, options.producer.listen}};
+  if (options.consumer) variables.emplace_back(kConsumerVariable, options.consumer->listen);
+  RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command, variables));
+  return command_->WatchEnd(*loop_, [this](std::string ending) {
+    command_ending_ = std::move(ending);
+    Stop(RecordingEnding::kProgram);
+  });
+}
+
+void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
+  Console& console = context_.console;
+  const auto say = [&](const PortSockets& sockets, const char* clients, const char* variable) {
+    console.Say(fmt::format("{} connect to {} and are forwarded to {}", clients, sockets.listen,
+                            sockets.connect));
+    if (args_.command.empty())
+      console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
+  };
+  say(options.producer, "producers", kProducerVariable);
+  if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
+  if (!options.consumer && options.buffers.empty() && !options.config) {
+    console.Warn(
+        "the buffers' sizes are not known, but a replay needs them: record the consumer "
+        "too (--consumer-listen), or give --config or --buffer");
+  }
+}
+
+void RecordingRun::Warn(const std::string& text, int32_t pid) {
+  const uint64_t count = ++warnings_[{pid, pid < 0 ? text : std::string()}];
+  if (count > kMaxWarnings) return;
+  context_.console.Warn(text);
+  if (count == kMaxWarnings)
+    context_.console.Warn(pid < 0
+                              ? std::string("this warning is not repeated any more")
+                              : fmt::format("further warnings about pid {} are not shown", pid));
+}
+
+void RecordingRun::OnTick() {
+  const LogQueue::State queue = log_->state();
+  if (queue.waiting.has_value() != std::exchange(waits_for_disk_, queue.waiting.has_value()))
+    Warn(queue.waiting
+             ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
+                           queue.waiting->ToString(), HumanSize(args_.queue_bytes))
+             : "writing the log has resumed");
+  if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
+    Warn("the log cannot be written fast enough: it has recorder gaps where records were dropped");
+  tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
+}
+
+void RecordingRun::ReportFailure() {
+  const std::optional<Error> failure = log_->failure();
+  if (!failure || failure_reported_) return;
+  failure_reported_ = true;
+  context_.console.PrintError(
+      fmt::format("recording has stopped: {}; the session continues", failure->ToString()));
+}
+
+void RecordingRun::EndCommand() {
+  if (command_ == nullptr || command_ending_) return;
+  command_->Terminate();
+  bool late = false;
+  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
+  loop_->RunUntil([&] { return command_ending_ || late; });
+  if (!command_ending_) {
+    Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
+                     args_.command.front(), command_->pid()));
+  }
+}
+
+void RecordingRun::Drain() {
+  const uint64_t served = recorder_->consumers_served();
+  if (served == 0 || args_.stop_now || stop_now_) return;
+  recorder_->StopListening();
+  context_.console.Say(fmt::format(
+      "{} {} still served: recording ends with {}; no more clients can connect; a "
+      "second signal ends it now",
+      Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
+  loop_->RunUntil([this] {
+    ReportFailure();
+    return stop_now_ || recorder_->consumers_served() == 0;
+  });
+}
+
+Result<ExitCode> RecordingRun::Run() {
+  RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
+  RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
+  RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
+  // A log of nothing would be in the way of the next try.
+  if (!args_.command.empty()) RS_RETURN_IF_ERROR(ChildProcess::Check(args_.command.front()));
+  // The sockets first: where another recorder has them, its log may be the same file.
+  RS_ASSIGN_OR_RETURN(std::vector<Listener> listeners, Recorder::Listen(options));
+  RS_ASSIGN_OR_RETURN(log_, OpenLog());
+  if (args_.no_payload) without_payload_.emplace(*log_);
+  RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
+  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), records,
+                                                  [this](const std::string& text, int32_t pid) {
+                                                    Warn(text, pid);
+                                                  }));
+  SayWhatIsRecorded(options);
+  recorder_->CheckService();
+  EventLoop::WatchHandle signal_watch;
+  RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
+    if (signals.Take() == SIGUSR1) return ReportSummary(context_.console, args_.format, Summary());
+    const bool is_first = !stop_;
+    Stop(RecordingEnding::kSignal);
+    if (is_first && !args_.stop_now) return;
+    stop_now_ = true;
+    signal_watch.Reset();
+    signals.Restore();
+  }));
+  EventLoop::Timer duration;
+  if (args_.duration_ns) {
+    duration = loop_->CallAfter(std::chrono::nanoseconds(*args_.duration_ns),
+                                [this] { Stop(RecordingEnding::kDuration); });
+  }
+  RS_RETURN_IF_ERROR(StartCommand(options));
+  OnTick();
+  loop_->RunUntil([this] {
+    ReportFailure();
+    return stop_;
+  });
+  Drain();
+  EndCommand();
+  if (const uint64_t served = recorder_->consumers_served(); served > 0)
+    context_.console.Warn(fmt::format("{} {} ended with the recording, before {} ended {}",
+                                      Count(served, "session"), served == 1 ? "was" : "were",
+                                      served == 1 ? "its consumer" : "their consumers",
+                                      served == 1 ? "it" : "them"));
+  recorder_->Stop();
+  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
+  loop_->RunUntil([this] { return recorder_->stopped(); });
+  return Finish();
+}
+
+RecordSummary RecordingRun::Summary() const {
+  return {
+      .output = args_.log.path, .counts = recorder_->counts(), .queue = log_->state(), .trace = {}};
+}
+
+/// Replays the log, and compares with the trace that was asked for.
+Status RecordingRun::Compare(RecordSummary& summary) {
+  if (args_.compare.empty()) return {};
+  summary.trace = args_.compare;
+  MutedContext muted(context_);
+  SessionReader sessions(muted.context(), {.paths = {args_.log.path}}, "comparing");
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
+  RS_ASSIGN_OR_RETURN(summary.check,
+                      CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0));
+  return {};
+}
+
+ExitCode RecordingRun::Finish() {
+  Console& console = context_.console;
+  const Status closed = log_->Close(ending_);
+  ReportFailure();
+  const bool command_failed = command_ending_ && !command_ending_->empty();
+  if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
+  if (!closed) return ExitCode::kFailed;
+  RecordSummary summary = Summary();
+  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
+  if (recorder_->lacks_buffers())
+    console.Warn(fmt::format(
+        "the log does not have the buffers of its session: to replay it, name the session's trace "
+        "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
+        args_.log.path));
+  summary.files = &log_->files();
+  const Status compared = Compare(summary);
+  ReportSummary(console, args_.format, summary);
+  if (!compared) {
+    console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
+                                   compared.error().ToString()));
+    return ExitCode::kFailed;
+  }
+  const bool differs = summary.check && !summary.check->Same();
+  return summary.queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+}  // namespace
+
+Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
+  if (args.no_payload && !args.compare.empty())
+    return Fail(ErrorCode::kUsage,
+                "--compare needs what is in the packets, and --no-payload "
+                "leaves it out",
+                {}, "choose one of them");
+  if (args.compare == "-")
+    return Fail(ErrorCode::kUsage, "--compare cannot read the trace from standard input", {},
+                "name a file, which is read once the recording has ended");
+  return RecordingRun(args, context).Run();
+}
+
 namespace {
 
 constexpr int kMinLevel = -200;

@@ -16,7 +16,7 @@
 #include "commands/record/session_buffers.h"
 #include "commands/record/socket.h"
 #include "core/log/op.h"
-#include "formats/ipc/ipc_methods.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
 

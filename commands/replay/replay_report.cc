@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "commands/replays/loss_words.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

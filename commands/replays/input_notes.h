@@ -7,7 +7,6 @@
 
 #include "commands/replays/session_reader.h"
 #include "commands/shell/command.h"
-#include "commands/shell/context.h"
 #include "core/log/op.h"
 #include "formats/io/log_source.h"
 

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "commands/replays/loss_words.h"
-#include "commands/replays/program_words.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
 #include "core/base/text.h"
-#include "core/gaps/gap_selection.h"
+#include "core/gaps/gap_report.h"
 #include "core/log/verdict.h"
 
 namespace ringscope {

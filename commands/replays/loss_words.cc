@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <vector>
 
+#include "commands/shell/text.h"
+#include "commands/view/json_fields.h"
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 
@@ -143,5 +148,232 @@ void ListFields(JsonFieldWriter& io, const CounterRise& rise) {
   ListFields(io, rise.at);
   io("loss_bits", rise.loss_bits, "text", ReasonText(rise));
 }
+
+namespace {
+
+/// What of a recording is not exact: a noun, and a clause in which {} is how often, counted in
+/// `counted`, and {was} is "was" or "were".
+struct ReasonWords {
+  const char* noun;
+  const char* clause;
+  const char* counted = "";
+};
+
+/// By InexactReason.
+constexpr std::array<ReasonWords, 15> kReasonWords = {{
+    {"the order of requests",
+     "requests of different clients are in the order in which they were forwarded, which may not "
+     "be the service's"},
+    {"the order of requests", "the service offers no way to confirm the order of requests ({})",
+     "client"},
+    {"the instants of clones", "the instant of {} is an estimate", "clone"},
+    {"which session some buffers belong to", "the session or buffer of {} is assumed",
+     "data source"},
+    {"requests at the end of connections",
+     "the service ended {}, perhaps before it had handled the last requests", "connection"},
+    {"what was scraped", "what the service scraped is an estimate ({})", "producer"},
+    {"buffers that are not known", "size and policy of {} are not known", "buffer"},
+    {"the reads",
+     "when the buffers were read is not known exactly (a replay with --reads like=TRACE finds it)"},
+    {"producers that it has not seen", "{} {was} not connected through the recorder", "producer"},
+    {"what happened before it", "what happened before it is missing"},
+    {"its gaps", "the recording has {}", "gap"},
+    {"what happened after it", "what happened after it is missing: {} had not ended", "session"},
+    {"what the buffers lost",
+     "the log was made from a trace, which lacks what the buffers lost, so a replay cannot show "
+     "what other sizes or reads would have kept"},
+    {"the times of packets without a timestamp",
+     "packets of the trace that have no timestamp are placed after the packet before them in their "
+     "sequence, so when they were written is not known"},
+    {"losses that the recorder may have caused",
+     "requests of a producer were held back by the recorder, {}, while its shared memory was full",
+     "time"},
+}};
+
+const ReasonWords& WordsFor(InexactReason reason) {
+  return kReasonWords.at(static_cast<size_t>(reason));
+}
+
+/// @param times how often; for the kinds that are counted
+std::string ClauseOf(InexactReason reason, uint64_t times) {
+  const ReasonWords& words = WordsFor(reason);
+  if (reason == InexactReason::kProducers && times == 0)
+    return "whether producers were connected to the service itself is not known";
+  return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
+                     fmt::arg("was", Was(times)));
+}
+
+std::map<InexactReason, uint64_t> ByReason(const Verdicts& verdicts) {
+  std::map<InexactReason, uint64_t> times;
+  for (const RecordingVerdict& verdict : verdicts) times[verdict.reason] += verdict.times;
+  return times;
+}
+
+}  // namespace
+
+std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
+  if (is_empty) return "Nothing was recorded: no producer committed anything.";
+  if (verdicts.empty()) return "This recording is exact.";
+  std::vector<std::string> nouns;
+  for (const auto& [reason, times] : ByReason(verdicts))
+    if (nouns.empty() || nouns.back() != WordsFor(reason).noun)
+      nouns.emplace_back(WordsFor(reason).noun);
+  const std::string last = nouns.back();
+  nouns.pop_back();
+  return fmt::format("This recording is exact but for {}{}{}.", Joined(nouns),
+                     nouns.empty() ? "" : " and ", last);
+}
+
+std::string InexactText(const Verdicts& verdicts, bool with_gaps) {
+  std::vector<std::string> texts;
+  for (const auto& [reason, times] : ByReason(verdicts)) {
+    if (reason == InexactReason::kRecords && !with_gaps) continue;
+    texts.push_back(ClauseOf(reason, times));
+    if (reason == InexactReason::kTimes)
+      texts.back() +=
+          ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
+  }
+  return Joined(texts, "; ");
+}
+
+std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
+  std::string lines;
+  for (const RecordingVerdict& verdict : verdicts) {
+    const std::string text =
+        fmt::format("{}{}{}", verdict.session ? fmt::format("session {}: ", *verdict.session) : "",
+                    ClauseOf(verdict.reason, verdict.times),
+                    verdict.detail.empty() ? "" : ": " + Printable(verdict.detail));
+    lines += Wrap(text, std::string(indent, ' ') + "- ") + "\n";
+  }
+  return lines;
+}
+
+void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {
+  if (const std::string text = InexactText(verdicts, /*with_gaps=*/true); !text.empty())
+    console.Warn(fmt::format("{}: the recording is not exact: {}", path, text));
+}
+
+void AddInexact(Report& report, const Verdicts& verdicts) {
+  if (!verdicts.empty()) report.Data("inexact", FieldsToJson(verdicts));
+}
+
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict) {
+  io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
+     verdict.detail);
+}
+
+void ListFields(JsonFieldWriter& io, const protovm::VmFailure& failure) {
+  io("result", failure.result, "reason", failure.reason, "instruction", failure.place, "text",
+     Describe(failure.reason), "packets", failure.count.packets, "first", failure.first);
+}
+
+namespace {
+
+using protovm::VmAccount;
+using protovm::VmFailure;
+
+std::string SourceText(const VmAccount& vm) {
+  return vm.data_source.empty() ? std::string("(no name)") : Printable(vm.data_source);
+}
+
+/// What is to be known about a program beside its counts, a sentence each.
+std::vector<std::string> NotesOf(const VmAccount& vm, BufferId buffer) {
+  std::vector<std::string> notes;
+  if (vm.by_engine)
+    notes.push_back(
+        fmt::format("buffer {} runs it itself, so that all that it folded counts as "
+                    "lost",
+                    Raw(buffer)));
+  if (vm.left) notes.emplace_back("its state left with the buffer's content, for a clone");
+  if (vm.limit_reached)
+    notes.push_back(fmt::format("at its memory limit of {} since record {}: it dropped {} and {}",
+                                HumanSize(vm.limit), vm.limit_reached->record.value_or(0),
+                                Count(vm.at_limit.packets, "packet"),
+                                Count(vm.dropped_elements, "element")));
+  for (const VmFailure& failure : vm.failures)
+    notes.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
+                                Name(failure.result), failure.place, Describe(failure.reason)));
+  return notes;
+}
+
+Table ProgramTable(const ReplayOutcome& outcome) {
+  const Align right = Align::kRight;
+  Table table({{"program of", Align::kLeft, "data_source"},
+               {"buffer", right, "buffer"},
+               {"folded", right, "folded.packets"},
+               DataColumn("folded.bytes"),
+               {"in trace", right, "in_trace.packets"},
+               DataColumn("in_trace.bytes"),
+               {"errors", right, "errors"},
+               {"aborted", right, "aborted"},
+               DataColumn("at_limit.packets"),
+               DataColumn("at_limit.elements"),
+               DataColumn("at_limit.first"),
+               {"state", right, "state_bytes"},
+               {"memory", right, "memory"},
+               DataColumn("peak_memory"),
+               {"limit", right, "memory_limit"},
+               DataColumn("program_bytes"),
+               DataColumn("failures"),
+               DataColumn("by_engine"),
+               DataColumn("left_with_buffer")});
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms)
+      table.AddRow({Cell(SourceText(vm), vm.data_source), NumberCell(Raw(buffer.id)),
+                    CountCell(vm.folded.packets), DataCell(vm.folded.bytes),
+                    CountCell(vm.in_trace.packets), DataCell(vm.in_trace.bytes),
+                    CountCell(vm.errors), CountCell(vm.aborted), DataCell(vm.at_limit.packets),
+                    DataCell(vm.dropped_elements), DataCell(FieldsToJson(vm.limit_reached)),
+                    BytesCell(vm.state_bytes), BytesCell(vm.memory), DataCell(vm.peak_memory),
+                    BytesCell(vm.limit), DataCell(vm.program_bytes),
+                    DataCell(FieldsToJson(vm.failures)), DataCell(vm.by_engine),
+                    DataCell(vm.left)});
+  return table;
+}
+
+}  // namespace
+
+std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {
+  VmRuns runs;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    const VmRuns of_buffer = buffer.programs();
+    runs.folded += of_buffer.folded;
+    runs.in_trace += of_buffer.in_trace;
+    runs.errors += of_buffer.errors;
+    runs.aborted += of_buffer.aborted;
+  }
+  const bool is_read = runs.in_trace > 0;
+  if (runs.folded + runs.errors + runs.aborted == 0) return {};
+  std::vector<std::string> parts;
+  if (folded.packets > 0)
+    parts.push_back(
+        fmt::format("{} ({}) {} overwritten, but {} content is in a state (ProtoVM){}",
+                    Count(folded.packets, "packet"), HumanSize(folded.bytes), Was(folded.packets),
+                    folded.packets == 1 ? "its" : "their",
+                    is_read ? ", which is in the trace" : ", which the first read would write"));
+  if (is_read && runs.folded > runs.in_trace)
+    parts.push_back(
+        fmt::format("{} {} folded after the only read that writes the state, so that "
+                    "{} lost",
+                    Count(runs.folded - runs.in_trace, "packet"), Was(runs.folded - runs.in_trace),
+                    runs.folded - runs.in_trace == 1 ? "it is" : "they are"));
+  if (runs.errors + runs.aborted > 0)
+    parts.push_back(fmt::format("programs' runs: {} ended with an error, {} aborted",
+                                WithCommas(runs.errors), WithCommas(runs.aborted)));
+  return Joined(parts, "; ");
+}
+
+void PrintPrograms(Report& out, const ReplayOutcome& outcome) {
+  const Table table = ProgramTable(outcome);
+  if (table.empty()) return;
+  out.Heading("Programs (ProtoVM), which fold what is overwritten into states");
+  out.Print(table, 2);
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms)
+      for (const std::string& note : NotesOf(vm, buffer.id))
+        out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), 2);
+}
+
+Json ProgramsJson(const ReplayOutcome& outcome) { return ProgramTable(outcome).ToJson(); }
 
 }  // namespace ringscope

@@ -3,11 +3,17 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "commands/shell/console.h"
 #include "commands/view/json_fields.h"
+#include "commands/view/report.h"
+#include "core/base/log_moment.h"
 #include "core/base/text.h"
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
+#include "core/log/op.h"
+#include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {
@@ -34,6 +40,36 @@ std::string ReasonText(const CounterRise& rise);
 /// "2:5#7", as far as it is known; "-": not.
 std::string WhoText(const CounterRise& rise);
 void ListFields(JsonFieldWriter& io, const CounterRise& rise);
+
+// In what a recording is not exact, in words.
+
+using Verdicts = std::vector<RecordingVerdict>;
+
+/// "This recording is exact.", "This recording is exact but for the order of requests."
+/// @param is_empty nothing was committed
+std::string VerdictSentence(const Verdicts& verdicts, bool is_empty);
+/// Why a recording may differ from what the service did, each reason once; empty: it is not marked
+/// as inexact.
+/// @param with_gaps of the recorder, too, which some commands report for themselves
+std::string InexactText(const Verdicts& verdicts, bool with_gaps = false);
+/// Each of them, with its details: "- session 1: the instant of 2 clones is an estimate: ...".
+std::string VerdictLines(const Verdicts& verdicts, size_t indent);
+/// Warns that a log's recording is not exact, if so.
+void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
+/// Adds "inexact" to the document, if there is anything to report.
+void AddInexact(Report& report, const Verdicts& verdicts);
+/// {"reason": "order", "times": 1, "session": null, "detail": ...}
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict);
+
+/// "5 packets (5.4 KiB) that were overwritten are in states of programs (ProtoVM), ...": what
+/// programs saved of a session, and what they could not; empty: no program was asked.
+/// @param folded packets of that fate
+std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
+
+/// The programs of a session's buffers, one by one, with what went wrong where in them.
+void PrintPrograms(Report& out, const ReplayOutcome& outcome);
+/// An array of the programs.
+Json ProgramsJson(const ReplayOutcome& outcome);
 
 }  // namespace ringscope
 

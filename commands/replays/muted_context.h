@@ -1,8 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_MUTED_CONTEXT_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_MUTED_CONTEXT_H_
 
+#include "commands/shell/command.h"
 #include "commands/shell/console.h"
-#include "commands/shell/context.h"
 
 namespace ringscope {
 

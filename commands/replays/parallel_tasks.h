@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "commands/shell/context.h"
+#include "commands/shell/command.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {

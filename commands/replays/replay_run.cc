@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
+#include "commands/replays/loss_words.h"
 #include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/verdict_words.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 

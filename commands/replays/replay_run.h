@@ -16,7 +16,7 @@
 #include "core/base/text.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
-#include "core/reads/found_reads.h"
+#include "core/reads/ready_times.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
 #include "core/sweep/sweep.h"

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "commands/replays/loss_words.h"
 #include "commands/replays/session_reads.h"
-#include "commands/replays/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

@@ -11,12 +11,11 @@
 
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/command.h"
-#include "commands/shell/context.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
-#include "core/log/session_filter.h"
+#include "core/log/record_filter.h"
 #include "core/log/summary.h"
 #include "core/log/verdict.h"
 #include "formats/inputs/log_check.h"

@@ -81,11 +81,6 @@ std::string ReadsText(const ReadsUsed& used) {
   return text + (used.assumed ? " (assumed)" : "");
 }
 
-std::string PeriodInWords(uint64_t ns) {
-  constexpr uint64_t kMs = 1'000'000, kMinute = 60'000 * kMs;
-  return ns < kMinute ? fmt::format("{} ms", WithCommas(ns / kMs)) : HumanDuration(ns);
-}
-
 std::string ReadsName(const ReadsUsed& used) {
   return std::string(Name(used.mode)) + (used.assumed ? " (assumed)" : "");
 }

@@ -6,7 +6,7 @@
 #include "commands/replays/session_reader.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
-#include "core/reads/found_reads.h"
+#include "core/reads/ready_times.h"
 #include "core/session/replay.h"
 
 namespace ringscope {
@@ -25,8 +25,6 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
 std::string ReadsText(const ReadsUsed& used);
 /// For a column: "recorded", "streamed (assumed)".
 std::string ReadsName(const ReadsUsed& used);
-/// A read period in words, never longer than it is: "400 ms", "3 h 13 min".
-std::string PeriodInWords(uint64_t ns);
 /// Returns sentences about reads that were assumed, left out or added; may be empty.
 std::string ReadsNotes(const ReadsUsed& used);
 void ListFields(JsonFieldWriter& io, const ReadsUsed& used);

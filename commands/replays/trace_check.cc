@@ -11,8 +11,8 @@
 #include "commands/replays/input_notes.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
-#include "formats/inputs/result_reader.h"
-#include "formats/io/temporary_file.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/output_file.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

@@ -8,7 +8,7 @@
 #include "commands/replays/session_reader.h"
 #include "commands/view/json_fields.h"
 #include "core/compare/output_diff.h"
-#include "core/reads/found_reads.h"
+#include "core/reads/ready_times.h"
 
 namespace ringscope {
 

@@ -7,7 +7,7 @@
 
 #include "commands/replays/loss_words.h"
 #include "commands/replays/muted_context.h"
-#include "commands/shell/config_file.h"
+#include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"

@@ -17,7 +17,6 @@
 #include "commands/shell/help.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "commands/shell/registry.h"
 #include "core/base/wire.h"
 

@@ -1,4 +1,3 @@
-#include "commands/shell/completion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

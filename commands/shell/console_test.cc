@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/shell/output.h"
+#include "commands/shell/options.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "commands/shell/context.h"
+#include "commands/shell/cli_fwd.h"
+#include "commands/shell/command.h"
+#include "core/base/result.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/temporary_file.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -37,6 +39,19 @@ class SpooledInput {
   Context& context_;
   const std::function<Result<std::unique_ptr<ByteSource>>()> before_;
 };
+
+/// A trace config that the user names, in protobuf's text format.
+struct ConfigFile {
+  std::string text;   // as it is
+  std::string bytes;  // the TraceConfig message
+};
+
+/// Adds --config FILE.
+/// @param what the config is for
+void AddConfig(CLI::App& app, std::string& config, const std::string& what);
+
+/// @param path "-": standard input
+Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path);
 
 }  // namespace ringscope
 

@@ -4,16 +4,20 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "commands/shell/cli_fwd.h"
+#include "commands/shell/command.h"
 #include "commands/shell/values.h"
 #include "core/base/result.h"
-#include "core/log/log_range.h"
-#include "core/session/session_clock.h"
+#include "core/log/record_filter.h"
+#include "core/session/session_notes.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -128,6 +132,21 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
+
+/// What a command would print, as text or JSON.
+inline constexpr OutputKind kReportOutput = {"a report", true};
+
+/// A file that appears once it is whole, or for "-" the run's standard output, which is no terminal
+/// if the output is not text.
+/// @param force it may replace any file but an input; else see Replace::kOwn
+Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::string& path,
+                                                 const OutputKind& kind, bool force);
+
+/// Refuses names of other kinds of files than the one that is written.
+/// @param what is written: "a page"; @param own what its names end with: ".html"
+/// @return kUsage for names like "page.pdf"
+Status CheckOutputName(const std::string& path, const char* what,
+                       std::initializer_list<std::string_view> own);
 
 }  // namespace ringscope
 

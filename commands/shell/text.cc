@@ -6,7 +6,7 @@
 #include <cctype>
 #include <vector>
 
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 

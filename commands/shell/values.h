@@ -10,8 +10,8 @@
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/log/log_range.h"
 #include "core/log/op.h"
+#include "core/log/record_filter.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

@@ -12,7 +12,6 @@
 #include "commands/replays/session_loop.h"
 #include "commands/replays/tried_remedies.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -124,7 +123,8 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  if (HasTraces(context, args.input)) return ExamineTraces(context, args.input, args.format, /*is_about_replays=*/false);
+  if (HasTraces(context, args.input))
+    return ExamineTraces(context, args.input, args.format, /*is_about_replays=*/false);
   std::unique_ptr<SpooledInput> spooled;
   if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));

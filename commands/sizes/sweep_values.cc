@@ -7,7 +7,7 @@
 #include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
-#include "core/perfetto/page.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace {

@@ -15,7 +15,7 @@
 #include "commands/record/socket.h"
 #include "commands/testing/ipc_peer.h"
 #include "formats/io/message_codec.h"
-#include "formats/ipc/ipc_methods.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::testing {
 

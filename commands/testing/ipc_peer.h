@@ -12,7 +12,7 @@
 #include "commands/testing/smb_memory.h"
 #include "commands/testing/trace_config_message.h"
 #include "core/log/op.h"
-#include "formats/ipc/ipc_methods.h"
+#include "formats/ipc/ipc_messages.h"
 #include "formats/testing/ipc_frames.h"
 
 namespace ringscope::testing {

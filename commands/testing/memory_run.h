@@ -7,7 +7,6 @@
 
 #include "commands/shell/command.h"
 #include "commands/shell/console.h"
-#include "commands/shell/context.h"
 #include "core/base/wire.h"
 #include "formats/testing/files.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
-#include "core/perfetto/trusted_fields.h"
 #include "core/session/replay.h"
 
 namespace ringscope::testing {

@@ -8,7 +8,7 @@
 
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope::testing {

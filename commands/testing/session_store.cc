@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::testing {

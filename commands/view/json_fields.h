@@ -11,7 +11,6 @@
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
-#include "core/base/packet_count.h"
 #include "core/base/text.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "formats/json/json.h"

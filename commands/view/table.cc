@@ -1,11 +1,178 @@
 #include "commands/view/table.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "commands/shell/console.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
+namespace {
+
+constexpr size_t kColumnGap = 2;  // spaces between columns
+
+/// The first word of a text, with the space after it, if there is one.
+std::string_view FirstWord(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool before_name = i + 1 < text.size() && text[i + 1] >= 'a' && text[i + 1] <= 'z';
+    if (text[i] == ' ' || ((text[i] == '/' || text[i] == '+') && before_name))
+      return text.substr(0, i + 1);
+  }
+  return text;
+}
+
+std::string_view WithoutLastSpace(std::string_view text) {
+  if (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// Columns of the longest word.
+size_t LongestWord(std::string_view text) {
+  size_t longest = 0;
+  while (!text.empty()) {
+    const std::string_view word = FirstWord(text);
+    longest = std::max(longest, DisplayWidth(WithoutLastSpace(word)));
+    text.remove_prefix(word.size());
+  }
+  return longest;
+}
+
+/// A text in lines of at most `width` columns, at least one line.
+std::vector<std::string> BrokenLines(std::string_view text, size_t width) {
+  if (DisplayWidth(text) <= width) return {std::string(text)};
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::string_view word = FirstWord(text);
+    text.remove_prefix(word.size());
+    if (!lines.back().empty() &&
+        DisplayWidth(lines.back()) + DisplayWidth(WithoutLastSpace(word)) > width)
+      lines.emplace_back();
+    lines.back() += word;
+  }
+  for (std::string& line : lines) line = WithoutLastSpace(line);
+  return lines;
+}
+
+/// How wide a column is, and how narrow it could be.
+struct ColumnWidth {
+  explicit ColumnWidth(const TextColumn& column) : title(DisplayWidth(column.title)) {
+    size_t longest_word = 0;
+    for (const std::string* cell : column.cells) {
+      cells = std::max(cells, DisplayWidth(*cell));
+      longest_word = std::max(longest_word, LongestWord(*cell));
+    }
+    now = std::max(title, cells);
+    const size_t title_word = LongestWord(column.title);
+    broken_title = std::max(title_word, cells);
+    least = column.align == Align::kRight ? broken_title : std::max(title_word, longest_word);
+  }
+
+  size_t title = 0, cells = 0;
+  size_t now = 0;
+  size_t broken_title = 0;  // with all cells in one line
+  size_t least = 0;
+};
+
+size_t Sum(const std::vector<ColumnWidth>& widths) {
+  size_t sum = 0;
+  for (const ColumnWidth& width : widths) sum += width.now + kColumnGap;
+  return sum == 0 ? 0 : sum - kColumnGap;
+}
+
+/// Narrows the columns until the table fits, as far as they can be.
+void Narrow(std::vector<ColumnWidth>& widths, size_t limit) {
+  for (size_t sum = Sum(widths); sum > limit; sum = Sum(widths)) {
+    const auto most =
+        std::max_element(widths.begin(), widths.end(), [](const auto& a, const auto& b) {
+          return a.now - std::min(a.now, a.broken_title) < b.now - std::min(b.now, b.broken_title);
+        });
+    if (most->now <= most->broken_title) break;
+    most->now = std::max(most->broken_title, most->now - std::min(most->now, sum - limit));
+  }
+  for (size_t sum = Sum(widths); sum > limit; --sum) {
+    ColumnWidth* widest = nullptr;
+    for (ColumnWidth& width : widths)
+      if (width.now > width.least && (widest == nullptr || width.now > widest->now))
+        widest = &width;
+    if (widest == nullptr) break;
+    --widest->now;
+  }
+}
+
+/// The lines of some columns of a row, or of the titles.
+/// @param texts of the columns; @param at_bottom a text with fewer lines than others is below
+void AddRow(const std::vector<const std::string*>& texts, const std::vector<size_t>& shown,
+            const std::vector<TextColumn>& columns, const std::vector<ColumnWidth>& widths,
+            size_t indent, bool at_bottom, std::vector<std::string>& out) {
+  std::vector<std::vector<std::string>> cells;
+  size_t height = 1;
+  for (const size_t i : shown) {
+    cells.push_back(BrokenLines(*texts[i], widths[i].now));
+    height = std::max(height, cells.back().size());
+  }
+  for (size_t y = 0; y < height; ++y) {
+    std::string line(indent, ' ');
+    for (size_t x = 0; x < shown.size(); ++x) {
+      const size_t above = at_bottom ? height - cells[x].size() : 0;
+      const bool is_here = y >= above && y - above < cells[x].size();
+      const std::string& text = is_here ? cells[x][y - above] : std::string();
+      const size_t width = widths[shown[x]].now;
+      const size_t padding = width - std::min(width, DisplayWidth(text));
+      const bool is_right = columns[shown[x]].align == Align::kRight;
+      line.append(is_right ? padding : 0, ' ').append(text);
+      line.append((is_right ? 0 : padding) + kColumnGap, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out.push_back(std::move(line));
+  }
+}
+
+}  // namespace
+
+std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_t indent,
+                                   size_t width) {
+  if (columns.empty()) return {};
+  const size_t limit = width - std::min(width, indent);
+  std::vector<ColumnWidth> widths(columns.begin(), columns.end());
+  Narrow(widths, limit);
+
+  std::vector<const std::string*> titles;
+  bool has_titles = false;
+  for (const TextColumn& column : columns) {
+    titles.push_back(&column.title);
+    has_titles = has_titles || !column.title.empty();
+  }
+
+  // What names the rows: up to the first column with a title.
+  size_t keys = 0;
+  while (keys + 1 < columns.size() && columns[keys].title.empty()) ++keys;
+  ++keys;
+
+  std::vector<TextBlock> blocks;
+  for (size_t next = 0; next < columns.size();) {
+    std::vector<size_t> shown;
+    size_t sum = 0;
+    for (size_t i = 0; next > 0 && i < keys; ++i) {
+      shown.push_back(i);
+      sum += widths[i].now + (i > 0 ? kColumnGap : 0);
+    }
+    const size_t first = next;
+    for (; next < columns.size(); ++next) {
+      const size_t more = widths[next].now + (shown.empty() ? 0 : kColumnGap);
+      if (next > first && sum + more > limit) break;
+      sum += more;
+      shown.push_back(next);
+    }
+    TextBlock& block = blocks.emplace_back();
+    if (has_titles) AddRow(titles, shown, columns, widths, indent, true, block.titles);
+    std::vector<const std::string*> texts(columns.size());
+    for (size_t row = 0; row < columns[0].cells.size(); ++row) {
+      for (size_t i = 0; i < columns.size(); ++i) texts[i] = columns[i].cells[row];
+      AddRow(texts, shown, columns, widths, indent, false, block.rows);
+    }
+  }
+  return blocks;
+}
 
 Cell CountCell(uint64_t count) { return {WithCommas(count), count}; }
 Cell BytesCell(uint64_t bytes) { return {HumanSize(bytes), bytes}; }

@@ -1,10 +1,10 @@
-#include "commands/view/table_layout.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+
+#include "commands/view/table.h"
 
 namespace ringscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/base/nearest.h"
 #include "core/base/result.h"
+#include "core/base/text.h"
 #include "core/base/wire.h"
 
 namespace ringscope {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,12 @@ std::string Wrap(std::string_view text, std::string_view mark, size_t hanging = 
                  size_t width = kTextColumns);
 /// Breaks text into lines with `indent` spaces before each.
 std::string Wrap(std::string_view text, size_t indent, size_t width = kTextColumns);
+
+/// Returns the candidate that someone who typed `word` probably meant: the first of those with the
+/// fewest edits of one character. Returns nullopt if each differs in more than a third of the word
+/// (at least one character), or if the word has more than 64 characters.
+std::optional<std::string_view> NearestName(std::string_view word,
+                                            std::span<const std::string_view> candidates);
 
 }  // namespace ringscope
 

@@ -19,8 +19,8 @@
 #include "core/base/wire.h"
 #include "core/compare/log_diff.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/buffer_event.h"
 #include "core/session/replay.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session_errors.h"
 
 namespace ringscope {

@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "core/compare/loss_check.h"
 #include "core/testing/altered_engine.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/quiet_engine.h"

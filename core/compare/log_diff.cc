@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/perfetto/data_loss.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

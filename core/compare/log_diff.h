@@ -10,8 +10,8 @@
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
 #include "core/engine/engine.h"
-#include "core/perfetto/stats.h"
-#include "core/session/buffer_event.h"
+#include "core/perfetto/trace_stats.h"
+#include "core/session/replay_listener.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {

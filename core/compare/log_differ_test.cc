@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/perfetto/data_loss.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 #include "core/testing/session_log.h"
 #include "core/testing/silent_engine.h"
 

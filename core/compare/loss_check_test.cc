@@ -1,7 +1,5 @@
 // What is found of losses, on streams of one writer.
 
-#include "core/compare/loss_check.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

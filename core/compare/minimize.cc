@@ -13,7 +13,6 @@
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
-#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {

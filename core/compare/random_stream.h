@@ -14,7 +14,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/compare/stored_ops.h"
-#include "core/perfetto/page.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
 #include "core/doctor/finding.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/engine/v1_engine.h"
 #include "core/engine/v2_engine.h"
 

@@ -12,7 +12,7 @@
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/packet.h"
-#include "core/perfetto/stats.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/v2_rules.h"
-#include "core/perfetto/stats.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
 

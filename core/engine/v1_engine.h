@@ -40,8 +40,6 @@ struct Chunk {
   bool skipped_last = false;  // the last read of it gave no packet
 
   uint32_t payload_size() const { return record_size - kStoredHeaderSize; }  // with alignment bytes
-  bool first_continues() const { return (flags & kFirstContinues) != 0; }
-  bool last_continues() const { return (flags & kLastContinues) != 0; }
 };
 
 /// Names a chunk as long as it is in the buffer.

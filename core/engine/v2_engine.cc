@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/perfetto/page.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace v2 {

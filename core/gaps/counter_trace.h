@@ -9,8 +9,8 @@
 
 #include "core/base/enum_names.h"
 #include "core/perfetto/commit_fragments.h"
-#include "core/perfetto/stats.h"
-#include "core/session/loss_analysis.h"
+#include "core/perfetto/trace_stats.h"
+#include "core/session/replay_outcome.h"
 #include "core/session/session.h"
 
 namespace ringscope {

@@ -14,7 +14,7 @@
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/log/flush_tracker.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope {

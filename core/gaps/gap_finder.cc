@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
-#include "core/perfetto/page.h"
 
 namespace ringscope::gaps {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/gaps/gap_track.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope::gaps {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/gaps/gap_selection.h"
+#include "core/gaps/gap_report.h"
 #include "core/perfetto/data_loss.h"
 #include "core/testing/loss_story.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/ledger/ledger.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

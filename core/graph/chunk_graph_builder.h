@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/graph/sequence_graph_builder.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope {

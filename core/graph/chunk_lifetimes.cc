@@ -126,11 +126,4 @@ uint64_t ChunkLifetimes::HeldBytes(BufferId buffer) const {
   return found == buffers_.end() ? 0 : found->second.bytes;
 }
 
-const char* ExitText(Exit exit) {
-  constexpr std::array kTexts = {
-      "never in the buffer", "in the buffer at the end", "read", "overwritten", "re-committed",
-      "moved into a clone",  "cleared for a clone"};
-  return kTexts.at(static_cast<size_t>(exit));
-}
-
 }  // namespace ringscope

@@ -7,7 +7,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/ledger/ledger.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -67,9 +67,6 @@ inline constexpr std::array kEnumNames<ChunkLife::Entry> = {
 template <>
 inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none",     "held",  "read",   "evicted",
                                                            "replaced", "moved", "cleared"};
-
-/// Returns the exit in words: "read", "overwritten".
-const char* ExitText(ChunkLife::Exit exit);
 
 /// Receives each life twice if the chunk went into a buffer, else once.
 class ChunkLifeListener {

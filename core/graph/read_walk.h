@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/packet_count.h"
+#include "core/base/log_moment.h"
 #include "core/graph/layout_map.h"
 #include "core/session/session.h"
 

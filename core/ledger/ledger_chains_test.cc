@@ -1,8 +1,8 @@
-#include "core/ledger/ledger_chains.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "core/ledger/written_packets.h"
 
 namespace ringscope::ledger {
 namespace {

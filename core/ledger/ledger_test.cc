@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/session/buffer_event.h"
 #include "core/session/replay.h"
+#include "core/session/replay_listener.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope::testing {

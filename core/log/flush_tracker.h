@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/log/life_event.h"
+#include "core/log/summary.h"
 
 namespace ringscope {
 

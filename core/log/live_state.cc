@@ -1,10 +1,38 @@
 #include "core/log/live_state.h"
 
 #include <optional>
+#include <utility>
 
-#include "core/log/life_event.h"
+#include "core/base/wire.h"
+#include "core/log/summary.h"
 
 namespace ringscope {
+bool HeldPatches::DropUnfinished(const Commit& commit) {
+  const auto held = held_.find(commit.producer);
+  if (held == held_.end() || held->second.number == commit.number) return false;
+  held_.erase(held);
+  return true;
+}
+
+bool HeldPatches::Hold(const Commit& commit, std::span<const ChunkToPatch> patches) {
+  if (patches.empty()) return true;
+  Request& request = held_[commit.producer];
+  request.number = commit.number;
+  CommitRequestBuilder builder(request.patches);
+  for (const ChunkToPatch& patch : patches) builder.AddPatch(patch);
+  if (request.patches.size() <= kMaxBytes) return true;
+  held_.erase(commit.producer);
+  return false;
+}
+
+std::span<const ChunkToPatch> HeldPatches::Take(ProducerId producer) {
+  auto held = held_.extract(producer);
+  if (held.empty()) return {};
+  taken_ = std::move(held.mapped().patches);
+  parser_.Parse(wire::AsBytes(taken_));
+  return parser_.patches();
+}
+
 namespace {
 
 /// The producer that a record is of, if it is of one alone.

@@ -3,14 +3,42 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/log/log_range.h"
+#include "core/base/ids.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
+
+/// A point of a session's time.
+struct TimePoint {
+  uint64_t ns = 0;
+  bool relative = false;  // to the session's start
+
+  /// Returns ns of the log's clock; UINT64_MAX where the sum is larger.
+  constexpr uint64_t Absolute(uint64_t start_ns) const {
+    if (!relative) return ns;
+    return ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + ns;
+  }
+};
+
+/// Record numbers, both ends included.
+struct RecordRange {
+  uint64_t first = 0;
+  uint64_t last = UINT64_MAX;
+};
+
+/// Sequences, buffers and times of a log; an empty list selects all.
+struct LogSelection {
+  std::vector<SequenceKey> sequences;
+  std::vector<BufferId> buffers;
+  std::optional<TimePoint> from;
+  std::optional<TimePoint> to;  // included
+};
 
 /// The records to keep. Within a list any entry matches; all lists that are not empty must agree.
 struct RecordCriteria : LogSelection {
@@ -53,6 +81,24 @@ class RecordFilter {
   CommitRequestParser parser_;
   std::optional<uint64_t> start_ns_;
   std::optional<uint64_t> now_ns_;  // of the record at hand, or the last one that had a time
+};
+
+/// Leaves one of several tracing sessions in the records of a recording. What is about the service,
+/// its producers and their commits stays; buffers of the other sessions are left out.
+class SessionFilter {
+ public:
+  /// @param session by the recorder's number
+  explicit SessionFilter(uint64_t session) : session_(session) {}
+
+  /// Feed it all records. @return false: the record is about other sessions only
+  bool Keeps(Op& op);
+
+ private:
+  const uint64_t session_;
+  // Of other sessions.
+  std::set<uint64_t> clones_;
+  std::set<uint64_t> flushes_;
+  std::set<std::pair<ProducerId, uint64_t>> instances_;
 };
 
 }  // namespace ringscope

@@ -1,6 +1,6 @@
-#include "core/log/session_filter.h"
-
 #include <gtest/gtest.h>
+
+#include "core/log/record_filter.h"
 
 namespace ringscope {
 namespace {

@@ -9,6 +9,13 @@
 
 namespace ringscope {
 
+/// Bytes of a page: buffers that are sized here are whole numbers of them.
+inline constexpr uint64_t kPageBytes = 4096;
+
+constexpr uint64_t PagesDown(uint64_t bytes) { return bytes / kPageBytes * kPageBytes; }
+/// @param bytes at most UINT64_MAX - kPageBytes
+constexpr uint64_t PagesUp(uint64_t bytes) { return PagesDown(bytes + kPageBytes - 1); }
+
 /// The three flags that the shared-memory ABI defines for a chunk; the header has space for six.
 inline constexpr uint8_t kFirstContinues = 1;
 inline constexpr uint8_t kLastContinues = 2;

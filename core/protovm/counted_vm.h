@@ -8,7 +8,6 @@
 
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
-#include "core/base/packet_count.h"
 #include "core/protovm/proto_vm.h"
 
 namespace ringscope::protovm {

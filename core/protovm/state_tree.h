@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/protovm/protovm_rules.h"
-#include "core/protovm/vm_fields.h"
 #include "core/protovm/vm_outcome.h"
+#include "core/protovm/vm_program.h"
 
 namespace ringscope::protovm {
 

@@ -4,11 +4,44 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/wire.h"
 
 namespace ringscope::protovm {
+
+/// A field as ProtoVM sees it.
+struct VmField : wire::VisitedField {
+  bool is_scalar() const { return type != wire::Type::kBytes; }
+};
+
+/// Pulls the fields of a message by the rules of the service's parser: the first malformed field
+/// and all that follow it are dropped silently; fields with numbers above 2^24 - 1 and fields of
+/// 256 MiB and more are left out.
+class VmFields {
+ public:
+  explicit VmFields(Bytes message) : at_(message.data()), end_(at_ + message.size()) {}
+
+  /// @return false at the end
+  bool Next(VmField& field) {
+    constexpr uint32_t kMaxNumber = (uint32_t{1} << 24) - 1;
+    constexpr size_t kMaxBytes = size_t{256} << 20;
+    while (at_ != end_) {
+      at_ = wire::TakeField<UINT64_MAX>(at_, end_, field);
+      if (at_ == nullptr || field.number == 0) break;
+      const bool is_too_long = !field.is_scalar() && field.bytes.size() >= kMaxBytes;
+      if (field.number <= kMaxNumber && !is_too_long) return true;
+    }
+    at_ = end_;
+    return false;
+  }
+
+ private:
+  const uint8_t* at_;
+  const uint8_t* end_;
+};
 
 enum class OpCode : uint8_t { kNone, kSelect, kRegLoad, kDel, kMerge, kSet };
 
@@ -72,6 +105,34 @@ class Program {
   std::vector<PathPart> parts_;
   uint32_t top_size_ = 0;
   uint32_t version_ = 0;
+};
+
+/// An instance that a trace has (ProtoVms.instance).
+struct TracedProgram {
+  Bytes program;
+  Bytes state;
+  uint32_t memory_limit_kb = 0;
+  std::vector<int32_t> producers;
+};
+TracedProgram ReadTracedProgram(Bytes instance);
+
+/// Which sequences the producers of a trace wrote, as the trace lists them (TraceProvenance).
+/// Memory is limited.
+class ListedSequences {
+ public:
+  static constexpr size_t kMaxProducers = 65536;
+  static constexpr size_t kMaxSequences = 200'000;
+
+  void Add(Bytes message);
+  /// nullptr: the producer is not listed.
+  const std::vector<uint32_t>* Of(int32_t producer) const {
+    const auto found = of_producer_.find(producer);
+    return found == of_producer_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::unordered_map<int32_t, std::vector<uint32_t>> of_producer_;
+  size_t count_ = 0;
 };
 
 }  // namespace ringscope::protovm

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_READS_READ_FINDER_H_
 #define RINGSCOPE_CORE_READS_READ_FINDER_H_
 
-#include "core/reads/found_reads.h"
 #include "core/reads/ready_times.h"
 
 namespace ringscope {

@@ -5,14 +5,104 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/log/configured_ops.h"
 #include "core/log/op.h"
-#include "core/reads/found_reads.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/perfetto/trace_stats.h"
 #include "core/session/read_policy.h"
+#include "core/session/service_reads.h"
 #include "core/session/session.h"
 
 namespace ringscope {
+
+/// A file that the service wrote, reduced to what a replay can be compared with. 16 bytes for each
+/// packet.
+struct WrittenFile {
+  struct Packet {
+    uint64_t hash = 0;  // see HashOfPacket
+    uint32_t sequence_id = 0;
+    uint32_t dropped = 0;  // previous_packet_dropped
+  };
+  /// The service's event at the end of a read.
+  struct Mark {
+    uint64_t packets = 0;  // that are before it in the file
+    std::optional<uint64_t> time_ns;
+  };
+
+  std::vector<Packet> packets;     // without the service's own
+  std::vector<Mark> marks;         // in order
+  std::vector<BufferStats> stats;  // by index, of the last statistics; empty: there are none
+  std::optional<TraceConfigFacts> config;
+};
+
+/// @param packet its bytes, without what the service appends
+uint64_t HashOfPacket(Bytes packet);
+
+// Records of a session are counted from 1 here, in the order of its log: "after 0" is before the
+// first one.
+
+/// A read of all buffers that the service made for its file.
+struct FoundRead {
+  uint64_t after = 0;     // records; where the read is made
+  uint64_t earliest = 0;  // or anywhere from here to `latest`, with the same packets
+  uint64_t latest = 0;
+  std::optional<uint64_t> time_ns;  // of the read, in the log's time
+  uint64_t packets = 0;             // that it returned
+};
+
+/// A packet of the file that no choice of reads explains.
+struct UnexplainedPacket {
+  uint64_t packet = 0;       // number in the file, from 0, without the service's own packets
+  uint32_t sequence_id = 0;  // in the file
+  uint64_t read = 0;         // index, of the read that should have returned it
+  enum class Why : uint8_t {
+    kNotInLog,     // the log has no such packet
+    kNotReturned,  // another packet comes in its place
+    kLossBits,     // the packet is right, its previous_packet_dropped is not
+    kTooMany,      // the file is at its end, and the replay returns more
+  } why = Why::kNotInLog;
+};
+template <>
+inline constexpr std::array kEnumNames<UnexplainedPacket::Why> = {"not_in_log", "not_returned",
+                                                                  "loss_bits", "too_many"};
+
+/// The reads that make the replay of a log equal to the file that the service wrote.
+struct FoundReads {
+  std::vector<FoundRead> reads;  // in order
+  uint64_t packets = 0;          // in the file, without the service's own
+  uint64_t explained = 0;        // of these, from the first one on
+  std::optional<UnexplainedPacket> unexplained;
+  bool from_events = false;  // the file has the service's events at the end of each read; else the
+                             // reads were searched near the multiples of the period
+  bool has_stats = false;    // the file ends with statistics of the buffers
+  std::vector<std::string> different_stats;  // names, where the replay's are others
+  uint32_t replays = 0;                      // that were needed
+};
+
+/// The records of a session with other reads in place of its own. Reads of a consumer that the
+/// service answers with nothing stay, as they change nothing.
+class InsertedReads : public ChangedSource {
+ public:
+  /// @param source at the session's first record
+  template <typename Source>
+  InsertedReads(Source&& source, std::vector<FoundRead> reads)
+      : ChangedSource(std::forward<Source>(source)), reads_(std::move(reads)) {}
+
+ private:
+  bool HasChanges() const override { return true; }
+  Status Change(Op op) override;
+  /// Adds the reads that follow the records so far.
+  void AddReads();
+
+  const std::vector<FoundRead> reads_;
+  size_t next_ = 0;  // of reads_
+  uint64_t records_ = 0;
+  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
+};
 
 /// Records after which a read may have been that returned the file's packets up to a border, and
 /// none of those after it. Records are counted from 1.

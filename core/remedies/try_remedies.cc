@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/base/text.h"
-#include "core/perfetto/page.h"
-#include "core/sweep/size_search.h"
+#include "core/perfetto/chunk.h"
+#include "core/sweep/sweep_report.h"
 
 namespace ringscope {
 namespace {

@@ -1,5 +1,3 @@
-#include "core/session/buffer_event.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "core/session/replay.h"
+#include "core/session/replay_listener.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope::testing {

@@ -1,11 +1,10 @@
-#include "core/session/loss_analysis.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/session/replay_outcome.h"
 #include "core/testing/message_text.h"
 
 namespace ringscope::testing {

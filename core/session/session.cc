@@ -2,13 +2,58 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/protovm/program_runner.h"
+#include "core/protovm/protovm_rules.h"
 #include "core/session/session_errors.h"
 
+// Programs (ProtoVM) of the data sources of a session.
+
+// Clones of the buffers of a session, and the buffers in the replay of a clone.
+
 namespace ringscope {
+void ServiceCounts::Apply(const Op& op) {
+  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
+  std::visit(Overloaded{[&](const DataSourceRegistered& source) {
+                          data_sources_.emplace(source.producer, source.name);
+                        },
+                        [&](const DataSourceUnregistered& source) {
+                          data_sources_.erase({source.producer, source.name});
+                        },
+                        [&](const ProducerDisconnected& gone) {
+                          std::erase_if(data_sources_, [&](const auto& source) {
+                            return source.first == gone.producer;
+                          });
+                        },
+                        [&](const DataSourceSetUp& source) {
+                          last_instance_ = std::max(last_instance_, source.instance);
+                        },
+                        [&](const SessionStarted&) { ++sessions_; },
+                        [&](const SessionEnded&) { sessions_ -= sessions_ > 0 ? 1 : 0; },
+                        [](const auto&) {}},
+             op.body);
+}
+
+void ServiceCounts::Fill(ServiceStats& stats) const {
+  stats.flushes_requested = flushes_.requested();
+  stats.flushes_succeeded = flushes_.Count(FlushOutcome::kSucceeded);
+  stats.flushes_failed = flushes_.Count(FlushOutcome::kFailed);
+  // TraceStats.FinalFlushOutcome: 0 is unspecified.
+  const FlushOutcome final_flush = flushes_.final_outcome();
+  stats.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1
+                              : final_flush == FlushOutcome::kFailed  ? 2
+                                                                      : 0;
+  stats.data_sources_registered = data_sources_.size();
+  stats.data_sources_seen = last_instance_;
+  // A trace is read while its session is there.
+  stats.tracing_sessions = std::max<uint64_t>(sessions_, 1);
+}
+
 namespace {
 
 // Limits of the service. Source: Perfetto's tracing service, as observed.
@@ -294,6 +339,203 @@ SessionBuffer* Session::FindOpenBuffer(BufferId id) {
 
 void Session::WarnOnce(const char* kind, const std::string& text) {
   if (warned_.insert(kind).second) listeners_.Call(&ReplayListener::OnWarning, text);
+}
+
+void Session::Register(const DataSourceRegistered& source) {
+  if (source.protovm_program.empty())
+    programs_.erase({source.producer, source.name});
+  else
+    programs_[{source.producer, source.name}] = source.protovm_program;
+}
+
+/// Sets up the VM of a data source instance, if it has a program, as the service does.
+Status Session::SetUpSource(const DataSourceSetUp& source) {
+  if (!options_.programs.run) return {};
+  const auto program = programs_.find({source.producer, source.name});
+  const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
+  using SetUpKind = protovm::VmSetUp::Kind;
+  const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
+  const auto set_up = [&] {
+    return SetUpProgram({.buffer = source.target_buffer,
+                         .producer = source.producer,
+                         .data_source = source.name,
+                         .program = program->second,
+                         .memory_limit_kb = found.memory_limit_kb});
+  };
+  const char* lacks = nullptr;
+  switch (found.kind) {
+    case SetUpKind::kNone:
+      return {};
+    case SetUpKind::kNoConfig:
+      if (options_.programs.memory_limit_kb) return set_up();
+      lacks = "a program (ProtoVM), but its config has no protovm_config";
+      break;
+    case SetUpKind::kNoProgram:
+      lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
+      break;
+    case SetUpKind::kNoLimit:
+      if (options_.programs.memory_limit_kb) return set_up();
+      lacks = "a protovm_config without memory_limit_kb";
+      break;
+    case SetUpKind::kComplete:
+      return set_up();
+  }
+  WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
+                                  "service does",
+                                  source.name, lacks));
+  return {};
+}
+
+Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
+  if (!options_.programs.run) return {};
+  SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(setup.buffer))
+      WarnOnce("protovm_buffer",
+               fmt::format("a program (ProtoVM) for buffer {}, which is not set up: skipped",
+                           Raw(setup.buffer)));
+    return {};
+  }
+  const uint32_t limit_kb = options_.programs.memory_limit_kb.value_or(setup.memory_limit_kb);
+  auto* const runner = dynamic_cast<ProgramRunner*>(buffer->engine.get());
+  if (runner != nullptr && runner->SetUpProgram({.data_source = setup.data_source,
+                                                 .program = wire::AsBytes(setup.program),
+                                                 .memory_limit_kb = limit_kb,
+                                                 .producer = setup.producer}))
+    return CheckEngine(buffer->id, *buffer->engine);
+  const protovm::ProtoVmRules* const rules =
+      buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
+  if (rules != nullptr && buffer->vms == nullptr) {
+    auto vms = std::make_unique<protovm::BufferVms>(*rules);
+    VmFeed* feed = buffer->observer.get();
+    if (feed == nullptr) {
+      auto own = std::make_unique<VmFeed>(now_);
+      if (auto engine = buffer->engine->ObserveBy(own.get())) {
+        buffer->engine = std::move(*engine);
+        feed = own.get();
+        buffer->vm_feed = std::move(own);
+      }
+    }
+    if (feed != nullptr) {
+      buffer->vms = std::move(vms);
+      feed->FeedTo(buffer);
+    }
+  }
+  if (buffer->vms == nullptr) {
+    WarnOnce("protovm_engine",
+             fmt::format("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no "
+                         "states",
+                         setup.data_source, Raw(setup.buffer), buffer->info->name));
+    return {};
+  }
+  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), limit_kb, setup.producer,
+                         wire::AsBytes(setup.state)))
+    return {};
+  return Fail(
+      ErrorCode::kLimit,
+      fmt::format("buffer {} has more than {} programs (ProtoVM), or {} of them", Raw(setup.buffer),
+                  protovm::BufferVms::kMaxVms, HumanSize(protovm::BufferVms::kMaxProgramBytes)),
+      {}, "replay without them: --protovm off");
+}
+
+void SessionBuffer::VisitPrograms(const ProgramVisitor& visit) const {
+  if (vms != nullptr) vms->Visit(visit);
+  if (const auto* const runner = dynamic_cast<const ProgramRunner*>(engine.get()))
+    runner->VisitPrograms(visit);
+}
+
+BufferStats SessionBuffer::stats() const {
+  BufferStats stats = engine->stats();
+  if (!cloned || cloned->transferred) return stats;
+  for (uint64_t BufferStats::*counter :
+       {&BufferStats::bytes_read, &BufferStats::chunks_read, &BufferStats::readaheads_succeeded,
+        &BufferStats::readaheads_failed})
+    stats.*counter -= cloned->stats.*counter;
+  return stats;
+}
+
+std::vector<SequenceKey> SessionBuffer::Writers() const {
+  std::vector<SequenceKey> writers;
+  VisitWriterStats([&](const WriterStats& writer) { writers.push_back(writer.sequence); });
+  return InTableOrder(writers);
+}
+
+void SessionBuffer::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
+  if (!cloned || cloned->transferred) return engine->VisitWriterStats(visit);
+  // V2 counts commits, so that nothing is left; V1 counts what is read.
+  size_t next = 0;
+  engine->VisitWriterStats([&](const WriterStats& writer) {
+    WriterHistogram rest = *writer.histogram;
+    if (next < cloned->writers.size() && cloned->writers[next].first == writer.sequence) {
+      const WriterHistogram& before = cloned->writers[next++].second;
+      for (size_t i = 0; i < kHistogramBuckets; ++i) {
+        rest.counts[i] -= before.counts[i];
+        rest.sums[i] -= before.sums[i];
+      }
+    }
+    if (rest != WriterHistogram{}) visit({writer.sequence, &rest});
+  });
+}
+
+/// Counts the live buffers, those of clones included. (The statistics of a trace are older than the
+/// end of its own buffers.)
+void Session::CountBuffers() {
+  stats_.total_buffers = left_out_.size();
+  for (const auto& [id, buffer] : buffers_) stats_.total_buffers += buffer.freed ? 0 : 1;
+  for (const auto& [session, buffers] : clone_buffers_) stats_.total_buffers += buffers;
+}
+
+bool Session::IsOutOfView(BufferId id) const {
+  const auto buffer = buffers_.find(id);
+  return left_out_.contains(id) || (buffer != buffers_.end() && buffer->second.cloned);
+}
+
+Status Session::CloneBuffer(const BufferCloned& cloned) {
+  SessionBuffer* buffer = FindOpenBuffer(cloned.buffer);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(cloned.buffer))
+      WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped",
+                                    Raw(cloned.buffer)));
+    return {};
+  }
+  if (!options_.clone || options_.clone->clone != cloned.clone)
+    return cloned.transfer ? EmptyBuffer(*buffer, Erasure::kTransferred) : Status{};
+  auto at = std::make_unique<SessionBuffer::Cloned>();
+  at->transferred = cloned.transfer;
+  at->stats = buffer->engine->stats();
+  buffer->engine->VisitWriterStats([&](const WriterStats& writer) {
+    at->writers.emplace_back(writer.sequence, *writer.histogram);
+  });
+  buffer->cloned = std::move(at);
+  buffer->is_read = false;  // the clone is a session of its own
+  return {};
+}
+
+/// Replaces the buffer's content, counters included, by nothing.
+Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
+  // One that is to be cleared, and holds nothing, stays with its programs.
+  if (buffer.vms && why == Erasure::kDropped && buffer.engine->stats().chunks_written == 0)
+    return {};
+  if (buffer.observer) {
+    // Of an engine that does not report its chunks it is not known what leaves.
+    static_cast<void>(buffer.engine->VisitChunks([&](const ObservedChunk& chunk) {
+      if (!chunk.is_padding()) buffer.observer->LeaveForClone(chunk, why);
+    }));
+  }
+  auto engine = MakeEngine(buffer);
+  if (!engine) return InBuffer(buffer.id, std::move(engine).error());
+  buffer.engine = std::move(*engine);
+  // The programs leave with the buffer, and running data sources do not get others.
+  if (buffer.observer) buffer.observer->FeedTo(nullptr);
+  buffer.vm_feed.reset();
+  if (buffer.vms != nullptr) {
+    for (protovm::VmAccount& account : buffer.vms->Accounts()) {
+      account.left = true;
+      buffer.former_vms.push_back(std::move(account));
+    }
+  }
+  buffer.vms.reset();
+  return {};
 }
 
 }  // namespace ringscope

@@ -1,10 +1,9 @@
-#include "core/session/session_clock.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
+#include "core/session/session_notes.h"
 #include "core/testing/message_text.h"
 
 namespace ringscope::testing {

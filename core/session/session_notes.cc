@@ -16,6 +16,24 @@
 namespace ringscope {
 namespace {
 
+constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
+
+}  // namespace
+
+void SessionClock::AddRecord(const Op& op) {
+  if (!start_ns_) start_ns_ = op.time_ns;
+  const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
+  if (snapshot == nullptr) return;
+  clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (clocks_.Knows(kTimeOfDay)) wall_offset_ns_ = clocks_.Resolve(kTimeOfDay, 0);
+}
+
+std::string SessionClock::Text(uint64_t boot_ns) const {
+  return HumanDuration(boot_ns > start_ns() ? boot_ns - start_ns() : 0);
+}
+
+namespace {
+
 /// A writer describes its own track before it writes anything else.
 constexpr uint32_t kChunksWithNames = 2;
 constexpr size_t kMaxName = 64;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 #include "core/session/session_errors.h"
 

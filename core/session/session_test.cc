@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "core/session/sequence_ids.h"
 #include "core/testing/message_text.h"
 #include "core/testing/session_log.h"
 

@@ -1,10 +1,359 @@
 #include "core/sweep/sweep.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace ringscope {
+namespace {
+
+PacketCount Less(const PacketCount& a, const PacketCount& b) {
+  return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
+}
+
+std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts) {
+  if (accounts == nullptr) return {&gatherer};
+  return {&gatherer, accounts, &accounts->ledger()};
+}
+
+}  // namespace
+
+auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
+  const auto found = buffers_.find(id);
+  return found == buffers_.end() ? nullptr : &found->second;
+}
+
+const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
+  const auto found = ledger_.totals().find(id);
+  return found == ledger_.totals().end() ? nullptr : &found->second;
+}
+
+void SessionAccounts::OnPacketFate(const PacketAccount& account) {
+  Buffer& buffer = buffers_[account.buffer];
+  Sequence& sequence = buffer.sequences[account.sequence];
+  const PacketCount count{1, account.size};
+  sequence.written += count;
+  switch (account.fate) {
+    case Fate::kRead:
+    case Fate::kReadable:
+    case Fate::kInvalid:
+    case Fate::kReadBefore:
+      return;
+    case Fate::kOverwritten:
+      sequence.overwritten += count;
+      return;
+    case Fate::kDiscarded:
+      (IsByService(account.cause) ? sequence.otherwise : sequence.discarded) += count;
+      return;
+    case Fate::kFolded:
+      sequence.folded += count;
+      return;
+    case Fate::kIncomplete:
+      if (!account.in_fragments) {
+        sequence.incomplete += count;
+        return;
+      }
+      [[fallthrough]];  // its first chunk may be overwritten
+    case Fate::kStalled:
+      buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
+      return;
+    case Fate::kMoved:
+    case Fate::kCleared:
+      return;
+    default:
+      sequence.otherwise += count;
+      sequence.is_order_free &= !account.in_fragments && account.fate != Fate::kCut;
+  }
+}
+
+Status SessionAccounts::OnLogEnd(Session& session) {
+  for (const auto& [id, buffer] : session.buffers()) buffers_[id].stats = buffer.engine->stats();
+  return {};
+}
+
+/// Counts what the buffers return.
+class SweepReplay::Gatherer : public ReplayListener {
+ public:
+  /// Commits of the oldest and the newest packet of a read.
+  struct Span {
+    std::optional<uint64_t> oldest_ns;
+    uint64_t newest_ns = 0;
+
+    void Add(uint64_t ns) {
+      oldest_ns = std::min(oldest_ns.value_or(ns), ns);
+      newest_ns = std::max(newest_ns, ns);
+    }
+    void Add(const Span& other) {
+      if (!other.oldest_ns) return;
+      Add(*other.oldest_ns);
+      Add(other.newest_ns);
+    }
+    /// How far back from the end of the log the packets reach. A buffer that discards may have been
+    /// full long before the end: of it, the time that they cover.
+    uint64_t History(uint64_t end_ns, FillPolicy policy) const {
+      if (!oldest_ns) return 0;
+      const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
+      return to - std::min(to, *oldest_ns);
+    }
+  };
+  struct Committed {
+    uint64_t ns = 0;     // of the first commit
+    uint64_t wraps = 0;  // of the buffer before the last commit
+  };
+  struct Sequence {
+    PacketCount read;
+    PacketCount unread;
+    uint64_t in_read = 0;                // that returned the packets of `span`
+    Span span;                           // of packets by their first chunks
+    std::optional<ChunkId> first_chunk;  // of the last packet
+  };
+  struct Buffer {
+    SessionBuffer* buffer = nullptr;
+    uint64_t begun = 0;    // the last read
+    uint64_t in_read = 0;  // the last that returned anything
+    PacketCount taken;
+    uint64_t used_bytes = 0;
+    std::vector<ChunkName> unread_chunks;                // before drains
+    std::vector<ChunkName> stuck_chunks;                 // and after them
+    ChunkMap<Committed> committed;                       // chunks that may be in the buffer
+    std::deque<std::pair<ChunkName, uint64_t>> commits;  // of these, with `wraps`
+    SequenceMap<Sequence> sequences;
+  };
+
+  Buffer& Of(BufferId id) {
+    if (last_ == nullptr || last_id_ != id) {
+      last_ = &buffers_[id];
+      last_id_ = id;
+    }
+    return *last_;
+  }
+  void SetAtEnd() { record_ = UINT64_MAX; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  void OnRecord(const Op&, const LogMoment& moment) override {
+    record_ = moment.record.value_or(0);
+    now_ns_ = moment.time_ns.value_or(0);
+  }
+  void OnBufferSetUp(SessionBuffer& buffer) override {
+    Buffer& of = Of(buffer.id);
+    of.buffer = &buffer;
+    of.used_bytes = 0;
+    of.committed = {};
+    of.commits.clear();
+  }
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
+    Buffer& of = Of(id);
+    if (refusal || of.buffer == nullptr) return;
+    const uint64_t wraps = of.buffer->engine->stats().write_wrap_count;
+    const ChunkName name{commit.sequence, commit.chunk};
+    const auto [committed, is_new] = of.committed.Add(name);
+    if (is_new) committed.ns = now_ns_;
+    committed.wraps = wraps;
+    of.commits.emplace_back(name, wraps);
+    // Two wraps after its commit a chunk is overwritten; the commit itself may have wrapped, too.
+    for (; of.commits.front().second + 2 < wraps; of.commits.pop_front()) {
+      const auto& [old, its_wraps] = of.commits.front();
+      const Committed* const known = of.committed.Find(old);
+      if (known != nullptr && known->wraps == its_wraps) of.committed.Erase(old);
+    }
+  }
+  /// The passes of one record are the same read, and so is a pass that follows one at its limit.
+  void OnReadBegun(BufferId id) override {
+    if (record_ != read_record_ && !at_limit_) ++reads_;
+    read_record_ = record_;
+    at_limit_ = false;
+    Of(id).begun = reads_;
+  }
+  void OnReadLimited(BufferId) override { at_limit_ = true; }
+  Status OnPacket(const SessionPacket& packet) override {
+    Buffer& buffer = Of(packet.buffer);
+    buffer.in_read = buffer.begun;
+    Sequence& sequence = buffer.sequences[packet.packet->sequence];
+    const PacketCount count{1, packet.packet->size};
+    sequence.read += count;
+    if (sequence.in_read != buffer.begun) {
+      sequence.in_read = buffer.begun;
+      sequence.span = {};
+      sequence.first_chunk.reset();
+    }
+    const ChunkId first = packet.packet->place.first_chunk;
+    if (sequence.first_chunk == first) return {};
+    sequence.first_chunk = first;
+    if (const Committed* of = buffer.committed.Find({packet.packet->sequence, first}))
+      sequence.span.Add(of->ns);
+    return {};
+  }
+  void OnTakenPacket(const SessionPacket& packet) override {
+    Of(packet.buffer).taken += {1, packet.packet->size};
+  }
+  void OnDrainBegun(BufferId id) override {
+    Buffer& of = Of(id);
+    const auto visited = of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
+      of.used_bytes = std::max(of.used_bytes, chunk.offset + chunk.outer_size);
+      if (!chunk.is_padding() && chunk.payload_avail > 0)
+        of.unread_chunks.push_back({chunk.sequence, chunk.chunk});
+    });
+    if (!visited)
+      of.used_bytes = std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
+  }
+  void OnDrainPacket(BufferId id, const Packet& packet) override {
+    Of(id).sequences[packet.sequence].unread += {1, packet.size};
+  }
+  void OnBufferReplaced(SessionBuffer& buffer) override {
+    NoteStuck(Of(buffer.id));
+    Of(buffer.id).buffer = nullptr;
+  }
+  void OnDrained() override {
+    for (auto& [id, of] : buffers_)
+      if (of.buffer != nullptr) NoteStuck(of);
+  }
+  void OnWarning(const std::string& text) override { warnings_.push_back(text); }
+
+ private:
+  static void NoteStuck(Buffer& of) {
+    if (of.unread_chunks.empty()) return;
+    static_cast<void>(of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
+      if (!chunk.is_padding() && chunk.payload_avail > 0)
+        of.stuck_chunks.push_back({chunk.sequence, chunk.chunk});
+    }));
+  }
+
+  std::map<BufferId, Buffer> buffers_;
+  Buffer* last_ = nullptr;
+  BufferId last_id_{};
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> read_record_;  // with which the last one began
+  bool at_limit_ = false;                // it ended so
+  uint64_t record_ = 0;
+  uint64_t now_ns_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+SweepReplay::SweepReplay(ReplayOptions options, bool has_ledger, const SessionConfig& session)
+    : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
+      gatherer_(std::make_unique<Gatherer>()),
+      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {
+  if (!session.empty()) configured_.emplace(record_, session);
+}
+
+SweepReplay::~SweepReplay() = default;
+
+void SweepReplay::Apply(const Op& op) {
+  if (!configured_) {
+    if (status_) status_ = replay_.Apply(op);
+    return;
+  }
+  record_.Set(op);
+  while (status_) {
+    Result<std::optional<Op>> next = configured_->Next();
+    if (!next) status_ = tl::unexpected(std::move(next).error());
+    if (!next || !*next) break;
+    status_ = replay_.Apply(**next);
+  }
+}
+
+void SweepReplay::Finish() {
+  if (!status_) return;
+  gatherer_->SetAtEnd();
+  status_ = replay_.Finish().map([&](ReplayOutcome outcome) { outcome_ = std::move(outcome); });
+}
+
+const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_->warnings(); }
+
+std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
+  const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
+  const uint64_t end_ns = outcome_.last_time_ns.value_or(0);
+  const uint64_t duration_ns = outcome_.duration_ns();
+  std::vector<SweepRow> rows;
+  for (const BufferOutcome& buffer : outcome_.buffers) {
+    SweepRow& row = rows.emplace_back(SweepRow{buffer});
+    Gatherer::Buffer& gathered = gatherer_->Of(buffer.id);
+    row.taken = gathered.taken;
+    row.used_bytes = gathered.used_bytes;
+    for (const protovm::VmAccount& vm : row.vms)
+      row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
+    const SessionAccounts::Buffer* const of = accounts.Find(buffer.id);
+    if (of == nullptr) continue;
+    struct Waiting : PacketCount {
+      bool is_known = true;
+    };
+    SequenceMap<Waiting> waiting;
+    const bool loses_more = row.stats.chunks_overwritten + row.stats.chunks_discarded >
+                            of->stats.chunks_overwritten + of->stats.chunks_discarded;
+    if (!accounts_) {
+      std::ranges::sort(gathered.unread_chunks, {}, &ChunkName::Packed);
+      gathered.unread_chunks.erase(
+          std::unique(gathered.unread_chunks.begin(), gathered.unread_chunks.end()),
+          gathered.unread_chunks.end());
+      for (const ChunkName chunk : gathered.unread_chunks)
+        if (const PacketCount* packets = of->waiting.Find(chunk))
+          waiting[chunk.sequence] += *packets;
+      // A chunk that is stuck here alone holds packets that are not known to wait.
+      for (const ChunkName chunk : gathered.stuck_chunks)
+        waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
+      // Only a ledger knows the reasons if other chunks were taken in, refused or overwritten.
+      is_exact_ &= row.policy == FillPolicy::kDiscard
+                       ? row.stats.chunks_overwritten == 0
+                       : row.stats.chunks_written == of->stats.chunks_written &&
+                             row.stats.chunks_discarded == of->stats.chunks_discarded &&
+                             row.stats.abi_violations == of->stats.abi_violations;
+    }
+    Gatherer::Span buffer_span;
+    PacketCount otherwise;
+    for (size_t i = 0; i < of->sequences.size(); ++i) {
+      const auto& [key, account] = of->sequences.At(i);
+      const Gatherer::Sequence& counts = gathered.sequences[key];
+      const Gatherer::Span span =
+          counts.in_read == gathered.in_read ? counts.span : Gatherer::Span();
+      buffer_span.Add(span);
+      if (account.written.packets == 0) continue;
+      SweepSequence& sequence = row.sequences.emplace_back(SweepSequence{.sequence = key});
+      sequence.written = account.written;
+      sequence.read = counts.read;
+      PacketCount discarded = account.discarded;
+      if (accounts_) {
+        sequence.overwritten = account.overwritten;
+      } else {
+        PacketCount full = account.written;
+        // A ring discards only chunks that are late, whatever its size.
+        const Waiting& waits = waiting[key];
+        for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
+                                        account.incomplete, PacketCount(waits)})
+          full = Less(full, part);
+        is_exact_ &= waits.is_known || full.packets == 0;
+        is_exact_ &= account.is_order_free || !loses_more;
+        const bool all = row.policy == FillPolicy::kDiscard;
+        discarded = all ? full
+                        : PacketCount{std::min(full.packets, discarded.packets),
+                                      std::min(full.bytes, discarded.bytes)};
+        sequence.overwritten = Less(full, discarded);
+      }
+      const bool is_whole =
+          sequence.overwritten.packets + discarded.packets + account.folded.packets == 0;
+      sequence.history_ns = is_whole ? duration_ns : span.History(end_ns, row.policy);
+      row.written += sequence.written;
+      row.overwritten += sequence.overwritten;
+      row.discarded += discarded;
+      row.folded += account.folded;
+      otherwise += account.otherwise;
+      if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
+      row.shortest_history_ns = sequence.history_ns;
+      row.shortest_sequence = sequence.sequence;
+    }
+    row.lost = row.full_packets() + otherwise.packets + row.invalid;
+    if (accounts_)
+      if (const LedgerTotals* totals = accounts.FindTotals(row.id)) {
+        row.written = totals->written;
+        row.lost = totals->lost().packets;
+      }
+    const bool is_whole = row.written.packets > 0 && row.full_packets() + row.folded.packets == 0;
+    row.history_ns = is_whole ? duration_ns : buffer_span.History(end_ns, row.policy);
+  }
+  return rows;
+}
+
 namespace {
 
 using Section = std::vector<StoredOp>;

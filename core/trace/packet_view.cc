@@ -4,7 +4,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

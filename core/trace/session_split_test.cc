@@ -1,12 +1,11 @@
-#include "core/trace/session_split.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/trace/trace_scan.h"
 
 namespace ringscope {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/compare/fuzz_run.h"
-#include "core/compare/loss_check.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/inputs/open_log.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/gaps/gap_analysis.h"
-#include "core/perfetto/page.h"
+#include "core/perfetto/chunk.h"
 #include "core/remedies/try_remedies.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
@@ -103,7 +103,6 @@ class RemedyRun {
   std::string text;
   SweepInput input;
   RemedyList list;
-
 };
 
 class RemediesTest : public ::testing::TestWithParam<std::string> {

@@ -1,4 +1,3 @@
-#include "formats/draw/svg_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "formats/io/byte_stream.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"
-#include "formats/json/json_keys.h"
+#include "formats/json/json.h"
 #include "formats/log/commit_log_reader.h"
 
 namespace ringscope {

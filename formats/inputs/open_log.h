@@ -3,7 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/compare/output_diff.h"
+#include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -15,6 +18,12 @@ Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path);
 /// @param observer sees something only if the input is a commit log
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
                                            CommitLogObserver* observer = nullptr);
+
+/// Reads what a comparison needs of a `.pftrace`, plain or zstd-compressed. Packets of the service
+/// itself are left out; the counters are those of its last TraceStats, buffers numbered as there.
+/// @param damage gets the places that were skipped; nullptr: a damaged file is an error
+Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
+                                      std::vector<Damage>* damage = nullptr);
 
 }  // namespace ringscope
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "core/base/wire.h"
-#include "formats/inputs/result_reader.h"
+#include "formats/inputs/open_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ringscope;

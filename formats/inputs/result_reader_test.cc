@@ -1,12 +1,11 @@
-#include "formats/inputs/result_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
+#include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 

@@ -1,7 +1,7 @@
 // Zip archives of any bytes, and the traces in them: no crash, bounded memory.
 
 #include "formats/inputs/input_kind.h"
-#include "formats/io/temporary_file.h"
+#include "formats/io/output_file.h"
 #include "formats/trace/trace_file_scan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "formats/inputs/input_kind.h"
-#include "formats/io/temporary_file.h"
+#include "formats/io/output_file.h"
 #include "formats/testing/make_zip.h"
 
 namespace ringscope::testing {

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <thread>
 
-#include "formats/io/byte_window.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/output_file.h"
 #include "formats/testing/files.h"

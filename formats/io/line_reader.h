@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "formats/io/byte_window.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 

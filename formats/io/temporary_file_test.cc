@@ -1,5 +1,3 @@
-#include "formats/io/temporary_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/base/wire.h"
+#include "formats/io/output_file.h"
 #include "formats/testing/files.h"
 
 namespace ringscope {

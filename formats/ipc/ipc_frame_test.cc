@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "formats/ipc/ipc_messages.h"
-#include "formats/ipc/ipc_methods.h"
 #include "formats/testing/ipc_frames.h"
 
 namespace ringscope::ipc {

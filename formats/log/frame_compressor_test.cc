@@ -1,10 +1,9 @@
-#include "formats/log/frame_compressor.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "formats/log/commit_log_writer.h"
 #include "formats/testing/no_threads.h"
 
 namespace ringscope {

@@ -1,11 +1,10 @@
-#include "formats/log/frames_ahead.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "core/base/wire.h"
+#include "formats/log/commit_log_reader.h"
 #include "formats/testing/frames.h"
 
 namespace ringscope::testing {

@@ -1,4 +1,4 @@
-#include "formats/log/record_bodies.h"
+#include "formats/log/record_codec.h"
 
 #include <array>
 #include <type_traits>

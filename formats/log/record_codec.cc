@@ -9,7 +9,6 @@
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/record_bodies.h"
 
 namespace ringscope::commit_log {
 namespace {

@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "formats/io/byte_stream.h"
-#include "formats/io/byte_window.h"
 
 struct ZSTD_DCtx_s;
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "core/perfetto/stats.h"
+#include "core/perfetto/trace_stats.h"
 #include "formats/json/json.h"
 
 namespace ringscope {

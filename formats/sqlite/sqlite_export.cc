@@ -12,7 +12,6 @@
 #include "core/session/read_policy.h"
 #include "core/trace/stat_rows.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/sqlite/sqlite_schema.h"
 
 namespace ringscope {
 namespace {

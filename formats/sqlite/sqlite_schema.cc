@@ -1,4 +1,4 @@
-#include "formats/sqlite/sqlite_schema.h"
+#include "formats/sqlite/sqlite_export.h"
 
 #include <string_view>
 

@@ -7,7 +7,7 @@
 
 #include "core/perfetto/fields.h"
 #include "formats/ipc/ipc_frame.h"
-#include "formats/ipc/ipc_methods.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::ipc {
 

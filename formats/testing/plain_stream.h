@@ -11,7 +11,6 @@
 #include "core/compare/stored_ops.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/chunk.h"
-#include "core/perfetto/page.h"
 
 namespace ringscope {
 

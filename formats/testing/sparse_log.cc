@@ -12,7 +12,6 @@
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
 #include "formats/log/commit_log_writer.h"
-#include "formats/log/frame_compressor.h"
 #include "formats/log/record_codec.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/string_sink.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
-#include "core/perfetto/trusted_fields.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

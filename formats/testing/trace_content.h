@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/perfetto/stats.h"
+#include "core/perfetto/trace_stats.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {

@@ -1,5 +1,3 @@
-#include "formats/trace/file_blocks.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "core/base/wire.h"
+#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "formats/io/byte_stream.h"
-#include "formats/io/temporary_file.h"
-#include "formats/trace/file_blocks.h"
+#include "formats/io/output_file.h"
+#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 

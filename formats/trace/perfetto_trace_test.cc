@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
-#include "core/session/loss_analysis.h"
+#include "core/session/replay_outcome.h"
 #include "formats/testing/frames.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/io/tool_version.h"
 
 namespace ringscope {

@@ -6,10 +6,10 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/log/life_event.h"
+#include "core/log/summary.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 namespace ringscope {
 namespace {

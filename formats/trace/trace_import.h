@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -13,11 +14,39 @@
 
 #include "core/log/op.h"
 #include "core/perfetto/chunk_packer.h"
+#include "core/trace/trace_facts.h"
 #include "core/trace/trace_scan.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/log_source.h"
+#include "formats/io/output_file.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/trace/packet_sorter.h"
-#include "formats/trace/trace_session.h"
 
 namespace ringscope {
+
+/// The buffers of a trace's session, and which sequence wrote into which.
+struct TraceSession {
+  /// Size of a buffer whose size the trace does not state: what most configs ask for.
+  static constexpr uint64_t kDefaultBufferSize = uint64_t{64} << 20;
+
+  explicit TraceSession(const TraceFacts& facts);
+
+  /// Index of the buffer that a sequence wrote into; nullopt: not in the trace. The trace's
+  /// statistics and listing count more than a config in which all data sources have one target.
+  std::optional<BufferId> BufferOf(uint32_t sequence_id) const;
+
+  std::string config;                // empty: not in the trace
+  std::vector<BufferSetUp> buffers;  // at least one; an engine that is not known is empty
+  uint64_t guessed_sizes = 0;        // of buffers
+  std::string lost_in_buffers;       // in words, by the last statistics; empty: nothing is counted
+
+ private:
+  std::unordered_map<uint32_t, BufferId> listed_;  // by sequence id
+  std::optional<BufferId> only_target_;            // of all data sources of the config
+};
+
+/// The losses that the last statistics count, as gaps of a log, without times.
+std::vector<RecorderGap> CountedLosses(const TraceFacts& facts);
 
 /// The result of importing a trace.
 struct TraceImportReport {
@@ -125,6 +154,30 @@ class TraceImport {
   size_t pending_ = 0;         // bytes in all packers
   std::string scratch_;
 };
+
+struct TraceLogOptions {
+  std::string path;                         // of the trace; "-": standard input
+  std::string folder = TemporaryFolder();   // for packets that do not fit in memory
+  int level = kDefaultLevel;                // zstd's
+  unsigned threads = CompressionThreads();  // the log does not depend on it
+  bool without_payload = false;             // see PayloadMask
+  /// Progress, in bytes of the trace. May be empty.
+  std::function<void(uint64_t done, uint64_t total)> on_read = {};
+};
+
+/// A commit log that was made of a trace.
+struct TraceLog {
+  std::vector<TraceImportReport> sessions;  // in the order of the file; at least one
+  std::vector<Damage> damage;               // of the trace; at most LogSource::kMaxDamage entries
+  uint64_t damage_count = 0;                // all of it
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+};
+
+/// Writes the packets of a Perfetto trace as a commit log: a session for each in the file. Damage
+/// is skipped; bytes of which nothing is a packet are an error.
+Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
+                               ByteSink& sink);
 
 }  // namespace ringscope
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/replay_to_trace.h"

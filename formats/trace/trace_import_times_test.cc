@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/perfetto/trusted_fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
 #include "formats/testing/import_trace.h"
 #include "formats/trace/trace_file_scan.h"

@@ -1,5 +1,3 @@
-#include "formats/trace/trace_log.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,7 @@
 #include "formats/testing/import_trace.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
+#include "formats/trace/trace_import.h"
 
 namespace ringscope {
 namespace {

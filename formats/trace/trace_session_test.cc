@@ -1,10 +1,9 @@
-#include "formats/trace/trace_session.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
+#include "formats/trace/trace_import.h"
 
 namespace ringscope::testing {
 namespace {

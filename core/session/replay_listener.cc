@@ -1,4 +1,4 @@
-#include "core/session/buffer_event.h"
+#include "core/session/replay_listener.h"
 
 #include <fmt/format.h>
 

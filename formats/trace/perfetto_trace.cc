@@ -1,0 +1,546 @@
+#include "formats/trace/perfetto_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/perfetto/trace_stats.h"
+#include "formats/io/compressed_source.h"
+#include "formats/io/made_ahead.h"
+#include "formats/trace/service_packets.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
+
+// Limits of the search after damage: the size of a candidate, and the bytes of all candidates.
+constexpr size_t kMaxCandidate = size_t{64} << 10;
+constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
+
+// A field that is too large and perhaps not there, as the source's size is not known: one of more
+// bytes has a damaged length, and what follows is searched.
+constexpr uint64_t kMostSkipped = uint64_t{512} << 20;
+
+}  // namespace
+
+std::optional<PackedPackets> PackedIn(Bytes packet) {
+  // Nearly all packets begin with a field of a number below 16.
+  if (packet.empty() || packet[0] < 0x80) return std::nullopt;
+  const auto field = wire::FieldReader(packet).Next();
+  if (!field) return std::nullopt;
+  const bool by_zstd = field->IsBytes(proto::TracePacket::kZstdCompressedPackets);
+  if (!by_zstd && !field->IsBytes(proto::TracePacket::kCompressedPackets)) return std::nullopt;
+  return PackedPackets{by_zstd, field->bytes};
+}
+
+bool TraceFraming::Has(size_t size) {
+  if (failed_) return window_.size() >= size;
+  auto filled = window_.Fill(size);
+  if (!filled) failed_ = std::move(filled.error());
+  return window_.size() >= size;
+}
+
+Result<bool> TraceFraming::NextOfSource(Framed& framed) {
+  while (true) {
+    window_.Drop(std::exchange(returned_, 0));
+    Has(kMaxFieldHead);
+    if (window_.size() == 0) {
+      if (failed_) return tl::unexpected<Error>(*failed_);
+      return false;
+    }
+    const wire::Varint tag = wire::ReadVarint(window_.bytes());
+    if (tag.size == 0 || tag.value >> 3 == 0) return FailAt("expected a protobuf field");
+    const auto type = static_cast<uint8_t>(tag.value & 7);
+    RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(tag.size, type));
+    if (!Has(field.size)) {
+      if (failed_) return tl::unexpected<Error>(*failed_);
+      is_cut_off_ = true;
+      return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
+                                field.size, window_.size()));
+    }
+    returned_ = field.size;
+    if (tag.value >> 3 != proto::Trace::kPacket ||
+        static_cast<wire::Type>(type) != wire::Type::kBytes)
+      continue;
+    framed = {window_.offset(), window_.bytes().subspan(field.head, field.size - field.head)};
+    return true;
+  }
+}
+
+Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) {
+  const wire::Varint varint = wire::ReadVarint(window_.bytes().subspan(tag_size));
+  const size_t head = tag_size + varint.size;
+  switch (static_cast<wire::Type>(type)) {
+    case wire::Type::kFixed64:
+      return Extent{tag_size, tag_size + 8};
+    case wire::Type::kFixed32:
+      return Extent{tag_size, tag_size + 4};
+    case wire::Type::kVarint:
+      if (varint.size == 0) return FailAt("expected a number");
+      return Extent{tag_size, head};
+    case wire::Type::kBytes:
+      if (varint.size == 0) return FailAt("expected a length");
+      if (varint.value > max_packet_) {
+        const Where where{window_.source().path(), window_.offset(), {}};
+        if (const std::optional<uint64_t> left = LeftInSource();
+            left && !skips_all_ && (head > *left || varint.value > *left - head)) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
+                                    std::max(varint.value, varint.value + head), *left));
+        }
+        RS_ASSIGN_OR_RETURN(const bool is_whole, Skip(head, varint.value));
+        if (!is_whole) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("it ends within a field of {} bytes", varint.value));
+        }
+        return Fail(ErrorCode::kLimit,
+                    fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
+                                max_packet_),
+                    where);
+      }
+      return Extent{head, head + static_cast<size_t>(varint.value)};
+  }
+  return FailAt("expected a protobuf field");
+}
+
+std::optional<uint64_t> TraceFraming::LeftInSource() const {
+  const std::optional<uint64_t> total = window_.source().size();
+  if (!total) return std::nullopt;
+  return *total - std::min(*total, window_.offset());
+}
+
+Result<bool> TraceFraming::Skip(size_t head, uint64_t content) {
+  if (!LeftInSource() && !skips_all_ && content > kMostSkipped) return true;
+  window_.Drop(head);
+  while (content > 0 && Has(1)) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(content, window_.size()));
+    window_.Drop(count);
+    content -= count;
+  }
+  if (failed_ && window_.size() == 0) return tl::unexpected<Error>(*failed_);
+  has_skipped_ = content == 0;
+  return has_skipped_;
+}
+
+tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
+  return Fail(ErrorCode::kCorrupt, std::move(what),
+              Where{window_.source().path(), window_.offset(), {}},
+              "not a Perfetto trace, or a torn or damaged one");
+}
+
+Result<bool> TraceFraming::Resync() {
+  window_.Drop(std::exchange(returned_, 0));
+  if (std::exchange(has_skipped_, false)) return true;
+  uint64_t budget = kSearchBudget;
+  if (window_.size() > 0) window_.Drop(1);
+  while (budget > 0) {
+    Has(kMaxCandidate + kMaxFieldHead);
+    if (failed_ && failed_->code == ErrorCode::kIo) return tl::unexpected<Error>(*failed_);
+    const Bytes bytes = window_.bytes();
+    if (bytes.empty()) return false;
+    const void* found = std::memchr(bytes.data(), kPacketTag, bytes.size());
+    if (found == nullptr) {
+      window_.Drop(bytes.size());
+      continue;
+    }
+    window_.Drop(static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes.data()));
+    Has(kMaxCandidate + kMaxFieldHead);
+    if (IsPacketAtFront(budget)) {
+      is_cut_off_ = false;  // a wrong length reached beyond the end
+      return true;
+    }
+    window_.Drop(1);
+  }
+  return false;
+}
+
+bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
+  const Bytes bytes = window_.bytes();
+  const wire::Varint size = wire::ReadVarint(bytes.subspan(1));
+  const size_t head = 1 + size.size;
+  if (size.size == 0 || size.value > kMaxCandidate || size.value > bytes.size() - head)
+    return false;
+  const size_t end = head + static_cast<size_t>(size.value);
+  if (end < bytes.size() && bytes[end] != kPacketTag) return false;
+  budget -= std::min<uint64_t>(budget, end);
+  const TracePacket packet =
+      SplitTracePacket({.bytes = bytes.subspan(head, end - head), .in_file = {}});
+  return packet.is_well_formed &&
+         ((packet.sequence_id != 0 && packet.trusted_uid) || PackedIn(packet.bytes));
+}
+
+namespace {
+
+// Packets inside packets may unpack to the slack and this multiple of their size.
+constexpr uint64_t kMaxRatio = 100;
+constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
+
+/// Counts what is read of a file.
+class CountingSource : public ByteSource {
+ public:
+  CountingSource(std::unique_ptr<ByteSource> source, std::atomic<uint64_t>& count)
+      : source_(std::move(source)), count_(count) {}
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    count_ += got.value_or(0);
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+  std::optional<uint64_t> size() const override { return source_->size(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::atomic<uint64_t>& count_;  // another thread may read
+};
+
+/// Refuses to give more than an allowance, which it uses up.
+class AllowedSource : public ByteSource {
+ public:
+  AllowedSource(std::unique_ptr<ByteSource> source, uint64_t& allowance)
+      : source_(std::move(source)), allowance_(allowance) {}
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    if (!got) return got;
+    if (*got > allowance_) {
+      return Fail(
+          ErrorCode::kLimit,
+          fmt::format("compressed packets unpack to more than {} times their size", kMaxRatio));
+    }
+    allowance_ -= *got;
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t& allowance_;
+};
+
+}  // namespace
+
+Status TraceReader::Start(std::unique_ptr<ByteSource> source) {
+  size_ = source->size();
+  source = std::make_unique<CountingSource>(std::move(source), position_);
+  constexpr size_t kLongestMagic = 4;
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
+  if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
+    source = std::move(content);
+    if (PaysToReadAhead(size_)) source = MakeReadAheadSource(std::move(source));
+  } else {
+    is_plain_ = true;
+  }
+  path_ = source->path();
+  outer_.emplace(std::move(source), max_packet_);
+  return {};
+}
+
+Result<bool> TraceReader::Next(RawPacket& packet) {
+  RS_RETURN_IF_ERROR(status_);
+  auto more = ReadOuter(packet);
+  if (!more) status_ = tl::unexpected<Error>(more.error());
+  return more;
+}
+
+Result<std::optional<TracePacket>> TraceReader::Next() {
+  RawPacket packet;
+  RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
+  if (!more) return std::nullopt;
+  return SplitTracePacket(packet);
+}
+
+Result<uint64_t> TraceReader::ReadSessions(
+    SessionSplit& split, const std::function<void(uint64_t, uint64_t)>& progress) {
+  constexpr uint64_t kPacketsBetween = 4096;
+  uint64_t packets = 0;
+  RawPacket packet;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
+    if (!more) break;
+    RS_RETURN_IF_ERROR(split.Add(packet, ViewTracePacket(packet.bytes)));
+    if (++packets % kPacketsBetween == 0 && progress) progress(position(), size().value_or(0));
+  }
+  RS_RETURN_IF_ERROR(split.Finish());
+  return packets;
+}
+
+Result<bool> TraceReader::ReadOuter(RawPacket& packet) {
+  while (!ended_) {
+    if (inner_) {
+      RS_ASSIGN_OR_RETURN(const bool more, ReadInner(packet));
+      if (more) return true;
+      inner_.reset();
+      continue;
+    }
+    auto more = outer_->Next(framed_);
+    if (!more) {
+      RS_RETURN_IF_ERROR(SkipDamage(std::move(more.error())));
+      continue;
+    }
+    if (!*more) return false;
+    packet.bytes = framed_.packet;
+    packet.offset = framed_.offset;
+    packet.in_file =
+        is_plain_ ? std::optional(outer_->offset() - framed_.packet.size()) : std::nullopt;
+    const auto packed = PackedIn(packet.bytes);
+    if (!packed) return true;
+    OpenInner(*packed, packet.offset);
+  }
+  return false;
+}
+
+void TraceReader::OpenInner(const PackedPackets& packed, uint64_t offset) {
+  allowance_ += kMaxRatio * packed.packets.size();
+  // They stay where they are: the packet that holds them is the last one read of the file.
+  std::unique_ptr<ByteSource> source = MakeViewSource(packed.packets, path_);
+  source = packed.by_zstd ? MakeZstdSource(std::move(source), kPackedWindowLog)
+                          : MakeInflateSource(std::move(source));
+  inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_), max_packet_,
+                 /*skips_all=*/true);
+  inner_offset_ = offset;
+}
+
+/// Reads the next packet of the open compressed ones; false at their end.
+Result<bool> TraceReader::ReadInner(RawPacket& packet) {
+  auto more = inner_->Next(framed_);
+  if (more && !*more) return false;
+  if (more) {
+    packet = {.offset = inner_offset_, .bytes = framed_.packet, .in_file = {}};
+    if (!PackedIn(packet.bytes)) return true;
+    more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
+  }
+  // The rest of them is lost, unless one was passed over; the packet that holds them has its
+  // size, so the next is there.
+  Error error = std::move(more.error());
+  const bool continues = inner_->has_skipped();
+  error.where = {path_, inner_offset_, {}};
+  error.message = "in compressed packets: " + error.message;
+  if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
+  Note(inner_offset_, 0, error, continues);
+  if (!continues) return false;
+  RS_ASSIGN_OR_RETURN(const bool found, inner_->Resync());
+  return found ? ReadInner(packet) : false;
+}
+
+/// Continues after damage in the file itself.
+Status TraceReader::SkipDamage(Error error) {
+  if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
+    return tl::unexpected<Error>(std::move(error));
+  const bool is_skipped = outer_->has_skipped();
+  const uint64_t offset = is_skipped && error.where.offset ? *error.where.offset : outer_->offset();
+  RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
+  ended_ = !found;
+  Note(offset, outer_->offset() - offset, error, is_skipped);
+  return {};
+}
+
+void TraceReader::Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out) {
+  ++damage_count_;
+  if (damage_.size() < LogSource::kMaxDamage)
+    damage_.push_back({.offset = offset,
+                       .bytes = bytes,
+                       .first_record = {},
+                       .records = {},
+                       .what = error.message,
+                       .is_left_out = is_left_out});
+}
+
+TracePacket SplitTracePacket(const RawPacket& raw) {
+  const TracePacketView view = ViewTracePacket(raw.bytes);
+  const ProducerPart part = SplitAppended(raw.bytes, view);
+  return {raw,      part.bytes,   view.sequence_id, view.uid,
+          view.pid, view.machine, part.dropped,     view.is_well_formed};
+}
+
+Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
+                                                       OnDamage on_damage, uint64_t max_packet) {
+  std::unique_ptr<TraceReader> reader(new TraceReader(on_damage, max_packet));
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
+  return reader;
+}
+
+namespace {
+
+void AppendBufferStats(std::string& out, const BufferStats& stats) {
+  std::string message;
+  for (const StatField& field : kStatFields)
+    wire::AppendUint(message, field.proto_field, stats.*field.value);
+  wire::AppendBytes(out, proto::TraceStats::kBufferStats, wire::AsBytes(message));
+}
+
+template <typename T>
+void AppendPacked(std::string& out, uint32_t number, const T& values) {
+  std::string packed;
+  for (const uint64_t value : values) wire::AppendVarint(packed, value);
+  wire::AppendBytes(out, number, wire::AsBytes(packed));
+}
+
+void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
+                       const WriterHistogram& histogram) {
+  std::string message;
+  wire::AppendUint(message, proto::TraceStats::WriterStats::kSequenceId, sequence_id);
+  wire::AppendUint(message, proto::TraceStats::WriterStats::kBuffer, buffer);
+  AppendPacked(message, proto::TraceStats::WriterStats::kChunkPayloadHistogramCounts,
+               histogram.counts);
+  AppendPacked(message, proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, histogram.sums);
+  wire::AppendBytes(out, proto::TraceStats::kWriterStats, wire::AsBytes(message));
+}
+
+void AppendServiceStats(std::string& out, const ServiceStats& stats) {
+  for (const ServiceField& field : kServiceFields)
+    if (field.proto_field != 0) wire::AppendUint(out, field.proto_field, stats.*field.value);
+}
+
+}  // namespace
+
+std::string EncodeTraceStats(Session& session, const ServiceStats& service,
+                             const TakenStats& taken) {
+  std::vector<const SessionBuffer*> buffers;
+  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
+  // Readers number the buffers by their place in this packet.
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const auto* a, const auto* b) { return a->index < b->index; });
+
+  std::string stats;
+  for (const SessionBuffer* buffer : buffers) {
+    const auto earlier = taken.find(buffer->id);
+    AppendBufferStats(stats, earlier == taken.end() ? buffer->stats() : earlier->second);
+  }
+  for (const uint32_t limit : kHistogramLimits)
+    wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    // The ids are given in the order of the service's table.
+    for (const SequenceKey writer : buffers[i]->Writers())
+      session.SequenceIdsFor(*buffers[i]).IdOf(writer);
+    buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
+      AppendWriterStats(stats, session.SequenceIdsFor(*buffers[i]).IdOf(writer.sequence), i,
+                        *writer.histogram);
+    });
+  }
+  AppendServiceStats(stats, service);
+  return stats;
+}
+
+void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) {
+  indexes_[buffer.id] = buffer.index;
+  taken_.erase(buffer.id);
+}
+
+void TraceWriter::OnAllRead(const Session& session, std::optional<uint64_t> id) {
+  for (const auto& [number, buffer] : session.buffers())
+    if (!buffer.freed && (!id || !buffer.session || buffer.session == id))
+      taken_[number] = buffer.stats();
+  service_ = session.stats();
+}
+
+void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
+  Status status;
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
+    status = AddTraceConfig(wire::AsBytes(config->config));
+    if (clone_) config_ = config->config;
+  }
+  if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+    status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (clone_ && status) status = AddCloneEvent(op);
+  if (status_) status_ = status;
+}
+
+/// Adds what the service notes in the trace of a clone: its start, and each buffer that is cloned.
+Status TraceWriter::AddCloneEvent(const Op& op) {
+  // In a file, the trace of the clone follows that of the session.
+  if (const auto* ended = std::get_if<CloneEnded>(&op.body))
+    return ended->clone == *clone_ && ended->into_file && !config_.empty()
+               ? AddTraceConfig(wire::AsBytes(config_))
+               : Status();
+  const auto* requested = std::get_if<CloneRequested>(&op.body);
+  const auto* cloned = std::get_if<BufferCloned>(&op.body);
+  std::string event;
+  if (requested != nullptr && requested->clone == *clone_)
+    wire::AppendUint(event, proto::TracingServiceEvent::kCloneStarted, 1);
+  else if (cloned != nullptr && cloned->clone == *clone_)
+    wire::AppendUint(event, proto::TracingServiceEvent::kBufferCloned, indexes_[cloned->buffer]);
+  else
+    return {};
+  return AddServicePacket(proto::TracePacket::kServiceEvent, wire::AsBytes(event), op.time_ns);
+}
+
+Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
+  RS_RETURN_IF_ERROR(status_);
+  RS_RETURN_IF_ERROR(AddServicePacket(proto::TracePacket::kTraceProvenance, read.listing));
+  return AddServicePacket(proto::TracePacket::kProtovms, read.protovms);
+}
+
+Status TraceWriter::OnPacket(const SessionPacket& packet) {
+  RS_RETURN_IF_ERROR(status_);
+  return AddPacket(packet);
+}
+
+Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
+  if (!session_packet.valid) return {};
+  const Packet& packet = *session_packet.packet;
+  scratch_.clear();
+  AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped,
+                      session_packet.machine);
+  wire::AppendTag(pending_, proto::Trace::kPacket, wire::Type::kBytes);
+  wire::AppendVarint(pending_, packet.size + scratch_.size());
+  for (const Bytes slice : packet.slices) pending_ += wire::AsText(slice);
+  pending_ += scratch_;
+  ++packets_;
+  return FlushIfLarge();
+}
+
+void TraceWriter::AddTool() {
+  pending_ += ToolPacket();
+  ++packets_;
+}
+
+Status TraceWriter::AddTraceConfig(Bytes config) {
+  return AddServicePacket(proto::TracePacket::kTraceConfig, config);
+}
+
+Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
+  return AddServicePacket(proto::TracePacket::kClockSnapshot, snapshot);
+}
+
+Status TraceWriter::AddRawPacket(Bytes packet) {
+  wire::AppendBytes(pending_, proto::Trace::kPacket, packet);
+  ++packets_;
+  return FlushIfLarge();
+}
+
+Status TraceWriter::AddTraceStats(Session& session) {
+  const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_);
+  return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
+}
+
+Status TraceWriter::Finish() {
+  RS_RETURN_IF_ERROR(status_);
+  if (pending_.empty()) return {};
+  Status status = sink_.Write(pending_);
+  written_ += pending_.size();
+  pending_.clear();
+  return status;
+}
+
+Status TraceWriter::AddServicePacket(uint32_t field, Bytes content,
+                                     std::optional<uint64_t> timestamp) {
+  scratch_.clear();
+  if (timestamp) wire::AppendUint(scratch_, proto::TracePacket::kTimestamp, *timestamp);
+  wire::AppendBytes(scratch_, field, content);
+  AppendTrustedFields(scratch_, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  wire::AppendBytes(pending_, proto::Trace::kPacket, wire::AsBytes(scratch_));
+  ++packets_;
+  return FlushIfLarge();
+}
+
+Status TraceWriter::FlushIfLarge() { return pending_.size() < kWriteBytes ? Status{} : Finish(); }
+
+}  // namespace ringscope
