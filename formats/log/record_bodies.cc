@@ -1,9 +1,8 @@
-#include "formats/log/record_codec.h"
-
 #include <array>
 #include <type_traits>
 #include <utility>
 
+#include "formats/log/record_codec.h"
 #include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {

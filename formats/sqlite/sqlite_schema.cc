@@ -1,8 +1,7 @@
-#include "formats/sqlite/sqlite_export.h"
-
 #include <string_view>
 
 #include "core/base/wire.h"
+#include "formats/sqlite/sqlite_export.h"
 
 namespace ringscope {
 
