@@ -24,22 +24,20 @@
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/embedded_file.h"
+#include "commands/shell/embedded_files.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 
-RS_EMBED_FILE(AdapterSource, RS_ADAPTER_SOURCE)
-RS_EMBED_FILE(PluginHeader, RS_PLUGIN_HEADER)
-
 namespace ringscope {
 namespace {
 
 constexpr int kNotStarted = 127;  // as shells report it
 
-[[noreturn]] void Execute(const Programs::Words& command, const std::string& folder, int output) {
+[[noreturn]] void Execute(const Programs::CommandLine& command, const std::string& folder,
+                          int output) {
   ::setpgid(0, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
   ::dup2(output, STDOUT_FILENO);
@@ -75,7 +73,7 @@ struct Programs::Running {
   pid_t pid = -1;
   int status = 0;  // once it has ended, as waitpid has it
 
-  static Result<Running> Start(const Words& command, const std::string& folder,
+  static Result<Running> Start(const CommandLine& command, const std::string& folder,
                                const sigset_t& signals) {
     Running running{command.front(), {std::tmpfile(), std::fclose}};
     if (running.output) running.pid = ::fork();
@@ -133,7 +131,7 @@ bool Programs::IsThere(const std::string& program) {
   return false;
 }
 
-Result<std::string> Programs::Run(const std::vector<Words>& commands, size_t at_once,
+Result<std::string> Programs::Run(const std::vector<CommandLine>& commands, size_t at_once,
                                   const std::string& folder) {
   std::vector<Running> running;
   std::string output;
@@ -170,7 +168,7 @@ Result<std::string> Programs::Run(const std::vector<Words>& commands, size_t at_
   return output;
 }
 
-void Programs::RunAnyway(const Words& command) {
+void Programs::RunAnyway(const CommandLine& command) {
   auto started = Running::Start(command, {}, before_);
   if (started) started->HasEnded(0);
 }
@@ -178,7 +176,7 @@ void Programs::RunAnyway(const Words& command) {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = Programs::Words;
+using CommandLine = Programs::CommandLine;
 
 // Files of a checkout and of its build folder.
 constexpr const char* kInterface = "src/tracing/service/trace_buffer.h";
@@ -217,9 +215,9 @@ std::string Absolute(const std::string& path) {
   return absolute.empty() ? path : absolute.lexically_normal().string();
 }
 
-Words WordsOf(const std::string& text) {
+CommandLine CommandLineOf(const std::string& text) {
   std::istringstream stream(text);
-  Words words;
+  CommandLine words;
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
 }
@@ -348,9 +346,9 @@ class PluginBuild {
     }
     return newest.second;
   }
-  Words HeaderTargets() const {
-    Words targets = {"protos/perfetto/common:cpp", "protos/perfetto/common:zero",
-                     "protos/perfetto/trace:zero"};
+  CommandLine HeaderTargets() const {
+    CommandLine targets = {"protos/perfetto/common:cpp", "protos/perfetto/common:zero",
+                           "protos/perfetto/trace:zero"};
     if (Exists(checkout_, "protos/perfetto/protovm"))
       targets.emplace_back("protos/perfetto/protovm:zero");
     return targets;
@@ -373,7 +371,8 @@ class PluginBuild {
     RS_RETURN_IF_ERROR(runs_.Run(
         {{gn, "gen", build_, "--root=" + checkout_, fmt::format("--args={}", kGnArguments)}}, 1,
         checkout_));
-    Words ninja = {Programs::IsThere("ninja") ? "ninja" : main_ + "/tools/ninja", "-C", build_};
+    CommandLine ninja = {Programs::IsThere("ninja") ? "ninja" : main_ + "/tools/ninja", "-C",
+                         build_};
     for (const std::string& target : HeaderTargets()) ninja.push_back(target);
     RS_RETURN_IF_ERROR(runs_.Run({ninja}, 1, checkout_));
     return {};
@@ -381,7 +380,7 @@ class PluginBuild {
 
   /// Compiles the adapter and the sources of the buffers.
   Status Compile() {
-    Words flags = WordsOf(options_.compiler);
+    CommandLine flags = CommandLineOf(options_.compiler);
     for (const char* const flag : {"-std=c++17", "-O2", "-g1", "-fPIC", "-fvisibility=hidden",
                                    "-fno-exceptions", "-fno-rtti", "-w", "-DNDEBUG"})
       flags.emplace_back(flag);
@@ -389,22 +388,22 @@ class PluginBuild {
     for (const std::string& folder : {work_.Path("include"), checkout_, checkout_ + "/include",
                                       build_ + "/gen", build_ + "/gen/build_config"})
       flags.push_back("-I" + folder);
-    std::vector<Words> commands;
-    const auto compile = [&](const std::string& source, const Words& more) {
-      Words& command = commands.emplace_back(flags);
+    std::vector<CommandLine> commands;
+    const auto compile = [&](const std::string& source, const CommandLine& more) {
+      CommandLine& command = commands.emplace_back(flags);
       command.insert(command.end(), more.begin(), more.end());
       objects_.push_back(work_.Path(fmt::format("{}.o", objects_.size())));
       command.insert(command.end(), {"-c", source, "-o", objects_.back()});
     };
-    Words adapter;
+    CommandLine adapter;
     if (options_.buffer == "v1") adapter.emplace_back("-DRINGSCOPE_ADAPTER_V2=0");
     if (options_.buffer == "v2") adapter.emplace_back("-DRINGSCOPE_ADAPTER_V1=0");
     if (const std::string version = Version(); !version.empty())
       adapter.push_back(fmt::format("-DRINGSCOPE_ADAPTER_VERSION=\"{}\"", version));
     compile(work_.Path("perfetto_adapter.cc"), adapter);
-    const Words perfetto = {"-DPERFETTO_IMPLEMENTATION", "-D_GNU_SOURCE"};
+    const CommandLine perfetto = {"-DPERFETTO_IMPLEMENTATION", "-D_GNU_SOURCE"};
     for (const auto& [folder, names] : kSources)
-      for (const std::string& name : WordsOf(names))
+      for (const std::string& name : CommandLineOf(names))
         if (const std::string source = fmt::format("{}/{}.cc", folder, name);
             Exists(checkout_, source))
           compile(checkout_ + "/" + source, perfetto);
@@ -417,7 +416,7 @@ class PluginBuild {
   std::string Version() {
     const auto version = runs_.Run({{"git", "-C", main_, "describe", "--tags", "--always",
                                      options_.commit.empty() ? "--dirty" : options_.commit}});
-    const Words words = version ? WordsOf(*version) : Words();
+    const CommandLine words = version ? CommandLineOf(*version) : CommandLine();
     const bool is_plain = words.size() == 1 && std::ranges::all_of(words.front(), [](char c) {
                             return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                                    std::string_view(".-_/+").find(c) != std::string_view::npos;
@@ -425,7 +424,7 @@ class PluginBuild {
     return is_plain ? words.front() : std::string();
   }
   Status Link(const std::string& to) {
-    Words command = WordsOf(options_.compiler);
+    CommandLine command = CommandLineOf(options_.compiler);
     command.insert(command.end(), {"-shared", "-o", to});
     command.insert(command.end(), objects_.begin(), objects_.end());
     // A program with AddressSanitizer has its symbols.
@@ -441,7 +440,7 @@ class PluginBuild {
   std::string build_;       // with the generated headers
   WorkFolder work_;
   Programs runs_;
-  Words objects_;
+  CommandLine objects_;
   BuiltPlugin built_;
 };
 

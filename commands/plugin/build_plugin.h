@@ -14,7 +14,7 @@ namespace ringscope {
 class Programs {
  public:
   /// A program, looked for in PATH, and its arguments.
-  using Words = std::vector<std::string>;
+  using CommandLine = std::vector<std::string>;
 
   Programs();
   ~Programs();
@@ -27,10 +27,10 @@ class Programs {
   /// status 0, or if a signal arrived.
   /// @param folder to run in; empty: the current one
   /// @return what they printed, on both streams
-  Result<std::string> Run(const std::vector<Words>& commands, size_t at_once = 1,
+  Result<std::string> Run(const std::vector<CommandLine>& commands, size_t at_once = 1,
                           const std::string& folder = {});
   /// Runs one, also after a signal: to clean up.
-  void RunAnyway(const Words& command);
+  void RunAnyway(const CommandLine& command);
 
  private:
   struct Running;

@@ -85,7 +85,7 @@ class PluginBuildTest : public ::testing::Test {
     return names;
   }
   std::string Git(std::vector<std::string> more) const {
-    Programs::Words git = {"git",         "-C", Path("perfetto"),          "-c",
+    Programs::CommandLine git = {"git",         "-C", Path("perfetto"),          "-c",
                            "user.name=t", "-c", "user.email=t@example.com"};
     git.insert(git.end(), more.begin(), more.end());
     const auto output = Programs().Run({git});

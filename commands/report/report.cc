@@ -13,15 +13,12 @@
 
 #include "commands/replays/input_notes.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/embedded_file.h"
+#include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
 #include "core/base/wire.h"
-
-// With places {{title}}, {{nonce}}, {{answers}}, {{gaps}}, {{words}} and {{data}}.
-RS_EMBED_FILE(PageTemplate, RS_PAGE)
 
 namespace ringscope {
 namespace {
@@ -197,7 +194,7 @@ std::string PageOf(const PageData& data, const std::string& path) {
     json.replace(at, 1, "\\u003c");
   // Scripts run if they have this word, which nothing in the data can know.
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
-  return Filled(PageTemplate(), {{"title", Escaped(path)},
+  return Filled(ReportPage(), {{"title", Escaped(path)},
                                  {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
                                  {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
                                  {"words", WordsHtml()},

@@ -9,18 +9,11 @@
 #include <utility>
 
 #include "commands/shell/commands.h"
-#include "commands/shell/embedded_file.h"
+#include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
-
-// The scripts hand the words of the command line to 'ringscope __complete' and offer the words that
-// it prints. Bash breaks words at '=', ':' and '@', too, and replaces only what follows the last of
-// them: its script reads the line itself, and removes from each word what bash keeps.
-RS_EMBED_FILE(BashScript, RS_COMPLETIONS "/ringscope.bash")
-RS_EMBED_FILE(ZshScript, RS_COMPLETIONS "/ringscope.zsh")
-RS_EMBED_FILE(FishScript, RS_COMPLETIONS "/ringscope.fish")
 
 namespace ringscope {
 namespace {
