@@ -49,7 +49,7 @@ inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
   io.UnlessEmpty("config", trace.config);
 }
 
-/// @param config of the session; nullopt: it is not known
+/// @param config of the session; nullopt if it is not known
 DoctorTrace Diagnosed(std::string file, Diagnosis diagnosis,
                       const std::optional<std::string>& config);
 /// Returns the entry of a trace that cannot be read.

@@ -82,7 +82,7 @@ Error NoTrace(std::string_view start, const std::string& path) {
                          : std::string()));
 }
 
-/// @param opened of standard input; nullptr: to be opened
+/// @param opened of standard input; nullptr if it has to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                                 const ReplayChoices& choices, std::optional<uint64_t> session,
                                 std::unique_ptr<ByteSource> opened) {

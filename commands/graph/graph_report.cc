@@ -24,7 +24,7 @@ void ListTally(JsonFieldWriter& io, const FateTally& packets) {
 }
 
 void ListSums(JsonFieldWriter& io, const ChunkSums& sums) {
-  io("bytes", sums.bytes, "fragments", sums.fragments, "fragments_given_up", sums.abandoned,
+  io("bytes", sums.bytes, "fragments", sums.fragments, "fragments_abandoned", sums.abandoned,
      "invalid_packets", sums.invalid, "recommits", sums.recommits, "relocations", sums.relocations,
      "patches", sums.patches, "loss_bits", LossBitsToString(sums.loss_bits));
   ListTally(io, sums.packets);

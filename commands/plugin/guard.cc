@@ -46,7 +46,7 @@ struct CallSlot {
 /// Memory that a guarded child shares with its parent.
 using GuardMemory = std::array<CallSlot, kMostThreads>;
 
-GuardMemory* guard_memory = nullptr;  // in the child; nullptr: not guarded
+GuardMemory* guard_memory = nullptr;  // in the child; nullptr if it is not guarded
 const std::vector<std::string>* guarded_plugins = nullptr;
 
 /// By a clock that all processes share.

@@ -38,7 +38,7 @@ class PluginCall {
  public:
   /// @param plugin as the command line has it
   /// @param function a literal
-  /// @param now the record under way; nullptr: none is
+  /// @param now the record under way; nullptr if none is
   PluginCall(std::string_view plugin, const char* function, const LogMoment* now);
   ~PluginCall();
   PluginCall(const PluginCall&) = delete;

@@ -200,7 +200,7 @@ std::vector<std::string> Plugin::EventNames(bool reported) const {
   // By the bits' order, from RINGSCOPE_TELLS_COMMITTED on.
   constexpr const char* kNames[] = {
       "committed",    "rewritten", "relocated", "discarded", "evicting", "erased", "patched",
-      "patch_missed", "given_up",  "loss_bit",  "wrap",      "padding",  "stalled"};
+      "patch_missed", "abandoned", "loss_bit",  "wrap",      "padding",  "stalled"};
   std::vector<std::string> names;
   uint64_t bit = RINGSCOPE_TELLS_COMMITTED;
   for (const char* const name : kNames) {

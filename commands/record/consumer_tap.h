@@ -17,7 +17,8 @@ namespace ringscope {
 class PassReader {
  public:
   /// @param reply to ReadBuffers
-  /// @return bytes of the service's own packets at the pass's beginning; nullopt: it has not ended
+  /// @return bytes of the service's own packets at the pass's beginning; nullopt if it has not
+  /// ended
   std::optional<uint64_t> Add(Bytes reply);
 
  private:

@@ -43,7 +43,7 @@ class SharedMemory : public smb::Memory {
 
   UniqueFd fd_;
   size_t size_;
-  const uint8_t* mapped_;  // nullptr: read by system calls
+  const uint8_t* mapped_;  // nullptr if it is read by system calls
 };
 
 /// A chunk that was found in shared memory before its producer committed it.
@@ -107,7 +107,7 @@ class ProducerMemory {
 /// apart, and the chunks that it names in shared memory. Reuse one reader: it keeps its memory.
 class CommitReader {
  public:
-  /// @param memory nullptr: the producer has no shared memory
+  /// @param memory nullptr if the producer has no shared memory
   /// kCorrupt: not well-formed, or chunk data that the service cannot take.
   Status Read(Bytes request, ProducerMemory* memory);
 
@@ -157,7 +157,7 @@ class MemoryWatch {
   /// Looks at once.
   /// @param always log the look even if it sees nothing new: for the last one
   void LookNow(bool always = false);
-  /// When to look again although nothing passes. nullopt: no chunk is in use.
+  /// When to look again although nothing passes. nullopt if no chunk is in use.
   std::optional<Clock::time_point> next() const { return next_; }
 
  private:

@@ -71,7 +71,7 @@ class MaskingSink : public RecordSink {
 /// Contents and exactness of a recording, at its end or so far.
 struct RecordSummary {
   std::string output;               // the log, as it was named
-  const LogFiles* files = nullptr;  // nullptr: the recording has not ended
+  const LogFiles* files = nullptr;  // nullptr if the recording has not ended
   RecordCounts counts;
   LogQueue::State queue;
   std::string trace;  // that it was compared with; empty: none

@@ -79,7 +79,7 @@ class SessionBuffers {
     std::optional<std::string> own = {};  // ipc::OwnFieldsOf the config
   };
   /// A producer was asked to write to a buffer.
-  /// @return the session whose buffer it is; nullopt: not known
+  /// @return the session whose buffer it is; nullopt if it is not known
   std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
 
@@ -92,7 +92,7 @@ class SessionBuffers {
   /// Returns the config of a buffer of the session, or nullptr for a buffer of another.
   const ConfiguredBuffer* ConfigOf(SessionId id, BufferId buffer) const;
 
-  /// The session that a CloneSessionRequest asks for; nullopt: not known, or none of these.
+  /// The session that a CloneSessionRequest asks for; nullopt if it is not known, or none of these.
   std::optional<SessionId> ClonedBy(Bytes request) const;
 
   /// The session's consumer leaves it under a key, and another takes it over.

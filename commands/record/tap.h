@@ -94,7 +94,7 @@ class Tap {
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
   /// The connection ends: called once, before the service is notified.
-  /// @param service nullptr: it is the service that has gone
+  /// @param service nullptr if it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// What passes next was held back for so long because of other clients.
   virtual void OnHeld(std::chrono::nanoseconds) {}
@@ -105,8 +105,8 @@ class Tap {
   /// Returns true if this frame makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
-  /// The buffers that the client's next request is about. @param next nullptr: what it sends last,
-  /// or what the recorder sends for it
+  /// The buffers that the client's next request is about. @param next nullptr for what it sends
+  /// last, or what the recorder sends for it
   virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
   /// Returns true if frames of the client may pass now.
   virtual bool MayPass() const { return true; }

@@ -31,7 +31,7 @@ struct SessionSums {
   std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
   uint64_t missing_chunks = 0;
 
-  const BufferGaps* worst = nullptr;  // the buffer that lost most; nullptr: none lost any
+  const BufferGaps* worst = nullptr;  // the buffer that lost most; nullptr if none lost any
 
   explicit SessionSums(const GapReport& report) {
     for (const BufferGaps& buffer : report.buffers) {
@@ -70,7 +70,7 @@ struct SessionSums {
 };
 
 /// Texts of the first items.
-/// @param further names the items that are too many: "further buffer"; nullptr: they are left out
+/// @param further names the items that are too many: "further buffer"; nullptr if they are left out
 template <typename Items, typename Text>
 std::vector<std::string> TextsOf(const Items& items, const char* further, Text text) {
   std::vector<std::string> texts;

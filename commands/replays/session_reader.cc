@@ -217,7 +217,7 @@ Result<std::optional<SessionReader::Pulled>> SessionReader::Pull() {
   }
 }
 
-/// The record that was read last, with its place; nullopt: it repeats one of the part before.
+/// The record that was read last, with its place; nullopt if it repeats one of the part before.
 std::optional<SessionReader::Pulled> SessionReader::Placed(Op op) {
   Pulled record{std::move(op), source_->record_number()};
   const SessionBounds::Place place = bounds_.Add(record.op, record.number);

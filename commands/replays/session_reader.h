@@ -70,7 +70,7 @@ class SessionReader : public OpSource {
   /// The next record of this session; nullopt at its end.
   Result<std::optional<Op>> Next() override;
 
-  /// The selected clone of this session; nullptr: none is selected.
+  /// The selected clone of this session; nullptr if none is selected.
   const CloneFacts* clone() const { return view_ ? &*view_ : nullptr; }
   /// Selects the session that it is at, to open its records once more.
   SessionSelection SessionAlone() const {

@@ -141,7 +141,7 @@ TEST(SessionVms, WithoutProgramConfigOrLimitThereIsNone) {
   const std::string config = dsl::Sub(12, dsl::Uint(1, kLimitKb));
   const struct {
     std::string program, config;
-    const char* warning;  // nullptr: none
+    const char* warning;  // nullptr if none
   } cases[] = {{"", "", nullptr},
                {"", config, "has no program"},
                {CopyProgram(), "", "has no protovm_config"},

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "commands/replays/input_notes.h"
+#include "commands/replays/parallel_tasks.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
@@ -44,13 +46,19 @@ class OtherCommands {
  public:
   OtherCommands(Context& context, const ReportArgs& args) : context_(context), args_(args) {}
 
-  /// Runs `ringscope NAME --format json INPUT...`. A command that fails leaves its message
-  /// among the problems of the page in place of its document.
-  void Run(const char* name) {
-    if (Result<PageData> document = Document(name); document)
-      data_[name] = *std::move(document);
-    else
-      data_["problems"].push_back(fmt::format("{}: {}", name, document.error().ToString()));
+  /// Runs `ringscope NAME --format json INPUT...`, as many at a time as there are cores. A command
+  /// that fails leaves its message among the problems of the page in place of its document.
+  void Run(const std::vector<const char*>& names) {
+    std::vector<Result<PageData>> documents(names.size());
+    TasksOnCores(context_)(names.size(),
+                           [&](size_t i) { documents[i] = Document(names[i], i == 0); });
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (documents[i])
+        data_[names[i]] = *std::move(documents[i]);
+      else
+        data_["problems"].push_back(
+            fmt::format("{}: {}", names[i], documents[i].error().ToString()));
+    }
   }
 
   /// True if an input that was read was damaged.
@@ -58,7 +66,7 @@ class OtherCommands {
   PageData& data() { return data_; }
 
  private:
-  Result<PageData> Document(const char* name) {
+  Result<PageData> Document(const char* name, bool shows_progress) {
     std::vector<std::string> options = {"--format", "json"};
     const SessionSelection& input = args_.input;
     if (input.only) options.insert(options.end(), {"--session", std::to_string(*input.only)});
@@ -66,23 +74,22 @@ class OtherCommands {
     KeptText out, messages;
     Streams streams{out, messages, context_.console.streams().open_input, true};
     Console console(streams);
-    console.ShowProgressOn(context_.console);
+    if (shows_progress) console.ShowProgressOn(context_.console);
     Context inner{console, context_.threads, context_.files};
     RS_ASSIGN_OR_RETURN(const ExitCode code, RunNamed(name, std::move(options), inner));
     RS_RETURN_IF_ERROR(console.Flush());
-    // What 'info' finds is damage; the others also find losses.
-    found_damage_ |= std::string_view(name) == "info" && code == ExitCode::kNotice;
     PageData document = PageData::parse(out.text, nullptr, /*allow_exceptions=*/false);
-    // Of a trace, 'doctor' finds it.
+    // What 'info' finds is damage; the others also find losses. Of a trace, 'doctor' finds it.
+    if (std::string_view(name) == "info" && code == ExitCode::kNotice) found_damage_ = true;
     for (const char* rule : {"\"trace.empty\"", "\"trace.corrupt\"", "\"trace.cut_off\""})
-      found_damage_ |= out.text.find(rule) != std::string::npos;
+      if (out.text.find(rule) != std::string::npos) found_damage_ = true;
     if (!document.is_discarded()) return document;
     return Fail(ErrorCode::kCorrupt, "it printed no document");
   }
 
   Context& context_;
   const ReportArgs& args_;
-  bool found_damage_ = false;
+  std::atomic<bool> found_damage_ = false;
   PageData data_ = PageData::object();
 };
 
@@ -195,11 +202,11 @@ std::string PageOf(const PageData& data, const std::string& path) {
   // Scripts run if they have this word, which nothing in the data can know.
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
   return Filled(ReportPage(), {{"title", Escaped(path)},
-                                 {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
-                                 {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
-                                 {"words", WordsHtml()},
-                                 {"gaps", GapRowsHtml(data.value("gaps", PageData::object()))},
-                                 {"data", json}});
+                               {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
+                               {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
+                               {"words", WordsHtml()},
+                               {"gaps", GapRowsHtml(data.value("gaps", PageData::object()))},
+                               {"data", json}});
 }
 
 void SetUp(CLI::App& app, ReportArgs& args) {
@@ -226,20 +233,18 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   commands.data()["input"] = input;
   commands.data()["tool"] = ToolVersion();
   commands.data()["problems"] = PageData::array();
-  commands.Run("doctor");
-  const PageData doctor = commands.data().value("doctor", PageData::object());
-  if (doctor.empty())
-    return Fail(ErrorCode::kCorrupt, commands.data()["problems"].front().get<std::string>());
-  // The other commands need a log: of traces, the doctor says all that they prove.
+  // Of traces, the doctor says all that they prove; the other commands need a log. The sweep, which
+  // takes most memory, is alone and first. The doctor's error would be the last.
+  std::vector<const char*> names = {"doctor"};
   if (args.input.paths.size() == 1 && !HasTraces(context, args.input)) {
-    commands.Run("gaps");
-    KeepLargestGaps(commands.data());
-    commands.Run("info");
-    if (!args.quick) {
-      commands.Run("sweep");
-      commands.Run("advise");
-    }
+    names = {"gaps", "info", "advise", "doctor"};
+    if (args.quick) std::erase(names, std::string_view("advise"));
+    if (!args.quick) commands.Run({"sweep"});
   }
+  commands.Run(names);
+  if (!commands.data().contains("doctor"))
+    return Fail(ErrorCode::kCorrupt, commands.data()["problems"].back().get<std::string>());
+  KeepLargestGaps(commands.data());
   RS_RETURN_IF_ERROR(file->Write(PageOf(commands.data(), input)));
   RS_RETURN_IF_ERROR(file->Commit());
   if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));

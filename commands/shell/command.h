@@ -52,7 +52,7 @@ inline constexpr const char* kDamagedInput =
 /// What the exit status of a command means: one or more sentences each.
 struct ExitMeanings {
   const char* clean = "Done.";
-  const char* notice = kDamagedInput;  // nullptr: the command never ends so
+  const char* notice = kDamagedInput;  // nullptr if the command never ends so
   const char* failed = "Failed. The message reports where, what was expected, and what to do.";
   const char* usage = "The command line asks for something that is not possible.";
 };

@@ -16,7 +16,7 @@ namespace ringscope {
 std::span<const Command> Commands();
 
 /// Looks up a command, also a hidden one that shells and the build call.
-/// @return nullptr: there is none of this name
+/// @return nullptr if there is none of this name
 const Command* FindCommand(std::string_view name);
 std::vector<std::string> CommandNames();
 

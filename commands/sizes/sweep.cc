@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <functional>
@@ -116,6 +117,11 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   if (!args.targets.empty()) RS_RETURN_IF_ERROR(CheckTargetSizes(args.choices));
+#ifdef __GLIBC__
+  // Each pass needs the memory of the one before, of which the allocator would keep what is small.
+  mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  malloc_trim(0);
+#endif
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();
   if (args.format == "csv") out.Print(SweepCsv().CsvTitles());

@@ -44,7 +44,7 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
                      fmt::format(fmt::runtime(text), name), assumed ? " (assumed)" : "");
 }
 
-/// @return nullopt: the log is too short for the history wanted
+/// @return nullopt if the log is too short for the history wanted
 std::optional<std::string> MissText(const SweepReport& report, const SweepRow& row) {
   for (const SweepTarget& target : report.targets) {
     if (!target.keep_ns || !row.shortest_sequence || row.shortest_history_ns >= *target.keep_ns)

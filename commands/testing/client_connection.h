@@ -60,7 +60,7 @@ class ClientConnection {
     virtual void OnDisconnect() = 0;
   };
 
-  /// @param shuffle of the frames; nullptr: they are handled as they arrive
+  /// @param shuffle of the frames; nullptr if they are handled as they arrive
   ClientConnection(EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods,
                    FrameShuffle* shuffle = nullptr);
   ~ClientConnection() {

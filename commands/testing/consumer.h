@@ -17,7 +17,7 @@ class Consumer {
   static Result<Consumer> Connect(const std::string& socket);
 
   /// Starts a session. @param config an encoded TraceConfig
-  /// @param file that the service writes the session into; nullptr: none
+  /// @param file that the service writes the session into; nullptr if none
   Status EnableTracing(const std::string& config, const UniqueFd* file = nullptr);
   /// Waits for the end of the session. The service's error is one.
   Status WaitUntilDisabled();

@@ -37,7 +37,7 @@ class FakeProducer {
   void Write(const Chunk& chunk);
   /// Writes into a page the start of writer 1's chunk 0, which only a scrape can see.
   void WriteOpen(size_t page);
-  /// A page that is free; waits for the service to free one. nullopt: the service has gone
+  /// A page that is free; waits for the service to free one. nullopt if the service has gone
   std::optional<size_t> FreePage();
 
   /// Sends a commit and waits for nothing.
@@ -47,7 +47,7 @@ class FakeProducer {
 
   /// Returns when the service has handled everything. Flushes asked for meanwhile are noted.
   bool Sync();
-  /// Waits for a flush to be asked for. @return its id; nullopt: the service has gone
+  /// Waits for a flush to be asked for. @return its id; nullopt if the service has gone
   std::optional<uint64_t> WaitForFlush();
 
   /// Calls a method by name.

@@ -43,7 +43,7 @@ class BlockingPeer {
   int fd() const { return fd_.get(); }
   /// @return false: the peer has gone
   bool Send(std::string_view bytes, int with_fd = -1);
-  /// nullopt: the peer has gone.
+  /// nullopt if the peer has gone.
   std::optional<ReceivedFrame> Read();
   /// Whether nothing more comes but the connection's end; what comes is dropped.
   bool ReadToEnd();

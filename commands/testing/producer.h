@@ -84,7 +84,7 @@ class Producer {
   Status OnReply(ServiceReply& reply);
   Status OnStop(uint64_t instance);
 
-  /// A chunk to write to; nullopt: there is none, and the policy is to drop.
+  /// A chunk to write to; nullopt if there is none, and the policy is to drop.
   Result<std::optional<smb::ChunkPlace>> TakeChunk();
   std::optional<smb::ChunkPlace> FindFreeChunk();
   /// The writer has completed the chunk.

@@ -33,7 +33,7 @@ class ServiceClient {
                           const UniqueFd* fd = nullptr);
   /// Waits for the next reply to any request.
   Result<ServiceReply> Read();
-  /// The next reply that has arrived; nullopt: there is none for now.
+  /// The next reply that has arrived; nullopt if there is none for now.
   Result<std::optional<ServiceReply>> Poll();
   /// Ends the connection.
   void Close() { socket_.reset(); }
@@ -44,7 +44,7 @@ class ServiceClient {
   Status Flush();
   /// Waits for the socket. @param events of poll
   Status Wait(short events) const;
-  /// The next frame; nullopt: there is none, and `wait` is not set.
+  /// The next frame; nullopt if there is none, and `wait` is not set.
   Result<std::optional<PassingFrame>> NextFrame(bool wait);
 
   std::optional<FrameSocket> socket_;

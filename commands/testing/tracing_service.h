@@ -56,7 +56,7 @@ class TracingService {
   void Announce(const OpBody& fact);
 
   // From consumers. Empty errors: none.
-  /// @param consumer nullptr: the session has none
+  /// @param consumer nullptr if the session has none
   std::string EnableTracing(ConsumerPort* consumer, Bytes raw_config, UniqueFd file);
   void StartTracing(TracingSession& session);
   void DisableTracing(TracingSession& session);
@@ -96,7 +96,7 @@ class TracingService {
   EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
   bool keeps_journal() const { return options_.traces_all && !options_.on_chunk; }
-  /// The order in which frames are handled; nullptr: as they arrive.
+  /// The order in which frames are handled; nullptr if they are handled as they arrive.
   FrameShuffle* shuffle() { return options_.shuffle ? &shuffle_ : nullptr; }
 
  private:

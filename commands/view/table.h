@@ -84,7 +84,7 @@ class Table {
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
   /// The table as text.
-  /// @param console its titles are in bold as there; nullptr: no colours
+  /// @param console its titles are in bold as there; nullptr if no colours
   std::string Text(size_t indent = 0, const Console* console = nullptr) const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;

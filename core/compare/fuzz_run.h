@@ -120,7 +120,7 @@ uint64_t OperationsOf(const FuzzPlan& plan, uint32_t seed);
 /// The stream of a seed, as the records of a small log. The same seed gives the same stream.
 std::vector<StoredOp> StreamOfSeed(const FuzzPlan& plan, uint32_t seed);
 
-/// The first difference or fault that the sides show over a stream; nullopt: none.
+/// The first difference or fault that the sides show over a stream; nullopt if none.
 std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignored& ignored,
                                        const std::vector<StoredOp>& ops);
 

@@ -234,7 +234,7 @@ struct LogDiff {
   bool Same() const { return counts.all() == 0; }
   /// Returns true if packets, their order, loss bits and patch results are the same.
   bool SameResults() const { return counts.all() == counts[DifferenceKind::kCounter]; }
-  /// The first divergence of the results, else of the counters, else of the order; nullptr: none.
+  /// The first divergence of the results, else of the counters, else of the order; nullptr if none.
   const Divergence* First() const;
 };
 

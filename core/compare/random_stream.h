@@ -91,7 +91,7 @@ class RandomStream {
   const StreamTraits& traits() const { return traits_; }
   /// The next step; valid until the next call.
   Step Next();
-  /// The steps after which the writers have finished all that they began; nullopt: they have.
+  /// The steps after which the writers have finished all that they began; nullopt if they have.
   std::optional<Step> NextToFinish();
   const std::map<SequenceKey, WrittenSequence>& written() const { return written_; }
 

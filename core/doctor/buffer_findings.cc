@@ -136,7 +136,7 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
 uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
 
 /// Packets that are missing from some sequences.
-/// @param buffer of these sequences; nullopt: it is not in the statistics
+/// @param buffer of these sequences; nullopt if it is not in the statistics
 void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const LossCounts& losses,
                    const std::vector<const TraceSequence*>& sequences, std::string where) {
   if (!sequences.empty()) {

@@ -21,14 +21,14 @@ class Examiner {
   explicit Examiner(const TraceFacts& trace, const ReplayFacts* replayed = nullptr);
 
   const TraceFacts& facts;
-  const ReplayFacts* const replay;  // nullptr: the trace is not of a replay
+  const ReplayFacts* const replay;  // nullptr if the trace is not of a replay
   const TraceConfigFacts config;    // empty if the trace has none
   bool has_config() const { return facts.config.has_value(); }
   /// Returns true for the replay of a log: what its records do not have is not known, and the trace
   /// that the replay makes lacks it in any case.
   bool is_of_log() const { return replay != nullptr; }
   /// Time of the session, by the log's records, or else by its packets and by the service's events;
-  /// nullopt: nothing has a time.
+  /// nullopt if nothing has a time.
   const std::optional<TimeSpan>& session() const { return session_; }
 
   /// Calls examine(const MachineFacts&) for the service's machine and each remote one. What that
@@ -104,7 +104,7 @@ std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& exami
 /// The reach of the ring that wrapped and holds least.
 std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
 /// A clear_period_ms for a ring that reaches back so far: a tenth of it, or if that is not known,
-/// the usual one, short enough for the session. nullopt: the ring is too small.
+/// the usual one, short enough for the session. nullopt if the ring is too small.
 /// @param reason "producers repeat their state"; {} in it is the period
 std::optional<ConfigChange> ClearPeriodChange(const Examiner& examiner,
                                               std::optional<uint64_t> reach_ns,

@@ -111,7 +111,7 @@ struct ReplayFacts {
 };
 
 /// Judges a trace.
-/// @param replay that made it of a log; nullptr: it is from a service
+/// @param replay that made it of a log; nullptr if it is from a service
 Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay = nullptr);
 /// The changes of all findings, the worst finding's first; of each line only the first.
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis);

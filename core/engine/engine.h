@@ -113,7 +113,7 @@ class Engine {
   /// @return whether all patches were applied
   virtual bool ApplyPatches(const ChunkPatches& patches) = 0;
   virtual void BeginRead() = 0;
-  /// The next packet of this pass; nullptr: nothing left. Valid until the next call.
+  /// The next packet of this pass; nullptr if nothing is left. Valid until the next call.
   virtual const Packet* NextPacket() = 0;
   /// A copy to be read only (no commits, no patches): storage, sequences and what is consumed stay,
   /// the counters of reading start at 0, writer histograms are left out. Unobserved.
@@ -155,7 +155,7 @@ class Engine {
 struct EngineConfig {
   uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
   FillPolicy policy = FillPolicy::kRingBuffer;
-  EngineObserver* observer = nullptr;  // not owned; nullptr: unobserved, at no cost
+  EngineObserver* observer = nullptr;  // not owned; nullptr if nobody observes, which costs nothing
   /// The record under way, named where a plug-in ends the process. Not owned; nullptr if there are
   /// no records.
   const LogMoment* now = nullptr;

@@ -73,7 +73,7 @@ class Numbers {
  public:
   explicit Numbers(Bytes bytes) : rest_(bytes) {}
   bool at_end() const { return rest_.empty(); }
-  /// nullopt: there is none, or it is more than `max`.
+  /// nullopt if there is none, or it is more than `max`.
   std::optional<uint64_t> Next(uint64_t max) {
     const wire::Varint read = wire::ReadVarint(rest_);
     if (read.size == 0 || read.value > max) return std::nullopt;

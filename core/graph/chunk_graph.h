@@ -33,7 +33,7 @@ enum class ChunkFate : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<ChunkFate> = {
-    "read",     "partly_read", "overwritten", "discarded", "refused", "given_up",
+    "read",     "partly_read", "overwritten", "discarded", "refused", "abandoned",
     "readable", "stalled",     "unknown",     "moved",     "cleared"};
 inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
 

@@ -63,7 +63,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   LogMoment now_;
   Origin origin_ = Origin::kImported;
   // The commit under way.
-  ChunkNode* arriving_ = nullptr;  // nullptr: its sequence is not drawn, or it is folded
+  ChunkNode* arriving_ = nullptr;  // nullptr if its sequence is not drawn, or it is folded
   bool arriving_is_new_ = false;
   WrittenChunk written_;  // scratch
 };

@@ -40,7 +40,7 @@ class SequenceGraphBuilder {
 
   /// A chunk is committed, for the first time or again.
   struct Arrival {
-    ChunkNode* node = nullptr;  // nullptr: it was folded, and the re-commit is counted
+    ChunkNode* node = nullptr;  // nullptr if it was folded, and the re-commit is counted
     bool is_new = false;
   };
   Arrival Arrive(ChunkId chunk);

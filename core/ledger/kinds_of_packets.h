@@ -16,7 +16,7 @@ namespace ringscope {
 /// chunks that the ledger remembers).
 class KindsOfPackets {
  public:
-  /// @param kinds may be nullptr: then all are 0
+  /// @param kinds may be nullptr, which makes all of them 0
   explicit KindsOfPackets(PacketKinds* kinds) : kinds_(kinds) {}
 
   /// False: there are no kinds, and packets need not be added.

@@ -32,7 +32,7 @@ struct ClockReadings {
   std::optional<uint32_t> primary;  // the clock to whose times a trace's are converted
 };
 ClockReadings ReadClockSnapshot(Bytes snapshot);
-/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it is
+/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt if it is
 /// not in the message.
 std::optional<uint64_t> BootTimeOf(Bytes snapshot);
 
@@ -41,8 +41,8 @@ class Clocks {
  public:
   /// @param snapshot a ClockSnapshot message @param outer where else clocks are known from
   void AddSnapshot(Bytes snapshot, const Clocks* outer = nullptr);
-  /// A time of the clock as CLOCK_BOOTTIME in ns; nullopt: not known. Times of an incremental clock
-  /// are steps from the one before, and this is the next one.
+  /// A time of the clock as CLOCK_BOOTTIME in ns; nullopt if not known. Times of an incremental
+  /// clock are steps from the one before, and this is the next one.
   std::optional<uint64_t> Resolve(uint32_t clock, uint64_t time);
   bool Knows(uint32_t clock) const { return clock == kBootTime || clocks_.contains(clock); }
   /// A packet may be missing: what counts in steps is not known until the next snapshot.
@@ -62,9 +62,9 @@ class Clocks {
 /// The clocks of one sequence: its own, and the default that it may have set.
 class SequenceClocks {
  public:
-  /// Time of the sequence's next packet as CLOCK_BOOTTIME in ns; nullopt: it has none, or its clock
-  /// is not known, as the default clock of packets that need a state which is lost. Packets are
-  /// given in the order in which they were written.
+  /// Time of the sequence's next packet as CLOCK_BOOTTIME in ns; nullopt if it has none, or its
+  /// clock is not known, as the default clock of packets that need a state which is lost. Packets
+  /// are given in the order in which they were written.
   /// @param packet its bytes, as far as at hand @param global clocks known to all
   std::optional<uint64_t> TimeOf(const PacketFacts& facts, Bytes packet, Clocks& global);
   /// A packet may be missing: neither steps nor the sequence's state are known.

@@ -62,8 +62,8 @@ inline constexpr uint64_t kWriterDropSize = 0x0FFFFFFF;
   return FragmentStatus::kFragment;
 }
 
-/// The bytes of the fragment at `offset` of a payload, its size varint left out; nullopt: there is
-/// none.
+/// The bytes of the fragment at `offset` of a payload, its size varint left out; nullopt if there
+/// is none.
 inline std::optional<Bytes> BodyAt(Bytes payload, uint32_t offset) {
   Fragment fragment;
   if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=

@@ -54,7 +54,7 @@ class BufferVms {
   bool SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
              ProducerId producer, Bytes state = {});
   /// A packet was overwritten unread.
-  /// @return who has taken it; nullptr: none
+  /// @return who has taken it; nullptr if none
   const Instance* Feed(const Packet& packet, const LogMoment& now);
   /// In order of creation.
   const std::vector<Instance>& instances() const { return instances_; }

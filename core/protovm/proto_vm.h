@@ -49,8 +49,8 @@ class ProtoVm {
     VmField field;  // its type is kBytes for the packet itself
   };
   struct Destination {
-    Node* node = nullptr;       // nullptr: was deleted
-    Node* container = nullptr;  // nullptr: the root, or an element of a loop
+    Node* node = nullptr;       // nullptr if it was deleted
+    Node* container = nullptr;  // nullptr if it is the root, or an element of a loop
   };
   enum class FrameKind : uint8_t { kList, kSelect, kLoop };
   struct Frame {

@@ -62,7 +62,7 @@ class StateTree {
   /// Bytes of memory really taken from the system, without the overhead of its allocator.
   uint64_t taken() const { return taken_; }
 
-  /// Makes a node of a field; nullptr: the limit does not allow it.
+  /// Makes a node of a field; nullptr if the limit does not allow it.
   Node* NewNode(const VmField& field);
   Node* NewEmptyNode();
   /// Gives a node and all its parts back.
@@ -71,9 +71,9 @@ class StateTree {
   void FreeButCount(Node* node);
 
   static Node* Find(const Node& container, uint64_t key);
-  /// The part with the lowest key of at least `key`; nullptr: none.
+  /// The part with the lowest key of at least `key`; nullptr if none.
   static Node* FindFrom(const Node& container, uint64_t key);
-  /// The part with the highest key of at most `key`; nullptr: none.
+  /// The part with the highest key of at most `key`; nullptr if none.
   static Node* FindUpTo(const Node& container, uint64_t key);
   /// Adds a part whose key is not there yet, and counts its entry.
   /// @return false if the limit does not allow it: then the node is still the caller's

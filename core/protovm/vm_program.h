@@ -124,7 +124,7 @@ class ListedSequences {
   static constexpr size_t kMaxSequences = 200'000;
 
   void Add(Bytes message);
-  /// nullptr: the producer is not listed.
+  /// nullptr if the producer is not listed.
   const std::vector<uint32_t>* Of(int32_t producer) const {
     const auto found = of_producer_.find(producer);
     return found == of_producer_.end() ? nullptr : &found->second;

@@ -44,7 +44,7 @@ class FileComparer : public ReplayListener {
     return {};
   }
 
-  /// Why the packet is not that of the file, whatever its sequence; nullopt: it is.
+  /// Why the packet is not that of the file, whatever its sequence; nullopt if it is.
   std::optional<UnexplainedPacket::Why> WhyNot(const Packet& packet, uint64_t at) {
     using Why = UnexplainedPacket::Why;
     if (at >= file_.packets.size()) return Why::kTooMany;

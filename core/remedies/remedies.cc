@@ -157,7 +157,7 @@ class RemedyFinder {
   }
 
  private:
-  /// @param buffer nullptr: the remedy concerns the session
+  /// @param buffer nullptr if the remedy concerns the session
   Remedy& Add(RemedyKind kind, const BufferOutcome* buffer, uint64_t concerned) {
     Remedy& remedy = remedies_.emplace_back();
     remedy.kind = kind;

@@ -13,7 +13,7 @@ class VmFeed : public EngineObserver {
   /// @param now the record under way; must outlive this
   explicit VmFeed(const LogMoment& now) : now_(now) {}
 
-  /// @param buffer with programs; must outlive this, or be replaced before; nullptr: none
+  /// @param buffer with programs; must outlive this, or be replaced before; nullptr if none
   void FeedTo(SessionBuffer* buffer);
   void OnPacketOverwritten(const Packet& packet) override { Feed(packet); }
 

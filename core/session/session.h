@@ -120,8 +120,8 @@ struct SessionBuffer {
   uint64_t requested_size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   const EngineInfo* info = nullptr;          // lives as long as the session
-  std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: no listener needs it
-  /// The programs of data sources that write to the buffer; nullptr: there are none.
+  std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr if no listener needs it
+  /// The programs of data sources that write to the buffer; nullptr if there are none.
   std::unique_ptr<protovm::BufferVms> vms;
   std::unique_ptr<VmFeed> vm_feed;  // of the engine, where `observer` is not
   std::unique_ptr<Engine> engine;
@@ -221,7 +221,7 @@ class Session {
 
   /// By id; freed ones stay listed, with their engine, until another takes the id.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
-  /// The clone that is replayed; nullptr: the session itself is.
+  /// The clone that is replayed; nullptr if the session itself is.
   const CloneFacts* clone() const { return options_.clone ? &*options_.clone : nullptr; }
   const ServiceStats& stats() const { return stats_; }
   /// Trusted sequence ids of the buffer's session; asking for a sequence that has none gives it the

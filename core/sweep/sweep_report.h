@@ -38,8 +38,8 @@ struct SizeSearch {
 
 /// The result for one buffer.
 struct SizeFound {
-  /// The smallest size in whole pages: a page less was replayed, and is too small. nullopt: none is
-  /// large enough.
+  /// The smallest size in whole pages: a page less was replayed, and is too small. nullopt if none
+  /// is large enough.
   std::optional<uint64_t> size;
   uint64_t best = 0;  // that size; if there is none, the smallest that loses as little as any
 };

@@ -18,7 +18,7 @@ class EngineAgreement {
  public:
   using Written = std::map<SequenceKey, WrittenSequence>;
 
-  /// @param written what the stream's writers write, to hold packets to; nullptr: not known. Not
+  /// @param written what the stream's writers write, to hold packets to; nullptr if not known. Not
   ///   owned.
   EngineAgreement(const StreamTraits& traits, const Written* written);
 

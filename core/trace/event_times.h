@@ -40,7 +40,7 @@ struct EventTimes {
   }
 };
 
-/// Returns the clock of the packet's own time; nullopt: the number is taken as the trace's time.
+/// Returns the clock of the packet's own time; nullopt if the number is taken as the trace's time.
 std::optional<ClockKey> OwnClockOf(const TracePacketView& packet, const SequenceTime& sequence,
                                    const TraceClocks& clocks);
 /// Reads the times by the rules of the packet's content.

@@ -39,7 +39,7 @@ struct FtraceMoment {
   uint64_t time_ns = 0;
   std::optional<uint32_t> cpu;
 };
-/// The first event of an FtraceEventBundle, a compact one too; nullopt: it has none, or its clock
+/// The first event of an FtraceEventBundle, a compact one too; nullopt if it has none, or its clock
 /// is not BOOTTIME.
 std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle);
 

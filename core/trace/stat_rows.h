@@ -54,7 +54,7 @@ void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_
                     uint64_t final_flushes_failed);
 void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace);
 
-/// "Perfetto v58.2-5f4e1d2 (5f4e1d2)" -> 58; nullopt: not in the text.
+/// "Perfetto v58.2-5f4e1d2 (5f4e1d2)" -> 58; nullopt if the text has none.
 std::optional<uint64_t> ServiceRelease(std::string_view version);
 
 }  // namespace ringscope

@@ -46,16 +46,16 @@ class TraceClocks {
   /// Relates two clocks at an instant.
   void Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns);
 
-  /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt: see FailureOf. The
-  /// times of an incremental clock are steps, and this is the next one.
+  /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt if FailureOf says
+  /// why not. The times of an incremental clock are steps, and this is the next one.
   std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time);
   /// Returns what ToTraceTime does, without effect on the times that follow; of an incremental
   /// clock, the time that it has reached.
   std::optional<int64_t> Peek(ClockKey clock, uint64_t time);
-  /// Why this clock's times cannot be converted; nullopt: they can.
+  /// Why this clock's times cannot be converted; nullopt if they can.
   std::optional<ClockFailure> FailureOf(ClockKey clock);
 
-  /// The clock of packets that name none; nullopt: there was no snapshot yet.
+  /// The clock of packets that name none; nullopt if there was no snapshot yet.
   const std::optional<ClockKey>& default_clock() const { return default_clock_; }
   ClockKey trace_clock() const { return trace_clock_; }
   uint64_t snapshots() const { return snapshots_; }
@@ -105,8 +105,8 @@ class TraceClocks {
   /// The clock that was converted last, as most times are of the same.
   struct Last {
     ClockKey key;
-    Clock* clock = nullptr;      // nullptr: there is none
-    const Path* path = nullptr;  // nullptr: it is the trace's own
+    Clock* clock = nullptr;      // nullptr if there is none
+    const Path* path = nullptr;  // nullptr if it is the trace's own
   };
   Last last_;
   size_t max_readings_;
@@ -131,7 +131,7 @@ class MachineClocks {
   /// Takes in a RemoteClockSync message of a packet of this machine: the same moments on its clocks
   /// and on the service's.
   void AddSync(uint32_t machine, Bytes sync);
-  /// A time of a packet of this machine as ns of the service's trace clock; nullopt: its clock
+  /// A time of a packet of this machine as ns of the service's trace clock; nullopt if its clock
   /// cannot be converted. Without a RemoteClockSync, the machine's clock is taken as the service's.
   /// @param clock absent: the time is in the machine's trace clock
   std::optional<int64_t> ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,

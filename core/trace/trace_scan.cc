@@ -226,7 +226,7 @@ void TraceScan::CountMissingFields(const TracePacketView& packet) {
 }
 
 /// Counts the events of a packet, up to the first whose time cannot be converted.
-/// @return their times; nullopt: none is known, or trace processor drops them all
+/// @return their times; nullopt if none is known, or trace processor drops them all
 std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
   if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
   MachineFacts& machine = FactsOf(packet.machine);

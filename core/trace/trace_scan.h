@@ -150,7 +150,7 @@ class TraceScan {
 
   /// The next packet of the file. Empty ones count, and are skipped.
   /// @param offset in the file, of its field or of that of the packet that holds it compressed
-  /// @return ns of its last event, or of itself, on the trace's clock; nullopt: none is known
+  /// @return ns of its last event, or of itself, on the trace's clock; nullopt if none is known
   std::optional<uint64_t> AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
   void AddPacket(uint64_t offset, Bytes packet) {
     AddPacket(offset, packet, ViewTracePacket(packet));

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "formats/descriptors/embedded_descriptors.h"
 
 namespace ringscope {
 namespace {

@@ -53,7 +53,7 @@ class Descriptors {
   /// Returns a message in text format, a field per line, with a comment where it is malformed.
   std::string Text(std::string_view message, Bytes bytes) const;
 
-  /// Finds a field in a message's text, or as much of the way as there is; nullopt: it cannot be
+  /// Finds a field in a message's text, or as much of the way as there is; nullopt if it cannot be
   /// parsed.
   std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
                                       const std::vector<TextStep>& path) const;
@@ -68,6 +68,9 @@ class Descriptors {
   mutable std::once_flag parsed_;
   mutable std::unique_ptr<Pool> pool_;
 };
+
+/// The FileDescriptorSet that protoc made of core/perfetto's .proto files when ringscope was built.
+Bytes EmbeddedDescriptorSet();
 
 }  // namespace ringscope
 

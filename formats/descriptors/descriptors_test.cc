@@ -13,7 +13,6 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
-#include "formats/descriptors/embedded_descriptors.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope::testing {

@@ -1,4 +1,4 @@
-#include "formats/descriptors/embedded_descriptors.h"
+#include "formats/descriptors/descriptors.h"
 
 // The assembler copies the file into the program: a compiler would need seconds for such an array.
 asm(".pushsection .rodata\n"

@@ -21,7 +21,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
 
 /// Reads what a comparison needs of a `.pftrace`, plain or zstd-compressed. Packets of the service
 /// itself are left out; the counters are those of its last TraceStats, buffers numbered as there.
-/// @param damage gets the places that were skipped; nullptr: a damaged file is an error
+/// @param damage gets the places that were skipped; nullptr if a damaged file is an error
 Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
                                       std::vector<Damage>* damage = nullptr);
 

@@ -70,7 +70,7 @@ class FrameDecoder {
   std::span<uint8_t> Space();
   void Received(size_t bytes) { end_ += bytes; }
 
-  /// The next whole frame, prefix included; nullopt: more bytes are needed. Valid until Space().
+  /// The next whole frame, prefix included; nullopt if more bytes are needed. Valid until Space().
   /// kCorrupt: its prefix announces more than kMaxFrameBytes; nothing more can be read.
   Result<std::optional<Bytes>> Next();
   /// Returns the bytes that were received and not returned.

@@ -347,7 +347,7 @@ class MethodTable {
   void Learn(const BindServiceReply& reply);
   /// kUnknown before the service has answered, too.
   MethodName Find(const InvokeMethod& invoke) const;
-  /// nullopt: this service does not have it.
+  /// nullopt if this service does not have it.
   std::optional<uint64_t> IdOf(MethodName name) const;
   uint64_t service() const { return service_; }
 

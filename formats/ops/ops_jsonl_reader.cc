@@ -370,7 +370,7 @@ constexpr std::array<ParseFn, kOpKinds> kParsers =
 }
 (std::make_index_sequence<kOpKinds>());
 
-/// The parser of the lines of this name; nullptr: there is none.
+/// The parser of the lines of this name; nullptr if there is none.
 ParseFn FindParser(std::string_view name) {
   if (name == "patch") return ParseCommit<CommitForm::kPatch>;
   if (name == "request") return ParseCommit<CommitForm::kRequest>;
@@ -388,7 +388,7 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
 }
 
 /// Decodes payloads and leaves marks in their places: the JSON parser would look at each digit.
-/// @return the rest of the line; nullopt: it must be parsed as it is
+/// @return the rest of the line; nullopt if it must be parsed as it is
 std::optional<std::string> LiftHex(std::string_view line, std::vector<std::string>& lifted) {
   constexpr std::string_view kBetween = R"(":")";
   std::string rest;

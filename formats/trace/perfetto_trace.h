@@ -97,7 +97,7 @@ class TraceFraming {
   /// Drops a field at the window's front that is too large, unless it can hardly be there.
   /// @return false: the source ended within it
   Result<bool> Skip(size_t head, uint64_t content);
-  /// Bytes from the window's front to the source's end; nullopt: not known.
+  /// Bytes from the window's front to the source's end; nullopt if it is not known.
   std::optional<uint64_t> LeftInSource() const;
   bool IsPacketAtFront(uint64_t& budget);
   tl::unexpected<Error> FailAt(std::string what) const;

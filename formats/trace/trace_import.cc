@@ -276,7 +276,7 @@ void TraceImport::NoteTime(uint64_t time_ns) {
   latest_ns_ = time_ns;
 }
 
-/// @return nullptr: the packet has to be left out
+/// @return nullptr if the packet has to be left out
 TraceImport::Sequence* TraceImport::SequenceOf(const TracePacketView& packet) {
   if (!sequences_.empty() && sequences_[last_].id == packet.sequence_id) return &sequences_[last_];
   if (const auto found = slots_.find(packet.sequence_id); found != slots_.end())
@@ -458,7 +458,7 @@ std::string TraceName(const std::string& path) {
 /// Makes the sessions of a log of those of a trace, one after the other.
 class SessionImports : public SessionPackets {
  public:
-  /// @param file of the trace, in which its packets can be read again; nullptr: they cannot
+  /// @param file of the trace, in which its packets can be read again; nullptr if they cannot
   SessionImports(const TraceLogOptions& options, ByteSource* file, CommitLogWriter& writer)
       : options_(options), file_(file), writer_(writer) {
     Start();

@@ -31,7 +31,7 @@ struct TraceSession {
 
   explicit TraceSession(const TraceFacts& facts);
 
-  /// Index of the buffer that a sequence wrote into; nullopt: not in the trace. The trace's
+  /// Index of the buffer that a sequence wrote into; nullopt if not in the trace. The trace's
   /// statistics and listing count more than a config in which all data sources have one target.
   std::optional<BufferId> BufferOf(uint32_t sequence_id) const;
 
