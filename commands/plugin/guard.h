@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/shell/cli_fwd.h"
+#include "commands/shell/command.h"
 #include "core/base/log_moment.h"
 #include "core/base/result.h"
 

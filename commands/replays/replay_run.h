@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/replays/session_reader.h"
-#include "commands/shell/cli_fwd.h"
+#include "commands/shell/command.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/text.h"

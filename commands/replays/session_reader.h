@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/shell/cli_fwd.h"
 #include "commands/shell/command.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -8,11 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "commands/shell/cli_fwd.h"
 #include "commands/shell/console.h"
 #include "core/base/result.h"
 #include "formats/io/output_file.h"
 #include "formats/io/tool_version.h"
+
+// CLI11's types, for headers: <CLI/CLI.hpp> takes seconds to compile wherever it is included.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace ringscope {
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "commands/shell/cli_fwd.h"
 #include "commands/shell/command.h"
 #include "core/base/result.h"
 #include "formats/inputs/input_kind.h"

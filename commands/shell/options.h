@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/shell/cli_fwd.h"
 #include "commands/shell/command.h"
 #include "commands/shell/values.h"
 #include "core/base/result.h"
