@@ -108,12 +108,13 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   if (buffers.empty())
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {
-    for (const auto& [id, choice] : args.sides[side].session.buffers) {
-      if (std::ranges::find(buffers, id, &BufferDiff::id) != buffers.end()) continue;
-      return fail(fmt::format("the options of side {} name buffer {}, which is not in the log",
-                              Letter(side), Raw(id)),
-                  fmt::format("buffers: {}", IdsText(buffers)));
-    }
+    for (const auto& [key, choice] : args.sides[side].session.buffers)
+      if (std::ranges::none_of(buffers, [&](const BufferDiff& buffer) {
+            return key.Names(buffer.id, buffer.sides.a.index);
+          }))
+        return fail(fmt::format("the options of side {} name buffer '{}', which is not in the log",
+                                Letter(side), ToString(key)),
+                    "'ringscope info' lists its buffers");
   }
   return {};
 }
@@ -123,8 +124,8 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   ReplayInput input{args.sides.a};
   RS_RETURN_IF_ERROR(InFile(sessions.path(), input.Find(context, sessions)));
   // A buffer that the log lacks is set up with one size; each side has its own by its options.
-  for (const auto& [id, choice] : args.sides.b.session.buffers)
-    if (choice.size) input.config.sizes.emplace(id, *choice.size);
+  for (const auto& [key, choice] : args.sides.b.session.buffers)
+    if (choice.size) input.config.sizes.emplace(key, *choice.size);
   DiffOptions options = ToDiffOptions(args, input.clone);
   options.describe = OperationText;
   for (const Side side : kSides) {

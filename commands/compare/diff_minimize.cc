@@ -36,8 +36,7 @@ std::string SidesAsOptions(const DiffArgs& args) {
       if (choice.policy) text += fmt::format("{}-policy {}{}", letter, of, Name(*choice.policy));
     };
     append("", choices.session.all);
-    for (const auto& [id, choice] : choices.session.buffers)
-      append(fmt::format("{}=", Raw(id)), choice);
+    for (const auto& [key, choice] : choices.session.buffers) append(ToString(key) + "=", choice);
     const ReadsChoice& reads = choices.reads;
     if (reads.mode != ReadsMode::kAuto)
       text += fmt::format("{}-reads {}{}", letter, Name(reads.mode),

@@ -107,8 +107,8 @@ TEST(Diff, NothingChosen_IsRefused) {
 TEST(Diff, BufferThatIsNotThere_IsRefused) {
   const Ran ran = DiffEngines("v1", "v2", {"-", "--b-size", "7=4096"});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("the options of side B name buffer 7"));
-  EXPECT_THAT(ran.error, HasSubstr("buffers: 1"));
+  EXPECT_THAT(ran.error, HasSubstr("the options of side B name buffer '7'"));
+  EXPECT_THAT(ran.error, HasSubstr("'ringscope info' lists its buffers"));
   EXPECT_THAT(DiffEngines("v1", "v2", {"-"}, "{\"op\":\"note\",\"text\":\"x\"}\n").error,
               HasSubstr("it has no buffer"));
 }

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "commands/doctor/doctor_trace.h"
-#include "commands/replays/muted_context.h"
-#include "commands/replays/parallel_tasks.h"
+#include "commands/replays/further_replays.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -49,10 +49,20 @@ Status Check(const GapsArgs& args) {
               "--format jsonl prints one packet per line");
 }
 
+/// Finds the buffers that a filter names by their index.
+class FilterBuffers : public ReplayListener {
+ public:
+  explicit FilterBuffers(LogSelection& filter) : filter_(filter) {}
+  void OnBufferSetUp(SessionBuffer& buffer) override { filter_.Resolve(buffer.id, buffer.index); }
+
+ private:
+  LogSelection& filter_;
+};
+
 /// Prints those of the lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
-  /// @param analysis gets each account before this
+  /// @param args whose filter is resolved @param analysis gets each account before this
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
                  Console& console, const GapAnalysis& analysis, const PacketKinds& kinds)
       : args_(args),
@@ -74,14 +84,14 @@ class LostPacketList : public LedgerSink {
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
-  void StateReads(const ReadsUsed& used) const {
+  void StateReads(const ReplayOutcome& outcome) const {
     if (args_.format == "text")
       console_.Print(Wrap(fmt::format("Session {}: buffers were read {}. {}", session_,
-                                      ReadsText(used), ReadsNotes(used)),
+                                      ReadsText(outcome.reads), ReadsNotes(outcome.reads)),
                           size_t{0}) +
                      "\n");
     else if (args_.format == "jsonl")
-      console_.Print(ReadsJsonl(used, session_, args_.input.clone));
+      console_.Print(ReadsJsonl(outcome));
   }
   /// Returns true if a lost packet was printed.
   bool listed() const { return listed_; }
@@ -129,19 +139,20 @@ Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, Ga
 
 /// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
-Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
+Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& context,
                                Report& out) {
   DescribedKinds kinds(Descriptors::BuiltIn());
   ReplayRun run(context, sessions, args.choices);
   auto& notes = run.Add<SessionNotes>();
   auto& analysis = run.Add<GapAnalysis>(&kinds);
+  run.Add<FilterBuffers>(args.filter);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
   if (args.packets) run.AddSink(accounts);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
   GapReport report = analysis.Finish(run.totals());
   if (outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, report));
   if (args.packets) {
-    accounts.StateReads(outcome.reads);
+    accounts.StateReads(outcome);
     return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
   RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
@@ -188,8 +199,8 @@ Command GapsCommand() {
       "Explain",
       "Report what was lost, to what, and what would have saved it",
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
-      "the missing ones: the answer, the losses by their cause with what keeps them, and the gaps "
-      "that matter most. --all explains each gap: its content, the cause of the loss, which "
+      "the missing ones: the answer, and the losses by their cause with what keeps "
+      "them. --all explains each gap: its content, the cause of the loss, which "
       "sequences evicted it, and what the trace shows of it.",
       {{"ringscope gaps session.tblog", "What is missing, and why?"},
        {"ringscope gaps --all session.tblog", "Each gap, and all other signs of a loss"},

@@ -139,14 +139,19 @@ void ListFields(JsonFieldWriter& io, const GapRemedies& remedies) {
 
 void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
   io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
-     "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun", cpu.overrun,
-     "commit_overrun", cpu.commit_overrun, "dropped_events", cpu.dropped_events);
+     "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun",
+     cpu.Rise(FtraceCounter::kOverrun), "commit_overrun", cpu.Rise(FtraceCounter::kCommitOverrun),
+     "dropped_events", cpu.Rise(FtraceCounter::kDroppedEvents));
 }
 
 void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
   io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
      stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk, "event_ns",
      stale.event_ns, "cpu", stale.cpu);
+}
+
+void ListFields(JsonFieldWriter& io, const SourceLosses& sum) {
+  io("data_source", sum.source, "written", sum.written, "lost", sum.lost);
 }
 
 void ListFields(JsonFieldWriter& io, const ContentCount& content) {
@@ -218,10 +223,9 @@ Json OverTimeJson(const LossTimeline& timeline) {
           {"lost", std::move(lost)}};
 }
 
-std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t> clone,
-                     const Json& members) {
-  Json line = {{"type", type}, {"session", session}};
-  if (clone) line["clone"] = *clone;
+std::string JsonLine(const char* type, const ReplayOutcome& outcome, const Json& members) {
+  Json line = {{"type", type}, {"input", outcome.path}, {"session", outcome.session}};
+  if (outcome.clone) line["clone"] = *outcome.clone;
   line.update(members);
   return JsonText(line) + "\n";
 }
@@ -271,22 +275,21 @@ Json JsonArray(const List& list, MakeJson make) {
 
 }  // namespace
 
-std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone) {
-  return JsonLine("reads", session, clone, FieldsToJson(used));
+std::string ReadsJsonl(const ReplayOutcome& outcome) {
+  return JsonLine("reads", outcome, FieldsToJson(outcome.reads));
 }
 
 void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   const ReplayOutcome& outcome = selection.outcome;
   const auto write_one = [&](const char* key, const Json& object) {
     if (lines)
-      out.Print(JsonLine(key, outcome.session, outcome.clone, object));
+      out.Print(JsonLine(key, outcome, object));
     else
       out.Data(key, object);
   };
   const auto write = [&](const char* key, const char* type, const Json& objects) {
     if (!lines) return out.Data(key, objects);
-    for (const Json& object : objects)
-      out.Print(JsonLine(type, outcome.session, outcome.clone, object));
+    for (const Json& object : objects) out.Print(JsonLine(type, outcome, object));
   };
   const auto in_sequence = [](const auto& found) {
     return InSequence(*found.first, *found.second);
@@ -311,6 +314,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
           json["sequence_id"] = selection.notes.TraceIdOf(sequence->sequence);
           return json;
         }));
+  write("data_sources", "data_source",
+        FieldsToJson(LossesBySource(selection.sequences, selection.notes)));
   if (!selection.is_filtered) write("programs", "program", ProgramsJson(outcome));
   Json gaps = Json::array(), stalls = Json::array();
   selection.VisitGaps([&](const Gap& gap) { gaps.push_back(GapJson(gap, selection)); });
@@ -326,7 +331,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   write("stalls", "stall", stalls);
   if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
   write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));
-  write("ftrace", "ftrace", FieldsToJson(selection.report.ftrace));
+  write("ftrace", "ftrace", FieldsToJson(FtraceLossesOf(selection.outcome.ftrace)));
   write("stale", "stale", FieldsToJson(selection.stale));
 }
 

@@ -18,7 +18,7 @@ namespace ringscope {
 void WriteGaps(Report& out, const ShownGaps& selection, bool lines);
 
 /// When a replay read, as an object on a line.
-std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone);
+std::string ReadsJsonl(const ReplayOutcome& outcome);
 
 /// Gaps as rows of CSV.
 std::string GapCsvTitles();

@@ -87,12 +87,7 @@ class GapsText {
       PrintHead();
     PrintTotals();
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
-    if (shown_.any_loss) {
-      if (all_)
-        PrintGapGroups();
-      else
-        PrintNotableGaps();
-    }
+    if (shown_.any_loss && all_) PrintGapGroups();
     PrintWaiting();
     PrintStalls();
     PrintWrongPatches();
@@ -189,6 +184,7 @@ class GapsText {
     }
     if (!shown_.any_loss) return;
     PrintSequences();
+    PrintSources();
     if (all_) PrintContents();
   }
 
@@ -279,6 +275,15 @@ class GapsText {
                              [](const auto& content) { return content.second.packets; });
     PrintList("Lost by content", contents, "kind", [](const auto& content) {
       return fmt::format("{}: {}", ContentName(content.first), PacketsText(content.second));
+    });
+  }
+
+  void PrintSources() {
+    std::vector<SourceLosses> sources = LossesBySource(shown_.sequences, notes_);
+    std::erase_if(sources, [](const SourceLosses& sum) { return sum.lost.packets == 0; });
+    PrintList("Lost by data source", sources, "source", [](const SourceLosses& sum) {
+      return fmt::format("{}: {} of {}", Printable(sum.source), PacketsText(sum.lost),
+                         PacketsText(sum.written));
     });
   }
 
@@ -375,43 +380,6 @@ class GapsText {
     if (shown_.unlisted > 0)
       out_.Print(
           fmt::format("\n{} more are counted, but not listed\n", Count(shown_.unlisted, "gap")));
-  }
-
-  /// Prints the gaps that matter more than others, each for one reason.
-  void PrintNotableGaps() {
-    std::vector<const Gap*> all;
-    shown_.VisitGaps([&](const Gap& gap) { all.push_back(&gap); });
-    if (all.empty()) return;
-    std::vector<std::pair<const Gap*, std::string>> notable;
-    const auto add = [&](const Gap* gap, const std::string& why) {
-      const auto same = std::ranges::find(notable, gap, &std::pair<const Gap*, std::string>::first);
-      if (same == notable.end())
-        notable.emplace_back(gap, why);
-      else
-        same->second += "; " + why;
-    };
-    const auto largest = [](const auto& gaps, const auto& amount) {
-      return *std::ranges::max_element(gaps, {}, amount);
-    };
-    const auto packets = [](const Gap* gap) { return gap->lost.packets; };
-    if (!shown_.own_fault.empty()) add(largest(shown_.own_fault, packets), "by a buffer bug");
-    const Gap* const state = largest(
-        all, [](const Gap* gap) { return gap->next ? gap->next->unusable.count.packets : 0; });
-    if (const std::string text = UnusableText(*state); !text.empty()) add(state, text);
-    const auto sequences =
-        SequencesBy([](const SequenceGaps& sequence) { return sequence.gaps.size(); });
-    const SequenceGaps& rarest = **std::ranges::min_element(
-        sequences, {}, [](const SequenceGaps* each) { return each->written().packets; });
-    if (sequences.size() > 1 && !shown_.is_filtered)
-      add(&rarest.gaps.front(), fmt::format("of the {} that this sequence wrote, {} lost",
-                                            Count(rarest.written().packets, "packet"),
-                                            WithCommas(rarest.lost().packets)));
-    if (notable.empty()) add(largest(all, packets), "the largest gap");
-    out_.Heading("Gaps that matter most");
-    for (const auto& [gap, why] : notable)
-      PrintItem(fmt::format("{}, {}: {}, written {}: {}", notes_.NameOf(gap->sequence),
-                            ChunksText(*gap), Count(gap->lost.packets, "packet"),
-                            SpanText(notes_, gap->written), why));
   }
 
   /// Packets that wait in a buffer to the end, and the chunks that they wait for.
@@ -529,7 +497,7 @@ class GapsText {
   /// "; not acknowledged by producer 2 'beta'"
   std::string MissedText() const {
     std::vector<std::string> names;
-    for (const auto& [producer, times] : shown_.report.missed_flushes)
+    for (const auto& [producer, times] : shown_.outcome.service.missed_flushes)
       names.push_back(ProducerText(producer, notes_.ProducerOf({producer, WriterId{1}})));
     return names.empty() ? "" : "; not acknowledged by " + Joined(names);
   }
@@ -589,8 +557,8 @@ class GapsText {
     const auto number = [](const std::optional<uint64_t>& value) {
       return value ? WithCommas(*value) : std::string("?");
     };
-    PrintList("Lost by the kernel's ftrace, not by a buffer", shown_.report.ftrace, "CPU",
-              [&](const FtraceCpuLosses& cpu) {
+    PrintList("Lost by the kernel's ftrace, not by a buffer", FtraceLossesOf(shown_.outcome.ftrace),
+              "CPU", [&](const FtraceCpuLosses& cpu) {
                 return fmt::format(
                     "CPU {}: {} of {} report a loss{}; overrun {}, commit overrun {}, dropped "
                     "events {}",
@@ -599,7 +567,9 @@ class GapsText {
                                                     SpanText(notes_, cpu.first_loss_ns,
                                                              cpu.last_loss_ns, " and up to "))
                                       : "",
-                    number(cpu.overrun), number(cpu.commit_overrun), number(cpu.dropped_events));
+                    number(cpu.Rise(FtraceCounter::kOverrun)),
+                    number(cpu.Rise(FtraceCounter::kCommitOverrun)),
+                    number(cpu.Rise(FtraceCounter::kDroppedEvents)));
               });
   }
 

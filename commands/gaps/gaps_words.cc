@@ -57,7 +57,7 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortTexts = 
 /// Remedies for full shared memory, by AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
     "perhaps more shared memory for the producer",
-    "shared memory that is larger than the packet, or smaller packets",
+    "shared memory that is larger than the packet, or smaller packets with a delay between them",
     "shared memory for the burst",
     "shared memory for the burst",
     "more chunks than writers that hold one, or fewer writers",

@@ -79,6 +79,16 @@ TEST(SmallSessions, Toolarge_ALargerBufferHelps) {
   EXPECT_EQ(SizeThatKeepsAll(session), 8);
 }
 
+// The headline's change is for what it names; a size that keeps all needs no cleared state.
+TEST(SmallSessions, ChangesBelongToTheHeadline) {
+  const Json idle = FindingsOf("idlecpu")["answer"];
+  EXPECT_THAT(idle["headline"], HasSubstr("kernel"));
+  EXPECT_EQ(idle["change"], "");
+  EXPECT_THAT(idle["lines"].dump(), HasSubstr("flush_period_ms"));
+  EXPECT_EQ(GapsOf("intern0")["answer"]["change"],
+            "buffers[0].size_kb 4 -> 32, which keeps everything");
+}
+
 TEST(SmallSessions, Scrapeonly_NoFlushHelps) {
   const std::string text = GapsTextOf("scrapeonly");
   EXPECT_THAT(text, HasSubstr("had not finished them when the service scraped"));
@@ -157,13 +167,18 @@ TEST(SmallSessions, Surface2_ABufferOfItsOwnHelps) {
       EXPECT_LT(remedy["replayed"]["lost"], remedy["lost_now"]);
     }
   EXPECT_TRUE(is_split);
+  EXPECT_EQ(session["data_sources"][0]["data_source"], "linux.ftrace");
+  EXPECT_EQ(session["data_sources"][0]["lost"]["packets"], 28);
+  EXPECT_EQ(session["data_sources"][1]["data_source"], "linux.process_stats");
   for (const Json& finding : trace["findings"])
     EXPECT_THAT(finding.dump(), Not(HasSubstr("wrote nothing")));
 }
 
 TEST(SmallSessions, Mylife_TheProducerThatMissedTheFlushHasItsName) {
   EXPECT_THAT(GapsTextOf("mylife"), HasSubstr("producer 2 'beta'"));
-  EXPECT_THAT(FindingsOf("mylife")["findings"][0]["where"], HasSubstr("'beta'"));
+  const Json doctor = FindingsOf("mylife");
+  EXPECT_THAT(doctor["findings"][0]["where"], HasSubstr("'beta'"));
+  EXPECT_THAT(AnswerLineOf(doctor, "More hints"), HasSubstr("'beta'"));
 }
 
 TEST(SmallSessions, Intern0_AdviceIsReplayed) {
@@ -187,6 +202,8 @@ TEST(SmallSessions, Screenshot_ItsPacketsAreLargerThanTheMemory) {
   EXPECT_THAT(session["answer"]["headline"], HasSubstr("at 2 places"));
   EXPECT_THAT(session["answer"]["headline"], Not(HasSubstr("%")));
   EXPECT_THAT(AnswerLineOf(session, "Why"), HasSubstr("larger than the shared memory"));
+  EXPECT_THAT(GapsTextOf("screenshot"), HasSubstr("smaller packets with a delay between them"));
+  for (const Json& remedy : session["remedies"]) EXPECT_NE(remedy["kind"], "flush");
 }
 
 TEST(SmallSessions, Idlecpu_IsStale) {

@@ -28,7 +28,7 @@ struct GraphArgs {
   ReplayChoices choices;
   std::vector<SequenceKey> sequences;  // empty: those with losses, worst first
   std::optional<ChunkChoice> around;
-  std::optional<uint64_t> buffer;
+  std::optional<BufferKey> buffer;
   uint64_t top = 3;  // sequences, if none is chosen
   bool full = false;
   bool layout = false;
@@ -52,10 +52,8 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsed(app, "--around", args.around, ParseChunkChoice, "[PRODUCER:WRITER#]CHUNK",
             "Show the chunks near this one, like 120 or 2:1#120, and collapse all others");
   AddFlag(app, "--full", args.full, "Show every chunk, collapse nothing");
-  AddParsed(
-      app, "--buffer", args.buffer,
-      [](std::string_view text) { return ParseNumber(text, UINT16_MAX); }, "ID",
-      "Only this buffer");
+  AddParsed(app, "--buffer", args.buffer, ParseBuffer, "BUFFER",
+            "Only this buffer, like buffers[1], or 1 by its id in the log");
   AddFlag(app, "--layout", args.layout,
           "Show the bytes of each buffer instead, and which sequence they belong to");
   AddFlag(app, "--order", args.order,
@@ -96,22 +94,17 @@ Status CheckArgs(const GraphArgs& args) {
   return {};
 }
 
-std::optional<BufferId> BufferOf(const GraphArgs& args) {
+/// Returns the chosen buffer, if one is chosen. kUsage: the session does not have it.
+Result<std::optional<BufferId>> BufferOf(const GraphArgs& args, const ReplayOutcome& outcome) {
   if (!args.buffer) return std::nullopt;
-  return BufferId{static_cast<uint16_t>(*args.buffer)};
-}
-
-Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
-  const std::optional<BufferId> wanted = BufferOf(args);
-  const std::vector<BufferOutcome>& buffers = outcome.buffers;
-  if (!wanted || std::ranges::find(buffers, *wanted, &BufferOutcome::id) != buffers.end())
-    return {};
-  return Fail(ErrorCode::kUsage, fmt::format("there is no buffer {}", Raw(*wanted)),
-              {outcome.path, {}, {}}, fmt::format("its buffers: {}", IdsText(buffers)));
+  for (const BufferOutcome& buffer : outcome.buffers)
+    if (args.buffer->Names(buffer.id, buffer.index)) return buffer.id;
+  return Fail(ErrorCode::kUsage, fmt::format("there is no buffer '{}'", ToString(*args.buffer)),
+              {outcome.path, {}, {}}, fmt::format("its buffers: {}", BuffersText(outcome)));
 }
 
 ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
-  ChunkGraphBuilder::Options options{.buffer = BufferOf(args), .sequences = args.sequences};
+  ChunkGraphBuilder::Options options{.buffer = args.buffer, .sequences = args.sequences};
   options.fold.full = args.full;
   if (args.around) {
     options.fold.around = args.around->chunk;
@@ -170,7 +163,7 @@ class GraphDrawing {
     WarnOfPastEnd(map.watch());
     std::vector<BufferLayout> layouts;
     for (const auto& [id, layout] : map.layouts()) {
-      if (BufferOf(args_).value_or(id) != id) continue;
+      if (buffer_.value_or(id) != id) continue;
       RS_RETURN_IF_ERROR(layout.status);
       layouts.push_back(layout);
     }
@@ -185,7 +178,7 @@ class GraphDrawing {
     WarnOfPastEnd(walks.watch());
     std::vector<ReadWalk> shown;
     for (const ReadWalk& walk : walks.walks()) {
-      if (BufferOf(args_).value_or(walk.buffer) != walk.buffer) continue;
+      if (buffer_.value_or(walk.buffer) != walk.buffer) continue;
       RS_RETURN_IF_ERROR(walk.status);
       const auto is_other = [&](SequenceKey sequence) {
         return !args_.sequences.empty() &&
@@ -214,7 +207,7 @@ class GraphDrawing {
   /// Replays the session to its end, and reports what all outputs have.
   Status Replay() {
     RS_ASSIGN_OR_RETURN(outcome_, run_.ToEnd());
-    RS_RETURN_IF_ERROR(CheckBuffer(args_, outcome_));
+    RS_ASSIGN_OR_RETURN(buffer_, BufferOf(args_, outcome_));
     clock_ = GraphClock(outcome_.first_time_ns);
     report_.Data({{"input", outcome_.path},
                   {"session", outcome_.session},
@@ -238,6 +231,7 @@ class GraphDrawing {
   ReplayRun run_;
   SessionNotes& notes_ = run_.Add<SessionNotes>();
   ReplayOutcome outcome_;
+  std::optional<BufferId> buffer_;  // that is chosen
   GraphClock clock_{std::nullopt};
 };
 

@@ -139,7 +139,7 @@ TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
   EXPECT_THAT(Graph(LogOf(3), {"--layout", "--format", "svg"}).error, HasSubstr("only chunks"));
   EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("the chunk's sequence"));
   EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
-              HasSubstr("there is no buffer 5 (its buffers: 1)"));
+              HasSubstr("there is no buffer '5' (its buffers: buffers[0] (id 1))"));
 }
 
 TEST(Graph, Output_IsAFile) {

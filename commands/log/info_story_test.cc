@@ -28,7 +28,7 @@ Document LifeDocument(const std::string& log) {
 
 TEST(InfoStory, Document_HasTypedEvents) {
   const Document session = LifeDocument(kLifeLog);
-  EXPECT_EQ(session["start_ns"], 999100000000) << "of the first record";
+  EXPECT_EQ(session["start_ns"], 1000000010000) << "of the session's start";
   ASSERT_FALSE(session["events"].empty());
   Document flush, notified;
   for (const Document& event : session["events"]) {

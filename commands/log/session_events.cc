@@ -137,13 +137,19 @@ std::string ConfigText(const LifeEvent& config) {
   return text;
 }
 
+/// Returns the time from which those of the events count: the session's start, if it is there.
+std::optional<uint64_t> StartOf(const SessionSummary& session) {
+  const auto start = std::ranges::find(session.life, SessionChange::kStarted, &LifeEvent::change);
+  return start == session.life.end() || !start->time_ns ? session.first_time_ns : start->time_ns;
+}
+
 /// Prints a session's events in order.
 class EventLines {
  public:
   /// @param flushes must outlive this
   EventLines(Report& report, const SessionSummary& session,
              const std::vector<FlushAccount>& flushes)
-      : report_(report), session_(session) {
+      : report_(report), session_(session), start_ns_(StartOf(session)) {
     for (const FlushAccount& flush : flushes) flushes_[flush.flush] = &flush;
     for (const LifeEvent& event : session.life) {
       if (event.Is<SessionStarted>()) started_.insert(event.session);
@@ -172,10 +178,10 @@ class EventLines {
     std::optional<uint64_t> last_ns;
   };
 
-  /// Since the session's first record: "1.250"; "-": not known.
+  /// Since the session's start: "1.250"; "-": not known.
   std::string SecondsText(std::optional<uint64_t> time_ns) const {
-    if (!time_ns || !session_.first_time_ns) return "-";
-    const uint64_t start = *session_.first_time_ns;
+    if (!time_ns || !start_ns_) return "-";
+    const uint64_t start = *start_ns_;
     const bool before = *time_ns < start;
     const uint64_t ms = ((before ? start - *time_ns : *time_ns - start) + 500'000) / 1'000'000;
     return fmt::format("{}{}.{:03}", before && ms > 0 ? "-" : "", ms / 1000, ms % 1000);
@@ -291,6 +297,7 @@ class EventLines {
 
   Report& report_;
   const SessionSummary& session_;
+  const std::optional<uint64_t> start_ns_;
   std::map<uint64_t, const FlushAccount*> flushes_;              // that have no line yet
   std::map<std::optional<uint64_t>, const LifeEvent*> configs_;  // the last of each session
   std::set<std::optional<uint64_t>> started_;                    // tracing sessions
@@ -344,7 +351,7 @@ std::string FlushReasonText(uint64_t flags) {
 
 void ReportEvents(Report& report, const SessionSummary& session) {
   const std::vector<FlushAccount> flushes = FlushesOf(session);
-  report.Data("start_ns", FieldsToJson(session.first_time_ns));
+  report.Data("start_ns", FieldsToJson(StartOf(session)));
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));
   if (report.is_text()) EventLines(report, session, flushes).Print();

@@ -133,12 +133,12 @@ Command ReplayCommand() {
       "Feeds what producers committed into a reimplementation of the trace buffer and reads it as "
       "the tracing service did, or as you choose. By default engine, sizes and policies are those "
       "of the log, so that the packets are those of the recorded session; change them to see what "
-      "another buffer would have kept. A value for one buffer is written BUFFER=VALUE, with the "
-      "buffer's id in the log. The summary shows what each buffer wrote, returned and lost.",
+      "another buffer would have kept. A value for one buffer is written 'buffers[1]=VALUE', by its "
+      "index in the trace config, or 2=VALUE, by its id in the log. The summary shows what each buffer wrote, returned and lost.",
       {{"ringscope replay session.tblog -o session.pftrace", "Get the session's trace"},
        {"ringscope replay session.tblog --size 16MiB", "What if all buffers had been that large?"},
-       {"ringscope replay session.tblog --size 1=64k --reads every=500ms",
-        "Make buffer 1 smaller, and read it twice a second"},
+       {"ringscope replay session.tblog --size 'buffers[1]=64k' --reads every=500ms",
+        "Make one buffer smaller, and read twice a second"},
        {"ringscope replay session.tblog --events - | head", "See the events"}},
       Bind(SetUp, RunReplay)};
 }

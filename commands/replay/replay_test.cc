@@ -76,8 +76,8 @@ TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
   EXPECT_EQ(buffers[1]["size"], 16384);
   EXPECT_EQ(buffers[1]["policy"], "discard");
   EXPECT_EQ(buffers[1]["engine"], "v2@54");
-  EXPECT_THAT(ran.err, HasSubstr("there is no buffer 7"));
-  EXPECT_THAT(ran.err, HasSubstr("(buffers: 0, 1)"));
+  EXPECT_THAT(ran.err, HasSubstr("there is no buffer '7'"));
+  EXPECT_THAT(ran.err, HasSubstr("(buffers: buffers[0] (id 0), buffers[1] (id 1))"));
 }
 
 TEST(Replay, SeveralSessions_NeedAChoiceForOneFile) {

@@ -42,11 +42,9 @@ std::string StartMissingText(const LogHeader& header) {
   if (header.repeated_records == 0)
     return start + ", also those that set up its buffers, producers and writers";
   return start +
-         ", so that buffers which were there before are replayed from empty. Packets of chunks "
-         "that were committed before are missing, and the first packet of a sequence may have "
-         "other loss flags. When all of such a ring buffer has been written once, it holds what "
-         "the service's did, except at its write position, which is not known. Buffers that are "
-         "set up later are exact";
+         ", so that buffers which were there before are replayed from empty: packets of chunks "
+         "that were committed before are missing, and a ring holds what the service's did, except "
+         "at its write position, when all of it has been written once";
 }
 
 std::string Shortened(const std::vector<std::string>& names) {

@@ -18,56 +18,7 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kNamed = 3;
-
-/// Sums over all buffers of a session.
-struct SessionSums {
-  LedgerTotals totals;
-  /// Without what writers dropped: each mark of it stands for an unknown number of packets.
-  FateCount lost, written;
-  uint64_t places = 0;      // at which writers dropped packets
-  uint64_t dropped_ns = 0;  // the longest time that a writer of these found no chunk, up to
-  FateCount unusable;
-  std::vector<const SequenceGaps*> sequences;
-  std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
-  uint64_t missing_chunks = 0;
-
-  const BufferGaps* worst = nullptr;  // the buffer that lost most; nullptr if none lost any
-
-  explicit SessionSums(const GapReport& report) {
-    for (const BufferGaps& buffer : report.buffers) {
-      totals += buffer.totals;
-      if (buffer.totals.lost().packets > (worst == nullptr ? 0 : worst->totals.lost().packets))
-        worst = &buffer;
-      for (const SequenceGaps& sequence : buffer.sequences) {
-        sequences.push_back(&sequence);
-        unusable += sequence.unusable.count;
-        missing_chunks += sequence.missing_chunks;
-        places += sequence.losses_by_flag();
-        dropped_ns = std::max(dropped_ns, sequence.dropped_ns);
-        for (const Gap& gap : sequence.gaps)
-          for (const CauseCount& cause : gap.causes) Add(cause);
-      }
-    }
-    const FateCount dropped = totals[Fate::kWriterDropped];
-    places += dropped.packets;
-    lost = totals.lost() - dropped;
-    written = totals.written - dropped;
-    std::erase_if(causes, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
-    std::ranges::stable_sort(causes, std::ranges::greater(),
-                             [](const CauseCount& cause) { return cause.count.packets; });
-  }
-
- private:
-  void Add(const CauseCount& cause) {
-    const auto same = std::ranges::find_if(causes, [&](const CauseCount& other) {
-      return other.cause == cause.cause && other.own_fault == cause.own_fault;
-    });
-    if (same == causes.end())
-      causes.push_back(cause);
-    else
-      same->count += cause.count;
-  }
-};
+constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
 
 /// Texts of the first items.
 /// @param further names the items that are too many: "further buffer"; nullptr if they are left out
@@ -84,355 +35,443 @@ std::vector<std::string> TextsOf(const Items& items, const char* further, Text t
   return texts;
 }
 
-/// "3.710 s; buffer 1: 256 KiB ring_buffer, v2@58; read as recorded"
-std::string SessionText(const ReplayOutcome& outcome) {
-  std::vector<std::string> parts =
-      TextsOf(outcome.buffers, "further buffer", [](const BufferOutcome& buffer) {
-        return fmt::format("buffers[{}]: {} {}, {}", buffer.index, HumanSize(buffer.size),
-                           Name(buffer.policy), buffer.engine);
-      });
-  parts.insert(parts.begin(), HumanDuration(outcome.duration_ns()));
-  parts.push_back("read " + ReadsText(outcome.reads));
-  return Joined(parts, "; ");
-}
-
 /// "12 of 40 packets (30%)"
 std::string PacketShare(uint64_t part, uint64_t whole) {
   return fmt::format("{} of {} ({})", WithCommas(part), Count(whole, "packet"),
                      ShareText(part, whole));
 }
 
-/// " of buffers[1]"; empty: the session has one buffer.
-std::string OfBuffer(const ReplayOutcome& outcome, BufferId id) {
-  return outcome.buffers.size() < 2 ? "" : " of " + outcome.NameOf(id);
-}
+/// What was lost of a session, why, to whom, and what would have kept it.
+class LogAnswer {
+ public:
+  LogAnswer(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
+            const RemedyList& remedies)
+      : report_(report),
+        outcome_(outcome),
+        notes_(notes),
+        remedies_(remedies),
+        before_(LossesBefore(outcome.verdicts)) {
+    for (const BufferGaps& buffer : report.buffers) {
+      totals_ += buffer.totals;
+      if (buffer.totals.lost().packets > (worst_ == nullptr ? 0 : worst_->totals.lost().packets))
+        worst_ = &buffer;
+      for (const SequenceGaps& sequence : buffer.sequences) {
+        sequences_.push_back(&sequence);
+        unusable_ += sequence.unusable.count.packets;
+        missing_chunks_ += sequence.missing_chunks;
+        places_ += sequence.losses_by_flag();
+        dropped_ns_ = std::max(dropped_ns_, sequence.dropped_ns);
+        for (const Gap& gap : sequence.gaps)
+          for (const CauseCount& cause : gap.causes) AddCause(cause);
+      }
+    }
+    const FateCount dropped = totals_[Fate::kWriterDropped];
+    places_ += dropped.packets;
+    lost_ = totals_.lost() - dropped;
+    written_ = totals_.written - dropped;
+    waiting_ = totals_[Fate::kStalled];
+    std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
+    std::ranges::stable_sort(causes_, std::ranges::greater(),
+                             [](const CauseCount& cause) { return cause.count.packets; });
+  }
 
-/// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
-std::string LeftText(const SessionSums& sums, const ReplayOutcome& outcome) {
-  if (sums.worst == nullptr || !outcome.last_time_ns) return "";
-  const std::optional<uint64_t> since_ns = LeftSince(*sums.worst);
-  if (!since_ns) return "";
-  return fmt::format(
-      "Only the last {} of {} are left{}",
-      HumanDuration(*outcome.last_time_ns - std::min(*outcome.last_time_ns, *since_ns)),
-      HumanDuration(outcome.duration_ns()), OfBuffer(outcome, sums.worst->id));
-}
+  /// Packets, or places at which an unknown number of them was dropped.
+  uint64_t losses() const { return lost_.packets + places_; }
+  uint64_t waiting() const { return waiting_.packets; }
 
-/// "at 12 places, because they found no free chunk in the shared memory, for up to 1.25 s; how many
-/// is not known"
-std::string DroppedText(const SessionSums& sums) {
-  if (sums.places == 0) return "";
-  return fmt::format(
-      "at {}, because they found no space in the shared memory{}; how many is not known",
-      Count(sums.places, "place"),
-      sums.dropped_ns == 0 ? "" : fmt::format(", for up to {}", HumanDuration(sums.dropped_ns)));
-}
-
-/// ", from 714.5 ms to 1.833 s": when what was lost was committed; empty: not known.
-std::string LostWhenText(const LossTimeline& timeline, const ReplayOutcome& outcome) {
-  const std::vector<TimelineInterval>& intervals = timeline.intervals();
-  const auto lost = [](const TimelineInterval& interval) { return interval.lost > 0; };
-  const auto first = std::ranges::find_if(intervals, lost);
-  const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
-  if (intervals.size() < 2 || first == intervals.end() || !outcome.first_time_ns) return {};
-  const auto at = [&](auto intervals_before) {
-    const uint64_t ns =
-        timeline.first_ns() + static_cast<uint64_t>(intervals_before) * timeline.interval_ns();
-    return HumanDuration(
-        std::min(ns - std::min(ns, *outcome.first_time_ns), outcome.duration_ns()));
-  };
-  return fmt::format(", from {} to {}", at(first - intervals.begin()), at(intervals.rend() - last));
-}
-
-std::string LostHeadline(const SessionSums& sums, const LossTimeline& timeline,
-                         const ReplayOutcome& outcome) {
-  if (const std::string left = LeftText(sums, outcome); !left.empty()) return left + ".";
-  const uint64_t lost = sums.lost.packets;
-  if (lost == 0) return fmt::format("Writers dropped packets {}.", DroppedText(sums));
-  return fmt::format("{} {} lost{}.", PacketShare(lost, sums.written.packets), Was(lost),
-                     LostWhenText(timeline, outcome));
-}
-
-/// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
-std::string ChangeText(const RemedyList& remedies, const ReplayOutcome& outcome) {
-  std::vector<std::string> texts = TextsOf(remedies.changes, "further line", [&](const auto& line) {
-    std::string was;
-    for (const BufferOutcome& buffer : outcome.buffers)
-      if (line.path == fmt::format("buffers[{}].size_kb", buffer.index))
-        was = fmt::format("{} -> ", buffer.size / 1024);
-    return fmt::format("{} {}{}", line.path, was, line.value);
-  });
-  if (texts.empty() || !remedies.together) return Joined(texts);
-  const uint64_t lost = remedies.together->lost;
-  return Joined(texts) + (lost == 0 ? ", which keeps everything"
-                                    : fmt::format(", which loses {}", Count(lost, "packet")));
-}
-std::string WaitingHeadline(uint64_t waiting) {
-  return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
-                     waiting == 1 ? "s" : "", Is(waiting));
-}
-constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
-
-/// Of a trace: what is not in the log.
-std::string LostBeforeText(const RecordingVerdict& verdict) {
-  return fmt::format("Data was lost that is not in the trace: {}.", Printable(verdict.detail));
-}
-
-std::string LostText(const SessionSums& sums, bool with_packets) {
-  return fmt::format(
-      "{}{} of {}", with_packets ? PacketShare(sums.lost.packets, sums.written.packets) + ", " : "",
-      HumanSize(sums.lost.bytes), HumanSize(sums.written.bytes));
-}
-
-/// The reason that the looks at the shared memory show most often.
-std::string WhyDroppedText(const SessionSums& sums) {
-  constexpr std::array kReasons = {
-      "the shared memory was full; the log does not show why",
-      "a packet was larger than the shared memory",
-      "the producer wrote a burst that its shared memory does not hold",
-      "the shared memory was full while the service was blocked",
-      "the producer's writers held all chunks of the shared memory",
-      "the producer held complete chunks back",
-      "the service was late to free chunks of the shared memory",
-      "the recorder held the producer's requests back"};
-  static_assert(kReasons.size() == kEnumNames<AbortReason>.size());
-  std::array<uint64_t, kReasons.size()> places{};
-  for (const SequenceGaps* sequence : sums.sequences)
-    for (const Gap& gap : sequence->gaps)
-      if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
-  return kReasons.at(static_cast<size_t>(std::ranges::max_element(places) - places.begin()));
-}
-
-std::string WhyText(const SessionSums& sums) {
-  if (sums.causes.size() == 1) return CauseText(sums.causes.front());
-  std::vector<std::string> parts = TextsOf(sums.causes, nullptr, [](const CauseCount& cause) {
-    return fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause));
-  });
-  if (sums.causes.size() > kNamed) parts.emplace_back("others for other causes");
-  return Joined(parts, "; ");
-}
-
-/// The sequences that lost most packets, or else at most places.
-std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
-  const bool by_places = sums.lost.packets == 0;
-  const auto lost_by = [&](const SequenceGaps* each) {
-    const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
-    return by_places ? dropped + each->losses_by_flag() : each->lost().packets - dropped;
-  };
-  std::vector<const SequenceGaps*> losers = sums.sequences;
-  std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
-  std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
-  return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
-    const bool is_in_several =
-        std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
+  /// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
+  std::string LeftText() const {
+    if (worst_ == nullptr || !outcome_.last_time_ns) return "";
+    const std::optional<uint64_t> since_ns = LeftSince(*worst_);
+    if (!since_ns) return "";
     return fmt::format(
-        "{} {}{}", ShareText(lost_by(each), by_places ? sums.places : sums.lost.packets),
-        notes.NameOf(each->sequence), is_in_several ? " in " + notes.NameOf(each->buffer) : "");
-  }));
-}
-
-/// The packets that were committed long after their time, and when.
-std::string StaleText(const GapReport& report, const SessionNotes& notes) {
-  if (report.stale.empty()) return "";
-  uint64_t packets = 0;
-  for (const StaleSequence& stale : report.stale) packets += stale.stale;
-  const StaleSequence& worst =
-      *std::ranges::max_element(report.stale, {}, &StaleSequence::longest_ns);
-  return fmt::format(
-      "{} committed up to {} late: an event{} of {}, in {}, came at {}. The UI shows a huge gap.",
-      packets == 1 ? "1 packet was" : Count(packets, "packet") + " were",
-      HumanDuration(worst.longest_ns), worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "",
-      TimeText(notes, worst.event_ns), notes.NameOf(worst.sequence),
-      TimeText(notes, worst.event_ns + worst.longest_ns));
-}
-
-/// "2 were made, and may have other packets: gaps --clone 1"
-std::string ClonesText(const ReplayOutcome& outcome) {
-  uint64_t made = 0, first = 0;
-  for (const CloneFacts& clone : outcome.clones) {
-    if (clone.failed) continue;
-    if (made++ == 0) first = clone.clone;
+        "Only the last {} of {} are left{}",
+        HumanDuration(*outcome_.last_time_ns - std::min(*outcome_.last_time_ns, *since_ns)),
+        HumanDuration(outcome_.duration_ns()),
+        outcome_.buffers.size() < 2 ? "" : " of " + outcome_.NameOf(worst_->id));
   }
-  if (made == 0 || outcome.clone) return "";
-  return fmt::format("{} made, and may have other packets: ringscope gaps --clone {}",
-                     made == 1 ? "1 was" : WithCommas(made) + " were", first);
-}
 
-/// For whose commits packets were overwritten.
-std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
-  uint64_t all = 0;
-  for (const EvictorCount& evictor : report.evictors) all += evictor.packets;
-  return Joined(TextsOf(report.evictors, nullptr, [&](const EvictorCount& evictor) {
-    return fmt::format("{} {}", ShareText(evictor.packets, all), notes.NameOf(evictor.sequence));
-  }));
-}
-
-/// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
-std::string OverTimeText(const LossTimeline& timeline, const ReplayOutcome& outcome) {
-  constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  if (timeline.intervals().size() < 2) return {};
-  std::string text;
-  for (const TimelineInterval& interval : timeline.intervals()) {
-    // The highest only where all is lost.
-    const uint64_t height =
-        interval.lost == interval.written ? 7 : interval.lost * 7 / interval.written;
-    text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
+  std::string LostHeadline() const {
+    if (const std::string left = LeftText(); !left.empty()) return left + ".";
+    if (lost_.packets == 0) return fmt::format("Writers dropped packets {}.", DroppedText());
+    return fmt::format("{} {} lost{}.", PacketShare(lost_.packets, written_.packets),
+                       Was(lost_.packets), LostWhenText());
   }
-  const uint64_t start = outcome.first_time_ns.value_or(timeline.first_ns());
-  const auto since_start = [&](uint64_t ns) { return ns - std::min(start, ns); };
-  const uint64_t from = since_start(timeline.first_written_ns());
-  const uint64_t to =
-      since_start(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size());
-  return fmt::format("{} share of packets lost, by time of commit, from {} to {}", text,
-                     HumanDuration(from), HumanDuration(std::min(to, outcome.duration_ns())));
-}
 
-std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
-  const FateCount& waiting = sums.totals[Fate::kStalled];
-  if (waiting.packets == 0) return {};
-  std::string at;
-  uint64_t most = 0;
-  for (const SequenceGaps* sequence : sums.sequences) {
-    if (!sequence->stall || sequence->stall->count.packets <= most) continue;
-    most = sequence->stall->count.packets;
-    at = fmt::format("; most, {}, in {}", WithCommas(most), notes.NameOf(sequence->sequence));
-    if (sequence->stall->at)
-      at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
+  std::string WaitingHeadline() const {
+    return fmt::format("{} wait{} in a buffer, and {} not in the trace.",
+                       Count(waiting(), "packet"), waiting() == 1 ? "s" : "", Is(waiting()));
   }
-  return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
-                     Count(waiting.packets, "packet"), HumanSize(waiting.bytes),
-                     Is(waiting.packets), Was(waiting.packets), at);
-}
 
-/// What shows that more may be missing than is known; empty: nothing does.
-std::string SignsText(const GapReport& report, const SessionSums& sums) {
-  const GapSelection all(report, 0, {});
-  if (!all.any_sign) return {};
-  std::vector<std::string> parts;
-  if (sums.missing_chunks > 0)
-    parts.push_back(Count(sums.missing_chunks, "chunk id") + " without a commit in the log");
-  if (report.reports() > 0)
-    parts.push_back(
-        fmt::format("{} where the {}", Count(report.reports(), "place"),
-                    report.from_trace ? "trace itself reports a loss" : "log is not complete"));
-  // Of losses that are known, the counters tell nothing new.
-  if (sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
-    for (size_t i = 0; i < kLossCounters; ++i)
-      if (report.counts[i] > 0)
-        parts.push_back(
-            fmt::format("{}: {}", Name(static_cast<LossCounter>(i)), WithCommas(report.counts[i])));
-  if (!report.ftrace.empty())
-    parts.push_back("events lost by ftrace on " + Count(report.ftrace.size(), "CPU"));
-  if (parts.empty() && sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
-    parts.emplace_back("packets that are flagged, though no loss before them is known");
-  return Joined(parts);
-}
+  /// Why packets were lost; of writers that dropped them, the reason that the looks at the shared
+  /// memory show most often.
+  std::string WhyText() const {
+    if (lost_.packets == 0) return WhyDroppedText();
+    if (causes_.size() == 1) return CauseText(causes_.front());
+    std::vector<std::string> parts = TextsOf(causes_, nullptr, [](const CauseCount& cause) {
+      return fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause));
+    });
+    if (causes_.size() > kNamed) parts.emplace_back("others for other causes");
+    return Joined(parts, "; ");
+  }
 
-/// That nothing was lost, as far as the log goes.
-std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
-  std::vector<std::string> later;
-  for (const SequenceGaps* sequence : sums.sequences)
-    if (sequence->first_chunk > 0 && sequence->written().packets > 0)
-      later.push_back(
-          fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
-  if (later.empty())
-    return reads.assumed && reads.mode == ReadsMode::kStreamed
-               ? "Nothing was lost with these reads."
-               : "Nothing was lost.";
-  const size_t count = later.size();
-  later.resize(std::min(count, kNamed));
-  return fmt::format(
-      "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came before "
-      "is not known.",
-      count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
-      count > kNamed ? ", ..." : "");
-}
+  /// The sequences that lost most packets, or else at most places.
+  std::string LosersText() const {
+    const bool by_places = lost_.packets == 0;
+    const auto lost_by = [&](const SequenceGaps* each) {
+      const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
+      return by_places ? dropped + each->losses_by_flag() : each->lost().packets - dropped;
+    };
+    std::vector<const SequenceGaps*> losers = sequences_;
+    std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
+    std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
+    return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
+      const bool is_in_several =
+          std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
+      return fmt::format("{} {}{}", ShareText(lost_by(each), by_places ? places_ : lost_.packets),
+                         notes_.NameOf(each->sequence),
+                         is_in_several ? " in " + notes_.NameOf(each->buffer) : "");
+    }));
+  }
+
+  std::string WaitingText() const {
+    if (waiting() == 0) return {};
+    std::string at;
+    uint64_t most = 0;
+    for (const SequenceGaps* sequence : sequences_) {
+      if (!sequence->stall || sequence->stall->count.packets <= most) continue;
+      most = sequence->stall->count.packets;
+      at = fmt::format("; most, {}, in {}", WithCommas(most), notes_.NameOf(sequence->sequence));
+      if (sequence->stall->at)
+        at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
+    }
+    return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
+                       Count(waiting(), "packet"), HumanSize(waiting_.bytes), Is(waiting()),
+                       Was(waiting()), at);
+  }
+
+  /// The packets that were committed long after their time, and when.
+  std::string StaleText() const {
+    if (report_.stale.empty()) return "";
+    uint64_t packets = 0;
+    for (const StaleSequence& stale : report_.stale) packets += stale.stale;
+    const StaleSequence& worst =
+        *std::ranges::max_element(report_.stale, {}, &StaleSequence::longest_ns);
+    return fmt::format(
+        "{} {} committed up to {} late: an event{} of {}, in {}, came at {}. The UI shows a huge "
+        "gap.",
+        Count(packets, "packet"), Was(packets), HumanDuration(worst.longest_ns),
+        worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "", TimeText(notes_, worst.event_ns),
+        notes_.NameOf(worst.sequence), TimeText(notes_, worst.event_ns + worst.longest_ns));
+  }
+
+  /// What shows that more may be missing than is known; empty: nothing does.
+  std::string SignsText() const {
+    const GapSelection all(report_, 0, {});
+    if (!all.any_sign) return {};
+    const bool is_known = totals_.lost().packets > 0 || waiting() > 0;
+    std::vector<std::string> parts;
+    if (missing_chunks_ > 0)
+      parts.push_back(Count(missing_chunks_, "chunk id") + " without a commit in the log");
+    if (report_.reports() > 0)
+      parts.push_back(
+          fmt::format("{} where the {}", Count(report_.reports(), "place"),
+                      report_.from_trace ? "trace itself reports a loss" : "log is not complete"));
+    // Of losses that are known, the counters tell nothing new.
+    for (size_t i = 0; i < kLossCounters && !is_known; ++i)
+      if (report_.counts[i] > 0)
+        parts.push_back(fmt::format("{}: {}", Name(static_cast<LossCounter>(i)),
+                                    WithCommas(report_.counts[i])));
+    if (const std::string missed = Joined(MissedFlushes()); !missed.empty())
+      parts.push_back("flushes not acknowledged by " + missed);
+    if (const size_t cpus = FtraceLossesOf(outcome_.ftrace).size(); cpus > 0)
+      parts.push_back("events lost by ftrace on " + Count(cpus, "CPU"));
+    if (parts.empty() && !is_known)
+      parts.emplace_back("packets that are flagged, though no loss before them is known");
+    return Joined(parts);
+  }
+
+  /// The headline of a session without losses that has such signs.
+  std::string SignsHeadline() const { return before_ ? LostBeforeText() : kSignsHeadline; }
+
+  /// "producer 2 'beta' (1 time)": those that did not acknowledge flushes.
+  std::vector<std::string> MissedFlushes() const {
+    std::vector<std::string> producers;
+    for (const auto& [producer, times] : outcome_.service.missed_flushes)
+      producers.push_back(
+          fmt::format("{} ({})", ProducerText(producer, notes_.ProducerOf({producer, WriterId{1}})),
+                      Count(times, "time")));
+    return producers;
+  }
+
+  Answer ToAnswer() const {
+    const uint64_t read = totals_[Fate::kRead].packets;
+    const std::string left = LeftText(), signs = SignsText();
+    Answer answer;
+    const Harm of_unusable = HarmOfUnusable(unusable_, read);
+    if (of_unusable == Harm::kError) {
+      answer.severity = of_unusable;
+      answer.headline = fmt::format(
+          "{} names of the events in {} of the {} that were read were lost: the UI cannot show "
+          "them.",
+          left.empty() ? "The" : left + ", and the", WithCommas(unusable_), Count(read, "packet"));
+    } else if (losses() > 0) {
+      answer.severity = Harm::kDataLoss;
+      answer.headline = LostHeadline();
+      if (waiting() > 0) {
+        answer.headline.pop_back();  // the full stop
+        answer.headline +=
+            fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
+                        WithCommas(waiting()), waiting() == 1 ? "s" : "", Is(waiting()));
+      }
+    } else if (waiting() > 0) {
+      answer.severity = Harm::kDataLoss;
+      answer.headline = WaitingHeadline();
+    } else if (before_ != nullptr || !signs.empty()) {
+      answer.severity = before_ != nullptr ? Harm::kDataLoss : Harm::kWarning;
+      answer.headline = SignsHeadline();
+    } else {
+      answer.headline = NothingLostText();
+    }
+    if (losses() > 0 && outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kEnd &&
+        before_ == nullptr) {
+      answer.headline.front() = static_cast<char>(std::tolower(answer.headline.front()));
+      answer.headline = "If the session was read only at its end, which the log does not show: " +
+                        answer.headline;
+      answer.Add("Better",
+                 "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
+                 "trace that the service wrote");
+    }
+    if (before_ != nullptr && (losses() > 0 || waiting() > 0 || of_unusable == Harm::kError))
+      answer.Add("Before", LostBeforeText());
+    if (lost_.packets > 0) {
+      // The headline may have the packets already.
+      const bool with_packets = answer.severity == Harm::kError || !left.empty();
+      answer.Add(
+          "Lost",
+          fmt::format("{}{} of {}",
+                      with_packets ? PacketShare(lost_.packets, written_.packets) + ", " : "",
+                      HumanSize(lost_.bytes), HumanSize(written_.bytes)));
+    }
+    if (losses() > 0) answer.Add("Why", WhyText());
+    if (lost_.packets > 0) answer.Add("Over time", OverTimeText());
+    if (losses() > 0) {
+      answer.Add("Lost by", LosersText());
+      answer.Add("Sources", SourcesText());
+      answer.Add("Evicted by", EvictorsText());
+    }
+    if (lost_.packets > 0 && places_ > 0)
+      answer.Add("Dropped", fmt::format("more, by their writers, {}", DroppedText()));
+    answer.Add("Folded", FoldedText(outcome_, totals_[Fate::kFolded]));
+    answer.Add("Stalled", WaitingText());
+    if (of_unusable == Harm::kDataLoss)
+      answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
+                                         "was lost",
+                                         WithCommas(unusable_), Count(read, "packet")));
+    answer.Add("Late", StaleText());
+    answer.Add("More hints", signs);
+    answer.Add("Clones", ClonesText());
+    answer.change = ChangeText();
+    for (const std::string& text : RemedyTexts(remedies_, notes_)) answer.Add("Change", text);
+    answer.Add("Assumed", ReadsNotes(outcome_.reads));
+    answer.Add("Session", SessionText());
+    return answer;
+  }
+
+ private:
+  void AddCause(const CauseCount& cause) {
+    const auto same = std::ranges::find_if(causes_, [&](const CauseCount& other) {
+      return other.cause == cause.cause && other.own_fault == cause.own_fault;
+    });
+    if (same == causes_.end())
+      causes_.push_back(cause);
+    else
+      same->count += cause.count;
+  }
+
+  /// "at 12 places, because they found no free chunk in the shared memory, for up to 1.25 s; how
+  /// many is not known"
+  std::string DroppedText() const {
+    return fmt::format(
+        "at {}, because they found no space in the shared memory{}; how many is not known",
+        Count(places_, "place"),
+        dropped_ns_ == 0 ? "" : fmt::format(", for up to {}", HumanDuration(dropped_ns_)));
+  }
+
+  std::string WhyDroppedText() const {
+    constexpr std::array kReasons = {
+        "the shared memory was full; the log does not show why",
+        "a packet was larger than the shared memory",
+        "the producer wrote a burst that its shared memory does not hold",
+        "the shared memory was full while the service was blocked",
+        "the producer's writers held all chunks of the shared memory",
+        "the producer held complete chunks back",
+        "the service was late to free chunks of the shared memory",
+        "the recorder held the producer's requests back"};
+    static_assert(kReasons.size() == kEnumNames<AbortReason>.size());
+    std::array<uint64_t, kReasons.size()> places{};
+    for (const SequenceGaps* sequence : sequences_)
+      for (const Gap& gap : sequence->gaps)
+        if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
+    return kReasons.at(static_cast<size_t>(std::ranges::max_element(places) - places.begin()));
+  }
+
+  /// A time of the session as people read it, not after its end.
+  std::string TimeFromStart(uint64_t ns) const {
+    return TimeText(notes_, std::min(ns, outcome_.last_time_ns.value_or(ns)));
+  }
+
+  /// ", from 714.5 ms to 1.833 s": when what was lost was committed; empty: not known.
+  std::string LostWhenText() const {
+    const LossTimeline& timeline = report_.over_time;
+    const auto& intervals = timeline.intervals();
+    const auto lost = [](const TimelineInterval& interval) { return interval.lost > 0; };
+    const auto first = std::ranges::find_if(intervals, lost);
+    const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
+    if (intervals.size() < 2 || first == intervals.end()) return {};
+    const auto at = [&](auto intervals_before) {
+      return TimeFromStart(timeline.first_ns() +
+                           static_cast<uint64_t>(intervals_before) * timeline.interval_ns());
+    };
+    return fmt::format(", from {} to {}", at(first - intervals.begin()),
+                       at(intervals.rend() - last));
+  }
+
+  /// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
+  std::string OverTimeText() const {
+    constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    const LossTimeline& timeline = report_.over_time;
+    if (timeline.intervals().size() < 2) return {};
+    std::string text;
+    for (const TimelineInterval& interval : timeline.intervals()) {
+      // The highest only where all is lost.
+      const uint64_t height =
+          interval.lost == interval.written ? 7 : interval.lost * 7 / interval.written;
+      text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
+    }
+    return fmt::format(
+        "{} share of packets lost, by time of commit, from {} to {}", text,
+        TimeFromStart(timeline.first_written_ns()),
+        TimeFromStart(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size()));
+  }
+
+  /// "96.6% linux.ftrace, 3.4% linux.process_stats": of packets whose data source is known, if
+  /// there are several.
+  std::string SourcesText() const {
+    std::vector<SourceLosses> sources = LossesBySource(sequences_, notes_);
+    if (sources.size() < 2) return "";
+    std::erase_if(sources, [](const SourceLosses& each) { return each.lost.packets == 0; });
+    return Joined(TextsOf(sources, "further source", [&](const SourceLosses& each) {
+      return fmt::format("{} {}", ShareText(each.lost.packets, totals_.lost().packets),
+                         Printable(each.source));
+    }));
+  }
+
+  /// For whose commits packets were overwritten.
+  std::string EvictorsText() const {
+    uint64_t all = 0;
+    for (const EvictorCount& evictor : report_.evictors) all += evictor.packets;
+    return Joined(TextsOf(report_.evictors, nullptr, [&](const EvictorCount& evictor) {
+      return fmt::format("{} {}", ShareText(evictor.packets, all), notes_.NameOf(evictor.sequence));
+    }));
+  }
+
+  /// "2 were made, and may have other packets: gaps --clone 1"
+  std::string ClonesText() const {
+    uint64_t made = 0, first = 0;
+    for (const CloneFacts& clone : outcome_.clones) {
+      if (clone.failed) continue;
+      if (made++ == 0) first = clone.clone;
+    }
+    if (made == 0 || outcome_.clone) return "";
+    return fmt::format("{} made, and may have other packets: ringscope gaps --clone {}",
+                       made == 1 ? "1 was" : WithCommas(made) + " were", first);
+  }
+
+  /// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
+  std::string ChangeText() const {
+    const auto texts = TextsOf(remedies_.changes, "further line", [&](const auto& line) {
+      std::string was;
+      for (const BufferOutcome& buffer : outcome_.buffers)
+        if (line.path == fmt::format("buffers[{}].size_kb", buffer.index))
+          was = fmt::format("{} -> ", buffer.size / 1024);
+      return fmt::format("{} {}{}", line.path, was, line.value);
+    });
+    if (texts.empty() || !remedies_.together) return Joined(texts);
+    const auto& [lost, full, waiting] = *remedies_.together;
+    return Joined(texts) + (lost > 0      ? ", which loses " + Count(lost, "packet")
+                            : waiting > 0 ? ", which loses nothing"
+                                          : ", which keeps everything");
+  }
+
+  /// Of a trace: what is not in the log.
+  std::string LostBeforeText() const {
+    return fmt::format("Data was lost that is not in the trace: {}.", Printable(before_->detail));
+  }
+
+  /// That nothing was lost, as far as the log goes.
+  std::string NothingLostText() const {
+    std::vector<std::string> later;
+    for (const SequenceGaps* sequence : sequences_)
+      if (sequence->first_chunk > 0 && sequence->written().packets > 0)
+        later.push_back(
+            fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
+    if (later.empty())
+      return outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kStreamed
+                 ? "Nothing was lost with these reads."
+                 : "Nothing was lost.";
+    const size_t count = later.size();
+    later.resize(std::min(count, kNamed));
+    return fmt::format(
+        "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came "
+        "before is not known.",
+        count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
+        count > kNamed ? ", ..." : "");
+  }
+
+  /// "3.710 s; buffers[1]: 256 KiB ring_buffer, v2@58; read as recorded"
+  std::string SessionText() const {
+    std::vector<std::string> parts =
+        TextsOf(outcome_.buffers, "further buffer", [](const BufferOutcome& buffer) {
+          return fmt::format("buffers[{}]: {} {}, {}", buffer.index, HumanSize(buffer.size),
+                             Name(buffer.policy), buffer.engine);
+        });
+    parts.insert(parts.begin(), HumanDuration(outcome_.duration_ns()));
+    parts.push_back("read " + ReadsText(outcome_.reads));
+    return Joined(parts, "; ");
+  }
+
+  const GapReport& report_;
+  const ReplayOutcome& outcome_;
+  const SessionNotes& notes_;
+  const RemedyList& remedies_;
+  const RecordingVerdict* const before_;  // that losses are not in the log; nullptr if they are
+  LedgerTotals totals_;                   // of all buffers
+  /// Without what writers dropped: each mark of it stands for an unknown number of packets.
+  FateCount lost_, written_;
+  FateCount waiting_;
+  uint64_t places_ = 0;      // at which writers dropped packets
+  uint64_t dropped_ns_ = 0;  // the longest time that a writer of these found no chunk
+  uint64_t unusable_ = 0;    // packets
+  std::vector<const SequenceGaps*> sequences_;
+  std::vector<CauseCount> causes_;  // the largest first; `loss_bits` of the first
+  uint64_t missing_chunks_ = 0;
+  const BufferGaps* worst_ = nullptr;  // the buffer that lost most; nullptr if none lost any
+};
 
 }  // namespace
 
 Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
                 const RemedyList& remedies) {
-  const SessionSums sums(report);
-  const uint64_t lost = sums.lost.packets + sums.places;
-  const uint64_t read = sums.totals[Fate::kRead].packets;
-  const uint64_t unusable = sums.unusable.packets;
-  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
-  const std::string signs = SignsText(report, sums);
-  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
-  Answer answer;
-  const Harm of_unusable = HarmOfUnusable(unusable, read);
-  if (of_unusable == Harm::kError) {
-    answer.severity = of_unusable;
-    const std::string left = LeftText(sums, outcome);
-    answer.headline = fmt::format(
-        "{} names of the events in {} of the {} that were read were lost: the UI cannot show them.",
-        left.empty() ? "The" : left + ", and the", WithCommas(unusable), Count(read, "packet"));
-  } else if (lost > 0) {
-    answer.severity = Harm::kDataLoss;
-    answer.headline = LostHeadline(sums, report.over_time, outcome);
-    if (waiting > 0) {
-      answer.headline.pop_back();  // the full stop
-      answer.headline += fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
-                                     WithCommas(waiting), waiting == 1 ? "s" : "", Is(waiting));
-    }
-  } else if (waiting > 0) {
-    answer.severity = Harm::kDataLoss;
-    answer.headline = WaitingHeadline(waiting);
-  } else if (before != nullptr) {
-    answer.severity = Harm::kDataLoss;
-    answer.headline = LostBeforeText(*before);
-  } else if (!signs.empty()) {
-    answer.severity = Harm::kWarning;
-    answer.headline = kSignsHeadline;
-  } else {
-    answer.headline = NothingLostText(sums, outcome.reads);
-  }
-  if (lost > 0 && outcome.reads.assumed && outcome.reads.mode == ReadsMode::kEnd &&
-      before == nullptr) {
-    answer.headline.front() = static_cast<char>(std::tolower(answer.headline.front()));
-    answer.headline =
-        "If the session was read only at its end, which the log does not show: " + answer.headline;
-    answer.Add("Better",
-               "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
-               "trace that the service wrote");
-  }
-  if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
-    answer.Add("Before", LostBeforeText(*before));
-  if (sums.lost.packets > 0) {
-    // The headline may have the packets already.
-    answer.Add("Lost",
-               LostText(sums, answer.severity == Harm::kError || !LeftText(sums, outcome).empty()));
-    answer.Add("Why", WhyText(sums));
-    answer.Add("Over time", OverTimeText(report.over_time, outcome));
-  } else if (sums.places > 0) {
-    answer.Add("Why", WhyDroppedText(sums));
-  }
-  if (lost > 0) {
-    answer.Add("Lost by", LosersText(sums, notes));
-    answer.Add("Evicted by", EvictorsText(report, notes));
-  }
-  if (sums.lost.packets > 0 && sums.places > 0)
-    answer.Add("Dropped", fmt::format("more, by their writers, {}", DroppedText(sums)));
-  answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
-  answer.Add("Stalled", WaitingText(sums, notes));
-  if (of_unusable == Harm::kDataLoss)
-    answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
-                                       "was lost",
-                                       WithCommas(unusable), Count(read, "packet")));
-  answer.Add("Late", StaleText(report, notes));
-  answer.Add("More hints", signs);
-  answer.Add("Clones", ClonesText(outcome));
-  answer.change = ChangeText(remedies, outcome);
-  for (const std::string& text : RemedyTexts(remedies, notes)) answer.Add("Change", text);
-  answer.Add("Assumed", ReadsNotes(outcome.reads));
-  answer.Add("Session", SessionText(outcome));
-  return answer;
+  return LogAnswer(report, outcome, notes, remedies).ToAnswer();
 }
 
 ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
                           const SessionNotes& notes, const RemedyList& remedies) {
-  const SessionSums sums(report);
+  const LogAnswer answer(report, outcome, notes, remedies);
   ReplayFacts facts;
+  facts.answer = answer.ToAnswer();
+  facts.missed_flushes = answer.MissedFlushes();
   if (outcome.first_time_ns && outcome.last_time_ns)
     facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),
                              static_cast<int64_t>(*outcome.last_time_ns)};
@@ -448,6 +487,11 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     replayed.size->reason = TriedText(*size);
     changes.push_back(*replayed.size);
   }
+  for (const CounterRise& rise : report.counted) {
+    const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
+    if (rise.is_harmless() && buffer != outcome.buffers.end())
+      facts.buffers[buffer->index].harmless_recommits += rise.amount;
+  }
   const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
     Finding& finding = facts.findings.emplace_back();
     finding.rule = &RuleOf(rule);
@@ -458,18 +502,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     finding.weight = weight;
     return finding;
   };
-  const uint64_t lost = sums.lost.packets + sums.places;
-  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
-  for (const CounterRise& rise : report.counted) {
-    const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
-    if (rise.is_harmless() && buffer != outcome.buffers.end())
-      facts.buffers[buffer->index].harmless_recommits += rise.amount;
-  }
-  for (const auto& [producer, times] : report.missed_flushes)
-    facts.missed_flushes.push_back(
-        fmt::format("{} ({})", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}})),
-                    Count(times, "time")));
-  if (!report.stale.empty()) add("log.stale", StaleText(report, notes), report.stale.size());
+  if (!report.stale.empty()) add("log.stale", answer.StaleText(), report.stale.size());
   const std::vector<std::string> registered(notes.registered().begin(), notes.registered().end());
   for (const std::string& name : notes.UnknownSources()) {
     const std::optional<std::string> nearest = Nearest(name, registered);
@@ -478,28 +511,19 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
                     nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
         0);
   }
-  facts.answer = AnswerOf(report, outcome, notes, remedies);
-  // Texts of the answer's lines with a label.
-  const auto lines = [&](std::string_view label) {
-    std::vector<std::string> texts;
-    for (const AnswerLine& line : facts.answer.lines)
-      if (line.label == label) texts.push_back(line.text);
-    return Joined(texts, " ");
-  };
-  if (lost > 0) {
-    Finding& finding = add("log.lost", LostHeadline(sums, report.over_time, outcome), lost);
-    finding.where = "by sequence: " + lines("Lost by");
-    finding.cause = sums.lost.packets > 0 ? fmt::format("What became of them: {}.", lines("Why"))
-                                          : lines("Why");
-    if (std::string change = lines("Change"); !change.empty()) finding.remedy = std::move(change);
+  if (answer.losses() > 0) {
+    Finding& finding = add("log.lost", answer.LostHeadline(), answer.losses());
+    finding.where = "by sequence: " + answer.LosersText();
+    finding.cause = answer.WhyText() + ".";
+    if (std::string tried = Joined(RemedyTexts(remedies, notes), " "); !tried.empty())
+      finding.remedy = std::move(tried);
     finding.changes = std::move(changes);
   }
-  if (waiting > 0) add("log.waiting", WaitingHeadline(waiting), waiting).where = lines("Stalled");
-  const std::string signs = lines("More hints");
-  if (lost == 0 && waiting == 0 && !signs.empty()) {
-    const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
-    add("log.signs", before != nullptr ? LostBeforeText(*before) : kSignsHeadline, 0).proof = signs;
-  }
+  if (answer.waiting() > 0)
+    add("log.waiting", answer.WaitingHeadline(), answer.waiting()).where = answer.WaitingText();
+  const std::string signs = answer.SignsText();
+  if (answer.losses() == 0 && answer.waiting() == 0 && !signs.empty())
+    add("log.signs", answer.SignsHeadline(), 0).proof = signs;
   return facts;
 }
 

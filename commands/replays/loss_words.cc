@@ -224,10 +224,9 @@ std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
                      nouns.empty() ? "" : " and ", last);
 }
 
-std::string InexactText(const Verdicts& verdicts, bool with_gaps) {
+std::string InexactText(const Verdicts& verdicts) {
   std::vector<std::string> texts;
   for (const auto& [reason, times] : ByReason(verdicts)) {
-    if (reason == InexactReason::kRecords && !with_gaps) continue;
     texts.push_back(ClauseOf(reason, times));
     if (reason == InexactReason::kTimes)
       texts.back() +=
@@ -249,7 +248,7 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
 }
 
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {
-  if (const std::string text = InexactText(verdicts, /*with_gaps=*/true); !text.empty())
+  if (const std::string text = InexactText(verdicts); !text.empty())
     console.Warn(fmt::format("{}: the recording is not exact: {}", path, text));
 }
 

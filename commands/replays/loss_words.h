@@ -50,8 +50,7 @@ using Verdicts = std::vector<RecordingVerdict>;
 std::string VerdictSentence(const Verdicts& verdicts, bool is_empty);
 /// Why a recording may differ from what the service did, each reason once; empty: it is not marked
 /// as inexact.
-/// @param with_gaps of the recorder, too, which some commands report for themselves
-std::string InexactText(const Verdicts& verdicts, bool with_gaps = false);
+std::string InexactText(const Verdicts& verdicts);
 /// Each of them, with its details: "- session 1: the instant of 2 clones is an estimate: ...".
 std::string VerdictLines(const Verdicts& verdicts, size_t indent);
 /// Warns that a log's recording is not exact, if so.

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
+#include "commands/replays/further_replays.h"
 #include "commands/replays/loss_words.h"
-#include "commands/replays/parallel_tasks.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -83,6 +83,13 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   if (names.config) AddConfig(app, choices.config, kConfigToReplay);
 }
 
+std::string BuffersText(const ReplayOutcome& outcome) {
+  std::vector<std::string> texts;
+  for (const BufferOutcome& buffer : outcome.buffers)
+    texts.push_back(fmt::format("buffers[{}] (id {})", buffer.index, Raw(buffer.id)));
+  return Joined(texts);
+}
+
 bool ChoosesAnything(const ReplayChoices& choices) {
   const BufferChoice& all = choices.session.all;
   return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
@@ -108,8 +115,8 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   if (!choices.reads.like.empty()) {
     RS_ASSIGN_OR_RETURN(found, FindSessionReads(context, session, choices.reads.like));
   }
-  for (const auto& [id, choice] : choices.session.buffers)
-    if (choice.size) config.sizes[id] = *choice.size;
+  for (const auto& [key, choice] : choices.session.buffers)
+    if (choice.size) config.sizes[key] = *choice.size;
   if (choices.config.empty()) return {};
   RS_ASSIGN_OR_RETURN(ConfigFile file, ReadConfigFile(context, choices.config));
   config.config = std::move(file.bytes);
@@ -202,14 +209,16 @@ void ReplayRun::Warn(const ReplayOutcome& outcome) {
   if (outcome.buffers.empty() && outcome.service.chunks_discarded > 0)
     warn(
         "the log does not have its buffers, so nothing can be replayed: name the session's trace "
-        "config with --config, or a buffer with --size BUFFER=SIZE");
+        "config with --config, or its buffers with --size 'buffers[0]=SIZE'");
   if (!sessions_.reports_verdicts())
     WarnOfInexact(context_.console, outcome.path, outcome.verdicts);
-  for (const auto& [id, choice] : choices_.session.buffers)
-    if (std::ranges::find(outcome.buffers, id, &BufferOutcome::id) == outcome.buffers.end())
+  for (const auto& [key, choice] : choices_.session.buffers)
+    if (std::ranges::none_of(outcome.buffers, [&](const BufferOutcome& buffer) {
+          return key.Names(buffer.id, buffer.index);
+        }))
       warn(fmt::format(
-          "there is no buffer {}, so the options for it change nothing{}", Raw(id),
-          outcome.buffers.empty() ? "" : fmt::format(" (buffers: {})", IdsText(outcome.buffers))));
+          "there is no buffer '{}', so the options for it change nothing{}", ToString(key),
+          outcome.buffers.empty() ? "" : fmt::format(" (buffers: {})", BuffersText(outcome))));
 }
 
 }  // namespace ringscope

@@ -46,13 +46,8 @@ inline constexpr const char* kConfigToReplay =
     "recorded without the consumer";
 /// Adds --engine, --size, --policy, --reads, --pass-bytes, --config.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
-/// The ids of buffers, as text: "0, 1".
-template <typename Buffer>
-std::string IdsText(const std::vector<Buffer>& buffers) {
-  std::vector<std::string> ids;
-  for (const Buffer& buffer : buffers) ids.push_back(std::to_string(Raw(buffer.id)));
-  return Joined(ids);
-}
+/// The buffers of a session, as options name them: "buffers[0] (id 1), buffers[1] (id 2)".
+std::string BuffersText(const ReplayOutcome& outcome);
 /// What a session's records have before its first commit.
 struct RecordedConfig {
   std::string config;  // the TraceConfig message; empty: none

@@ -29,8 +29,7 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
   const auto code = ForEachSession(sessions, [&]() -> Result<ExitCode> {
     if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
     RS_ASSIGN_OR_RETURN(const ExitCode ending, report.AddItem("sessions", task));
-    if (const std::string reasons = InexactText(sessions.Verdicts(), /*with_gaps=*/true);
-        !reasons.empty())
+    if (const std::string reasons = InexactText(sessions.Verdicts()); !reasons.empty())
       inexact.push_back(
           fmt::format("{}: session {}: {}", sessions.path(), sessions.session(), reasons));
     return ending;

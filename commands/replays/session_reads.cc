@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/muted_context.h"
+#include "commands/replays/further_replays.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "core/reads/read_finder.h"
@@ -131,23 +131,18 @@ void ListFields(JsonFieldWriter& io, const ReadsUsed& used) {
 }
 
 void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record) {
-  Table reads({{"read", Align::kRight, "read"},
-               {"after record", Align::kRight, "after_record"},
-               {"or from", Align::kRight, "earliest"},
-               {"to", Align::kRight, "latest"},
-               {"packets", Align::kRight, "packets"},
-               DataColumn("time_ns")});
-  const auto number = [&](uint64_t count) -> Cell {
-    return count == 0 ? Cell("-", Json()) : NumberCell(first_record + count - 1);
+  // Record numbers in the file.
+  const auto number = [&](uint64_t count) {
+    return count == 0 ? Json() : Json(first_record + count - 1);
   };
-  uint64_t index = 0;
-  for (const FoundRead& read : found.reads) {
-    const bool is_unique = read.earliest == read.latest;
-    const Cell from = number(read.earliest), to = number(read.latest);
-    reads.AddRow({NumberCell(++index), number(read.after), is_unique ? Cell("", from.value) : from,
-                  is_unique ? Cell("", to.value) : to, CountCell(read.packets),
-                  DataCell(read.time_ns ? Json(*read.time_ns) : Json())});
-  }
+  Json reads = Json::array();
+  for (const FoundRead& read : found.reads)
+    reads.push_back({{"read", reads.size() + 1},
+                     {"after_record", number(read.after)},
+                     {"earliest", number(read.earliest)},
+                     {"latest", number(read.latest)},
+                     {"packets", read.packets},
+                     {"time_ns", FieldsToJson(read.time_ns)}});
   report.AddObject("found_reads", [&] {
     report.Data({{"packets", found.packets},
                  {"explained", found.explained},
@@ -160,7 +155,7 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
                                   {"sequence_id", packet->sequence_id},
                                   {"read", packet->read + 1},
                                   {"why", Name(packet->why)}});
-    report.Add("reads", reads, 2);
+    report.Data("reads", std::move(reads));
   });
   std::string text;
   if (const auto& packet = found.unexplained) {
@@ -171,8 +166,8 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
         WithCommas(found.explained), Count(found.packets, "packet"), WithCommas(packet->packet),
         packet->sequence_id, packet->read + 1, kWhyTexts[static_cast<size_t>(packet->why)]);
   } else {
-    text = fmt::format("With these reads the replay equals the trace: {}.",
-                       Count(found.packets, "packet"));
+    text = fmt::format("With {} the replay equals the trace: {}.",
+                       Count(found.reads.size(), "read"), Count(found.packets, "packet"));
     if (!found.different_stats.empty())
       text += fmt::format(" These of the statistics at its end differ: {}.",
                           Joined(found.different_stats));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "commands/replays/further_replays.h"
 #include "commands/replays/loss_words.h"
-#include "commands/replays/muted_context.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/changed_config.h"
@@ -19,7 +19,8 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
 }
 
 void ListFields(JsonFieldWriter& io, const ClearedOutcome& outcome) {
-  io("packets", outcome.packets, "usable", outcome.usable, "more_bytes", outcome.more_bytes);
+  io("packets", outcome.packets, "usable", outcome.usable, "usable_now", outcome.usable_now,
+     "more_bytes", outcome.more_bytes);
 }
 
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
@@ -40,16 +41,13 @@ constexpr std::array kRemedyTexts = {
     "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start.",
     "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
-    "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} can be used, for {more} "
-    "more "
-    "written ({formula}).",
-    "shm_size_kb: {kb} ({size}) for producer {producer} (an estimate: {formula}), as its writers "
-    "found no space at {places}.",
+    "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} in {size} can be used, not "
+    "{now}, for {more} more written ({formula}).",
+    "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 "
+    "KiB "
+    "are usual, 256 KiB the default), as its writers found no space at {places}.",
 };
 static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
-constexpr const char* kPolicyEstimate =
-    "{buffer}.fill_policy: RING_BUFFER, as it discards and is written into a file: {formula}.";
-
 const char* PolicyField(FillPolicy policy) {
   return policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER";
 }
@@ -78,12 +76,11 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
   const Session::Options& choices = input.choices.session;
   std::vector<ConfigChange> changes;
   for (const BufferOutcome& buffer : buffers) {
-    const auto own = choices.buffers.find(buffer.id);
-    const BufferChoice& choice = own == choices.buffers.end() ? choices.all : own->second;
+    const BufferChoice choice = choices.ChoiceFor(buffer.id, buffer.index);
     const std::string path = fmt::format("buffers[{}].", buffer.index);
-    if (choice.size || choices.all.size)
+    if (choice.size)
       changes.push_back({path + "size_kb", std::to_string((buffer.size + 1023) / 1024), "", false});
-    if (choice.policy || choices.all.policy)
+    if (choice.policy)
       changes.push_back({path + "fill_policy", PolicyField(buffer.policy), "", false});
   }
   return ChangedConfig(text, changes);
@@ -111,7 +108,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {
-    input.facts.buffers[buffer.id].size = buffer.size;
+    input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
     input.facts.has_programs |= !buffer.vms.empty();
   }
   uint64_t written = 0;
@@ -143,24 +140,20 @@ std::string TriedText(const Remedy& remedy) {
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {
   std::vector<std::string> texts;
   for (const Remedy& remedy : list.remedies) {
-    const bool is_policy_estimate = remedy.kind == RemedyKind::kPolicy && remedy.is_estimate();
     const ClearedOutcome clear = remedy.clear.value_or(ClearedOutcome());
-    const std::string producer =
-        remedy.producer ? notes.ProducerOf({*remedy.producer, WriterId{1}}) : "";
+    const ProducerId producer = remedy.producer.value_or(ProducerId{});
     texts.push_back(fmt::format(
-        fmt::runtime(is_policy_estimate ? kPolicyEstimate
-                                        : kRemedyTexts[static_cast<size_t>(remedy.kind)]),
+        fmt::runtime(kRemedyTexts[static_cast<size_t>(remedy.kind)]),
         fmt::arg("size", HumanSize(remedy.size)), fmt::arg("kb", remedy.size / 1024),
         fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
         fmt::arg("sources", Joined(remedy.sources)),
         fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
-        fmt::arg("producer", producer.empty() && remedy.producer
-                                 ? std::to_string(Raw(*remedy.producer))
-                                 : Printable(producer)),
+        fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
         fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
         fmt::arg("formula", remedy.formula), fmt::arg("places", Count(remedy.concerned, "place")),
         fmt::arg("usable", WithCommas(clear.usable)),
         fmt::arg("left", Count(clear.packets, "packet")),
+        fmt::arg("now", WithCommas(clear.usable_now)),
         fmt::arg("more", HumanSize(clear.more_bytes)),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }

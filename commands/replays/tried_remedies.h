@@ -6,7 +6,7 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/view/json_fields.h"
-#include "core/remedies/try_remedies.h"
+#include "core/remedies/remedies.h"
 
 namespace ringscope {
 

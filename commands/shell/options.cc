@@ -179,8 +179,8 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
   InGroup(app, kFilterGroup);
   AddParsedList(app, "--seq", selection.sequences, ParseSequence, "PRODUCER:WRITER",
                 "Only this sequence; may be repeated");
-  AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "ID",
-                "Only this buffer; may be repeated");
+  AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "BUFFER",
+                "Only this buffer, like buffers[1], or 1 by its id in the log; may be repeated");
   // The options come in any order: the later one is checked against the other.
   const auto take = [&selection](std::optional<TimePoint>& target) {
     return [&selection, &target](const std::string& text) -> Status {

@@ -131,9 +131,12 @@ Result<SequenceKey> ParseSequence(std::string_view text) {
   return UsageError("'{}' is not a sequence; write PRODUCER:WRITER, like 2:17", text);
 }
 
-Result<BufferId> ParseBuffer(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT16_MAX));
-  return BufferId{static_cast<uint16_t>(id)};
+Result<BufferKey> ParseBuffer(std::string_view text) {
+  constexpr std::string_view kIndexStart = "buffers[";
+  const bool is_index = text.starts_with(kIndexStart) && text.ends_with(']');
+  if (is_index) text = text.substr(kIndexStart.size(), text.size() - kIndexStart.size() - 1);
+  RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT16_MAX));
+  return BufferKey(is_index, static_cast<uint32_t>(number));
 }
 
 Result<FillPolicy> ParsePolicy(std::string_view text) {
@@ -205,12 +208,12 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
 
 Result<BufferValue> SplitBufferValue(std::string_view text) {
   const size_t equals = text.find('=');
-  // A plug-in's path may contain '=': only digits in front of it are a buffer.
+  // A plug-in's path may contain '=': only digits or an index in front of it are a buffer.
   if (equals == std::string_view::npos || equals == 0 ||
-      !std::all_of(text.begin(), text.begin() + static_cast<ptrdiff_t>(equals), IsDigit))
+      !(text.starts_with("buffers[") || std::ranges::all_of(text.substr(0, equals), IsDigit)))
     return BufferValue{std::nullopt, text};
-  RS_ASSIGN_OR_RETURN(const uint64_t buffer, ParseNumber(text.substr(0, equals), UINT16_MAX));
-  return BufferValue{BufferId{static_cast<uint16_t>(buffer)}, text.substr(equals + 1)};
+  RS_ASSIGN_OR_RETURN(const BufferKey buffer, ParseBuffer(text.substr(0, equals)));
+  return BufferValue{buffer, text.substr(equals + 1)};
 }
 
 }  // namespace ringscope

@@ -48,7 +48,7 @@ Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
 Result<SequenceKey> ParseSequence(std::string_view text);
 
 /// A buffer's id.
-Result<BufferId> ParseBuffer(std::string_view text);
+Result<BufferKey> ParseBuffer(std::string_view text);
 
 /// "ring_buffer" or "discard"
 Result<FillPolicy> ParsePolicy(std::string_view text);
@@ -67,9 +67,9 @@ inline constexpr const char* kReadsType =
     "recorded|end|none|every=TIME|streamed|streamed=TIME|like=TRACE";
 Result<ReadsChoice> ParseReads(std::string_view text);
 
-/// `[BUFFER=]VALUE`, split.
+/// `[BUFFER=]VALUE`, split. A buffer is written `buffers[1]`, or as its id in the log.
 struct BufferValue {
-  std::optional<BufferId> buffer;  // absent: all buffers
+  std::optional<BufferKey> buffer;  // absent: all buffers
   std::string_view value;
 };
 Result<BufferValue> SplitBufferValue(std::string_view text);

@@ -89,13 +89,16 @@ TEST(ParseReads, Modes) {
     EXPECT_FALSE(ParseReads(text)) << text;
 }
 
-TEST(SplitBufferValue, OnlyDigitsInFrontAreABuffer) {
+TEST(SplitBufferValue, DigitsOrAnIndexInFrontAreABuffer) {
   EXPECT_EQ(SplitBufferValue("1=64k")->buffer, BufferId{1});
   EXPECT_EQ(SplitBufferValue("1=64k")->value, "64k");
   EXPECT_EQ(SplitBufferValue("64k")->buffer, std::nullopt);
   EXPECT_EQ(SplitBufferValue("./a=b.so")->value, "./a=b.so");
   EXPECT_EQ(SplitBufferValue("3=./a=b.so")->value, "./a=b.so");
   EXPECT_FALSE(SplitBufferValue("65536=64k"));
+  EXPECT_EQ(SplitBufferValue("buffers[2]=64k")->buffer, BufferKey(/*by_index=*/true, 2));
+  EXPECT_EQ(SplitBufferValue("buffers[2]=./a=b.so")->value, "./a=b.so");
+  EXPECT_FALSE(SplitBufferValue("buffers[x]=64k"));
 }
 
 TEST(Values, SizesThatAreTooSmall) {

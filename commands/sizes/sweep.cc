@@ -36,9 +36,10 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddInput(app, args.input, Logs::kSeveral);
   InGroup(app, "Configurations");
   SweepChoices& choices = args.choices;
-  AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
-                "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5 "
-                "(default: an eighth to eight times the log's own)");
+  AddParsedList(
+      app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
+      "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5; of one "
+      "buffer 'buffers[1]=1M,2M' (default: an eighth to eight times the log's own)");
   AddCommaList(app, "--policies", choices.policies, ParsePolicy, "ring_buffer|discard,...",
                "Fill policies to try (default: the log's)");
   AddCommaList(app, "--reads", choices.reads, ParseSweptReads,
@@ -60,12 +61,18 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
-void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepChoices& choices,
-                         const SessionFacts& facts) {
-  for (const SizeList& list : choices.sizes)
-    if (list.buffer && !facts.buffers.contains(*list.buffer))
-      console.Warn(fmt::format("{}: there is no buffer {}, so its sizes change nothing", path,
-                               Raw(*list.buffer)));
+/// The choices for a session, with its buffers by their ids. Warns of those that it does not have.
+SweepChoices ChoicesFor(const SessionFacts& facts, SweepChoices choices, const std::string& path,
+                        Console& console) {
+  for (SizeList& list : choices.sizes) {
+    const auto id = list.buffer ? facts.Find(*list.buffer) : std::nullopt;
+    if (id)
+      list.buffer = *id;
+    else if (list.buffer)
+      console.Warn(fmt::format("{}: there is no buffer '{}', so its sizes change nothing", path,
+                               ToString(*list.buffer)));
+  }
+  return choices;
 }
 
 /// Sweeps the sessions of logs that are taken one after the other.
@@ -92,20 +99,20 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     RS_ASSIGN_OR_RETURN(input.facts, InFile(path, ScanSession(*records)));
     // Recorded reads are not those of a config that reads at other times.
     input.facts.has_reads &= changes.reads.mode == ReadsMode::kAuto;
+    const SweepChoices own = ChoicesFor(input.facts, args.choices, path, context.console);
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)
         context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
     };
     Sweep sweep(std::move(input));
-    auto swept = args.targets.empty() ? SweepSession(sweep, args.choices)
-                                      : FindTargets(sweep, args.choices, args.targets);
+    auto swept =
+        args.targets.empty() ? SweepSession(sweep, own) : FindTargets(sweep, own, args.targets);
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
     report.path = path;
     report.session = sessions.session();
     if (sessions.clone() != nullptr) report.clone = sessions.clone()->clone;
     WarnOfInexact(context.console, path, report.outcome.verdicts);
-    WarnOfUnusedChoices(context.console, path, args.choices, report.facts);
     RS_RETURN_IF_ERROR(visit(report));
     const bool none_found =
         !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {

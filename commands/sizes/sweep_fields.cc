@@ -59,7 +59,6 @@ std::vector<std::pair<const char*, Json>> CsvFields(const SweepReport& report,
           {"shortest_sequence", FieldsToJson(row.shortest_sequence)},
           {"sequence_packet_loss", row.losses.sequence_packet_loss},
           {"incremental_sequences_dropped", row.losses.incremental_sequences_dropped},
-          {"used_bytes", row.used_bytes},
           {"reads_assumed", reads.assumed},
           {"packets_lost", row.lost},
           {"packets_lost_otherwise", row.lost_otherwise()},
@@ -82,7 +81,7 @@ void ListFields(JsonFieldWriter& io, const SweepRow& row) {
      "discarded", row.discarded, "history_ns", row.history_ns, "shortest_history_ns",
      row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",
      row.losses.sequence_packet_loss, "incremental_sequences_dropped",
-     row.losses.incremental_sequences_dropped, "used_bytes", row.used_bytes);
+     row.losses.incremental_sequences_dropped);
   io.UnlessEmpty("folded", row.folded, "state_bytes", row.state_bytes);
   io("lost", row.lost, "lost_otherwise", row.lost_otherwise(), "waiting", row.waiting_packets());
   io.Object("stats", [&](auto& stats) {
@@ -100,8 +99,10 @@ Json SweepJson(const SweepReport& report) {
   json["duration_ns"] = outcome.duration_ns();
   json["buffers"] = Json::array();
   for (const auto& [id, buffer] : report.facts.buffers)
-    json["buffers"].push_back(
-        {{"buffer", Raw(id)}, {"size", buffer.size}, {"policy", Name(buffer.policy)}});
+    json["buffers"].push_back({{"buffer", Raw(id)},
+                               {"index", buffer.index},
+                               {"size", buffer.size},
+                               {"policy", Name(buffer.policy)}});
   json["configurations"] = Json::array();
   for (const SweepPoint& point : report.points) {
     Json& configuration = json["configurations"].emplace_back(SettingJson(report, point.setting));

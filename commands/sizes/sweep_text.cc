@@ -50,19 +50,14 @@ std::optional<std::string> MissText(const SweepReport& report, const SweepRow& r
     if (!target.keep_ns || !row.shortest_sequence || row.shortest_history_ns >= *target.keep_ns)
       continue;
     if (report.outcome.duration_ns() < *target.keep_ns) return std::nullopt;
-    return fmt::format("even with {} for {}, sequence {} reaches back only {}", HumanSize(row.size),
+    return fmt::format("even with {} for {}, writer {} reaches back only {}", HumanSize(row.size),
                        report.outcome.NameOf(row.id), ToString(*row.shortest_sequence),
                        HumanDuration(row.shortest_history_ns));
   }
-  const std::string lost =
-      fmt::format("{} of {} {} lost", WithCommas(row.lost), Count(row.written.packets, "packet"),
-                  row.lost == 1 ? "is" : "are");
-  if (row.full_packets() == 0)
-    return fmt::format("in {}, {} whatever its size; with {} it overwrites nothing",
-                       report.outcome.NameOf(row.id), lost, SizeWithKb(row.size));
-  return fmt::format("even with {} for {}, {}: {} overwritten, {} discarded", HumanSize(row.size),
-                     report.outcome.NameOf(row.id), lost, WithCommas(row.overwritten.packets),
-                     WithCommas(row.discarded.packets));
+  return fmt::format("even with {} for {}, {} of {} {} lost, {} of them to a full buffer",
+                     SizeWithKb(row.size), report.outcome.NameOf(row.id), WithCommas(row.lost),
+                     Count(row.written.packets, "packet"), Is(row.lost),
+                     WithCommas(row.full_packets()));
 }
 
 }  // namespace
@@ -80,33 +75,7 @@ std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
 
 namespace {
 
-constexpr size_t kKeptBar = 6;
-
-/// A bar of kKeptBar characters, in eighths.
-std::string Bar(uint64_t part, uint64_t whole) {
-  constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  auto eighths = static_cast<size_t>(share * kKeptBar * 8 + 0.5);
-  eighths = std::min(eighths, kKeptBar * 8);
-  if (part > 0) eighths = std::max<size_t>(eighths, 1);
-  if (part < whole) eighths = std::min(eighths, kKeptBar * 8 - 1);
-  std::string bar;
-  for (size_t i = 0; i < eighths / 8; ++i) bar += "█";
-  bar += kEighths[eighths % 8];
-  for (size_t i = (eighths + 7) / 8; i < kKeptBar; ++i) bar += "░";
-  return bar;
-}
-
-std::string BytesOrNone(uint64_t bytes) { return bytes == 0 ? "0" : HumanSize(bytes); }
-
-/// Whether a number is the same in all rows.
-bool IsSame(const SweepSeries& series, uint64_t (SweepRow::*number)() const) {
-  return std::all_of(series.rows.begin(), series.rows.end(), [&](const SweepRow* row) {
-    return (row->*number)() == (series.rows.front()->*number)();
-  });
-}
-
-/// A table's columns. Some are shown only if they are not 0, or not the same, in all rows.
+/// A table's columns. Some are shown only if they are not 0 in all rows.
 std::vector<Column> ColumnsOf(const SweepSeries& series) {
   const auto shown_if = [&](const auto& any) {
     return std::any_of(series.rows.begin(), series.rows.end(), any) ? kInText : 0;
@@ -116,55 +85,35 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
   };
   return {{""},
           right("size"),
-          right("kept"),  // with its bar never broken
+          right("kept"),
           right("packets"),
           right("lost"),
-          right("folded", shown_if([](auto* row) { return row->folded.packets > 0; })),
-          right("states", shown_if([](auto* row) { return row->state_bytes.value_or(0) > 0; })),
-          right("otherwise", IsSame(series, &SweepRow::lost_otherwise) ? 0 : kInText),
-          right("unfinished", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
+          right("otherwise", shown_if([](auto* row) { return row->lost_otherwise() > 0; })),
+          right("unfinished", shown_if([](auto* row) { return row->waiting_packets() > 0; })),
           right("history"),
           right("shortest"),
-          {"of"},
-          right("stateless",
-                shown_if([](auto* row) { return row->losses.incremental_sequences_dropped > 0; })),
-          // Some buffers were never filled.
-          right("memory",
-                shown_if([](auto* row) { return row->used_bytes + row->size / 64 < row->size; }))};
+          {"of"}};
 }
 
 void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series) {
   const uint64_t duration = report.outcome.duration_ns();
   const SweepRow& first = *series.rows.front();
   const uint64_t own = report.OwnSize(series.buffer);
-  std::string heading =
-      fmt::format("{}: {}, {} written by {}", report.outcome.NameOf(first.id),
-                  Count(first.written.packets, "packet"), HumanSize(first.written.bytes),
-                  Count(first.sequences.size(), "sequence"));
-  if (IsSame(series, &SweepRow::lost_otherwise) && first.lost_otherwise() > 0)
-    heading += fmt::format("; {} lost otherwise", Count(first.lost_otherwise(), "packet"));
-  if (IsSame(series, &SweepRow::waiting_packets) && first.waiting_packets() > 0)
-    heading += fmt::format("; {} unfinished", Count(first.waiting_packets(), "packet"));
-  out.Paragraph(heading);
-  if (first.taken.packets > 0)
-    out.Paragraph(fmt::format("with {}, the session itself read {} of them before the clone",
-                              HumanSize(first.size), Count(first.taken.packets, "packet")));
+  out.Paragraph(fmt::format("{}: {}, {} written by {}", report.outcome.NameOf(first.id),
+                            Count(first.written.packets, "packet"), HumanSize(first.written.bytes),
+                            Count(first.sequences.size(), "sequence")));
   Table table(ColumnsOf(series));
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
     const uint64_t kept = row.kept_packets();
     table.AddRow({row.size == own ? "*" : "", HumanSize(row.size),
-                  fmt::format("{} {:>6}", Bar(kept, row.written.packets),
-                              ShareText(kept, row.written.packets)),
-                  WithCommas(kept), WithCommas(row.lost), WithCommas(row.folded.packets),
-                  BytesOrNone(row.state_bytes.value_or(0)), WithCommas(row.lost_otherwise()),
-                  WithCommas(row.waiting_packets()), HumanDuration(row.history_ns),
+                  ShareText(kept, row.written.packets), WithCommas(kept), WithCommas(row.lost),
+                  WithCommas(row.lost_otherwise()), WithCommas(row.waiting_packets()),
+                  HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
                   row.shortest_sequence && row.shortest_history_ns < duration
                       ? ToString(*row.shortest_sequence)
-                      : "",
-                  WithCommas(row.losses.incremental_sequences_dropped),
-                  BytesOrNone(row.used_bytes)});
+                      : ""});
   }
   out.Print(table);
 }
@@ -209,7 +158,7 @@ void PrintSweep(Report& out, const SweepReport& report) {
         fmt::format("For the packets in the trace only: it lacks what was lost, {}. 'ringscope "
                     "advise' of the trace estimates what sizes the session needs.",
                     Printable(before->detail)));
-  bool marked = false, otherwise = false, waiting = false, folded = false;
+  bool marked = false, otherwise = false, waiting = false;
   std::string heading;
   for (const SweepSeries& series : SeriesOf(report)) {
     const std::string text = SettingText(*series.setting, *series.rows.front());
@@ -222,7 +171,6 @@ void PrintSweep(Report& out, const SweepReport& report) {
       marked |= row->size == own;
       otherwise |= row->lost_otherwise() > 0;
       waiting |= row->waiting_packets() > 0;
-      folded |= row->folded.packets > 0;
     }
   }
   if (marked) out.Print("\n* the log's own size\n");
@@ -230,11 +178,6 @@ void PrintSweep(Report& out, const SweepReport& report) {
     out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
                    "nothing ('ringscope gaps' has the causes)",
                    "lost otherwise: ") +
-              "\n");
-  if (folded)
-    out.Print(Wrap("overwritten, but a program (ProtoVM) has them in a state that is in the trace; "
-                   "not lost",
-                   "folded: ") +
               "\n");
   if (waiting)
     out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");

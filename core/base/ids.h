@@ -100,6 +100,20 @@ struct ChunkAt {
   friend constexpr bool operator==(const ChunkAt&, const ChunkAt&) = default;
 };
 
+/// A buffer as people name it: by its index in the trace config, `buffers[1]`, or by its id in the
+/// log, `1`.
+struct BufferKey {
+  bool is_index = false;
+  uint32_t number = 0;
+
+  constexpr BufferKey(BufferId id) : number(Raw(id)) {}
+  constexpr BufferKey(bool by_index, uint32_t value) : is_index(by_index), number(value) {}
+  constexpr bool Names(BufferId id, uint32_t index) const {
+    return number == (is_index ? index : Raw(id));
+  }
+  friend constexpr auto operator<=>(const BufferKey&, const BufferKey&) = default;
+};
+
 /// Spreads the bits of a key over a hash.
 constexpr size_t MixBits(uint64_t bits) {
   const uint64_t mixed = bits * 0x9E3779B97F4A7C15;

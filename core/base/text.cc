@@ -127,6 +127,10 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view betwe
   return fmt::format("{}", fmt::join(parts, between));
 }
 
+std::string ToString(BufferKey key) {
+  return fmt::format(fmt::runtime(key.is_index ? "buffers[{}]" : "{}"), key.number);
+}
+
 std::string ToString(SequenceKey key) {
   return fmt::format("{}:{}", Raw(key.producer), Raw(key.writer));
 }

@@ -43,6 +43,8 @@ inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
 std::string Joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 /// A sequence as it is written everywhere: "2:17".
 std::string ToString(SequenceKey key);
+/// "buffers[1]"; of an id "1".
+std::string ToString(BufferKey key);
 
 /// Columns that UTF-8 text takes on a terminal, for text of one column per character.
 size_t DisplayWidth(std::string_view text);

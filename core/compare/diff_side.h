@@ -21,7 +21,7 @@
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
 #include "core/session/replay_listener.h"
-#include "core/session/session_errors.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 

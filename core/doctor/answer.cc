@@ -19,10 +19,8 @@ namespace {
 
 /// Adds the losses that the statistics of each buffer count, with its name if there are several.
 void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) {
-  constexpr size_t kNamed = 3;
   const std::vector<TraceBuffer>& buffers = examiner.facts.buffers;
   const bool is_alone = buffers.size() == 1;
-  uint64_t further = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const BufferStats& stats = buffers[i].stats;
     std::vector<std::string> parts;
@@ -34,14 +32,9 @@ void AddBufferLosses(const Examiner& examiner, std::vector<std::string>& texts) 
       parts.push_back(Count(stats.chunks_discarded, "chunk") +
                       (is_alone ? " came to a full buffer" : " came when it was full"));
     if (parts.empty()) continue;
-    if (texts.size() == kNamed) {
-      ++further;
-      continue;
-    }
     texts.push_back(is_alone ? Joined(parts)
                              : fmt::format("{}: {}", BufferName(examiner, i), Joined(parts)));
   }
-  if (further > 0) texts.push_back(Count(further, "further buffer") + " lost data");
 }
 
 /// Returns the losses that the buffers' statistics and the packets count.
@@ -136,12 +129,21 @@ std::string UsableText(const TraceFacts& facts) {
       WithCommas(facts.data_packets - unusable), Count(facts.data_packets, "packet"));
 }
 
-/// The lines of the config that help most; empty: no finding has any.
-std::string ChangeText(const Diagnosis& diagnosis) {
+/// Returns true if the losses that a replay proves state all that this finding does.
+bool IsOfLosses(const Finding& finding) {
+  const std::string_view id = finding.rule->id;
+  return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
+         id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
+}
+
+/// The lines of the config that help most against what the headline names; empty: it has none.
+/// @param findings the headline's and others
+std::string ChangeText(const Finding& headline, const std::vector<Finding>& findings) {
   constexpr size_t kNamed = 2;
   std::vector<std::string> parts;
   size_t estimates = 0;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : findings) {
+    if (finding.rule != headline.rule && !(IsOfLosses(finding) && IsOfLosses(headline))) continue;
     for (const ConfigChange& change : finding.changes) {
       std::string text = fmt::format("{}: {}", change.path, change.value);
       if (parts.size() == kNamed || std::ranges::find(parts, text) != parts.end()) continue;
@@ -151,13 +153,6 @@ std::string ChangeText(const Diagnosis& diagnosis) {
   }
   if (parts.empty()) return {};
   return Joined(parts) + (estimates == 0 ? "" : estimates == 1 ? " (an estimate)" : " (estimates)");
-}
-
-/// Returns true if the losses that a replay proves state all that this finding does.
-bool IsOfLosses(const Finding& finding) {
-  const std::string_view id = finding.rule->id;
-  return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
-         id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
 }
 
 void AddTitle(const Finding& finding, std::vector<std::string>& titles) {
@@ -183,6 +178,7 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
     answer.lines.insert(answer.lines.begin(), {"Losses", std::move(answer.headline)});
     answer.severity = worst->harm;
     answer.headline = StandaloneText(examiner, *worst);
+    answer.change = ChangeText(*worst, {*worst});
   }
   answer.Add("Also", Joined(others, "; "));
   return answer;
@@ -208,7 +204,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   for (size_t i = 1; i < findings.size(); ++i)
     if (findings[i].harm > Harm::kInfo) AddTitle(findings[i], more);
   answer.Add("Also", Joined(more, "; "));
-  if (diagnosis.harm > Harm::kInfo) answer.change = ChangeText(diagnosis);
+  if (diagnosis.harm > Harm::kInfo) answer.change = ChangeText(findings.front(), findings);
   if (diagnosis.harm > Harm::kInfo && answer.change.empty())
     answer.Add("Change", findings.front().remedy);
   return answer;

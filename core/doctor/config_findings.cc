@@ -31,6 +31,13 @@ void ExamineBufferConfigs(Examiner& examiner) {
           .Add("config.size", fmt::format("size_kb is {}.", kb), {.where = BufferName(examiner, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
+    if (std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
+        config.sources.end()) {
+      Finding& finding =
+          examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
+                       {.where = BufferName(examiner, i)});
+      if (examiner.facts.all.packets > 0) finding.harm = Harm::kInfo;
+    }
     if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard)
       examiner
           .Add("config.discard_into_file",
@@ -155,12 +162,12 @@ DrainProblem DrainProblemOf(const ConfiguredSource& source) {
   constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000;
   const uint64_t kb = source.ftrace_buffer_kb.value_or(0);
   const uint64_t ms = source.ftrace_drain_period_ms.value_or(0);
-  if (ms > 0 && ms < kShortestMs)
-    return {fmt::format("The kernel's buffers are drained every {} ms, which takes CPU time.", ms),
+  const auto drained = [ms](const char* text) -> DrainProblem {
+    return {fmt::format("The kernel's buffers are drained every {} ms{}.", ms, text),
             "drain_period_ms", "250"};
-  if (ms > kLongestMs || (ms >= kLongMs && kb == 0))
-    return {fmt::format("The kernel's buffers are drained every {} ms only.", ms),
-            "drain_period_ms", "250"};
+  };
+  if (ms > 0 && ms < kShortestMs) return drained(", which takes CPU time");
+  if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) return drained(" only");
   if (kb > 0 && ms > 0 && kb * 1000 < kKbPerSecond * ms)
     return {fmt::format("The kernel's buffers have {} KiB for each CPU, and are drained every {} "
                         "ms: a CPU that writes more than {} KiB/s loses events.",
@@ -169,9 +176,7 @@ DrainProblem DrainProblemOf(const ConfiguredSource& source) {
   if (kb > 0 && kb < kSmallKb)
     return {fmt::format("The kernel's buffers have {} KiB for each CPU only.", kb),
             "buffer_size_kb", std::to_string(kSmallKb)};
-  if (ms >= kLongMs && kb < kLargeKb)
-    return {fmt::format("The kernel's buffers are drained every {} ms only.", ms),
-            "drain_period_ms", "250"};
+  if (ms >= kLongMs && kb < kLargeKb) return drained(" only");
   if (source.has_all_syscalls)
     return {"All system calls are traced, without a list in syscall_events.", "", ""};
   return {};

@@ -90,6 +90,46 @@ const Finding* FindRule(const Diagnosis& diagnosis, std::string_view rule) {
   return nullptr;
 }
 
+// 10,000 events of 40 bytes were overwritten at two places: a size for 5,000 more, and a reserve.
+TEST(Diagnose, KernelBuffers_FollowFromWhatTheyLost) {
+  constexpr uint32_t kCpu = 1, kEntries = 2, kOverrun = 3, kBytes = 5, kReadEvents = 9;
+  TraceFacts facts = GoodTrace();
+  facts.config =
+      GoodConfig()
+          .Inner(proto::TraceConfig::kDataSources,
+                 Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                                 Message()
+                                     .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                                     .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                            Message()
+                                                .Uint(proto::FtraceConfig::kBufferSizeKb, 1024)
+                                                .Uint(proto::FtraceConfig::kDrainPeriodMs, 500))))
+          .text();
+  for (const uint64_t phase : {1, 2}) {
+    Message cpu = Message().Uint(kCpu, 3);
+    for (const auto& [counter, end] : {std::pair<uint32_t, uint64_t>(kEntries, 100),
+                                       {kOverrun, 10'000},
+                                       {kBytes, 4'000},
+                                       {kReadEvents, 30'000}})
+      cpu.Uint(counter, phase == 2 ? end : 0);
+    facts.ftrace.AddStats(wire::AsBytes(Message().Uint(1, phase).Inner(2, cpu).text()));
+  }
+  for (int i = 0; i < 2; ++i)
+    facts.ftrace.AddBundle(wire::AsBytes(Message()
+                                             .Uint(proto::FtraceEventBundle::kCpu, 3)
+                                             .Uint(proto::FtraceEventBundle::kLostEvents, 1)
+                                             .text()));
+  const Diagnosis diagnosis = Diagnose(facts);
+  const Finding* const finding = FindRule(diagnosis, "ftrace.overrun");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->cause,
+            "The kernel's buffer of a CPU (1 MiB) was full before it was drained (every 500 ms). "
+            "CPU 3 wrote 4,000 events/s, and 5,000 (195 KiB) were overwritten each time; "
+            "drain_period_ms: 349 would do for this size.");
+  ASSERT_EQ(finding->changes.size(), 1u);
+  EXPECT_EQ(finding->changes[0].value, "2048");
+}
+
 TEST(Diagnose, FindsNothingInAGoodTrace) {
   const Diagnosis diagnosis = Diagnose(GoodTrace());
   EXPECT_EQ(diagnosis.harm, Harm::kOk) << diagnosis.verdict;
@@ -221,6 +261,8 @@ std::vector<Case> Cases() {
                    .Inner(proto::DataSourceConfig::kFtraceConfig,
                           Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
       {"order.hole", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 2}; }},
+      {"config.unused_buffer",
+       config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(64)))},
       {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
   };
   return cases;

@@ -34,12 +34,12 @@ void ExamineEnd(Examiner& examiner) {
                   .proof = "No trace_stats packet after these packets.",
                   .weight = after_stats});
   }
-  constexpr uint32_t kCompactions = 22;  // of a buffer that is in no release
   for (const auto& [place, value] : facts.unknown_counters)
-    examiner.Unknown(fmt::format(
-        "What buffers[{}] means by {} {} (field {} of BufferStats): no released buffer has it.",
-        place.first, place.second == kCompactions ? "compactions" : "a counter of",
-        WithCommas(value), place.second));
+    examiner.Unknown(
+        fmt::format("What buffers[{}] means by a counter of {} (field {} of BufferStats): no "
+                    "released buffer has "
+                    "it.",
+                    place.first, WithCommas(value), place.second));
   if (facts.stats_packets > 0 || facts.data_packets == 0) return;
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",
@@ -87,16 +87,6 @@ void ExamineSessions(Examiner& examiner) {
                                  examiner.is_of_log() ? "log" : "trace"));
 }
 
-/// Returns why no packet was read, by the chunks that the log commits.
-std::string EmptyLogCause(const TraceFacts& facts) {
-  uint64_t chunks = 0;
-  for (const TraceBuffer& buffer : facts.buffers)
-    chunks += buffer.stats.chunks_written + buffer.stats.chunks_discarded;
-  if (chunks == 0) return "No chunk of the log went into a buffer.";
-  return fmt::format("The log has {}, and no packet of {} was read.", Count(chunks, "chunk"),
-                     chunks == 1 ? "it" : "them");
-}
-
 const char* EmptyTraceCause(const TraceFacts& facts) {
   if (facts.stats_packets == 0) return "Not known: the statistics of the service are missing, too.";
   if (facts.service.producers_connected == 0) return "No producer was connected.";
@@ -111,8 +101,11 @@ const char* EmptyTraceCause(const TraceFacts& facts) {
 void ExamineEmpty(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (examiner.is_of_log()) {
+    uint64_t chunks = 0;
+    for (const TraceBuffer& buffer : facts.buffers)
+      chunks += buffer.stats.chunks_written + buffer.stats.chunks_discarded;
     examiner.Add("trace.empty", "No packet of a producer is read in the replay.",
-                 {.cause = EmptyLogCause(facts),
+                 {.cause = fmt::format("{} of the log came to a buffer.", Count(chunks, "chunk")),
                   .proof = "The replay of the log, packet by packet.",
                   .remedy = "Look whether the log was recorded up to the session's end, and from "
                             "its beginning.",

@@ -100,7 +100,7 @@ TEST(DiagnoseLog, WithoutDataCitesNoServicesCounts) {
   const Diagnosis diagnosis = Diagnose(facts, &replay);
   const Finding* const finding = FindingOf(diagnosis, "trace.empty");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->cause, "No chunk of the log went into a buffer.");
+  EXPECT_EQ(finding->cause, "0 chunks of the log came to a buffer.");
   EXPECT_THAT(finding->proof, Not(HasSubstr("service")));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,25 +36,48 @@ struct CpuSum {
   }
 };
 
-/// Adds the kernel's buffers as the config has them, and twice their size as a change.
-void AddKernelBuffer(const Examiner& examiner, Finding& finding) {
+/// Adds the kernel's buffers as the config has them, and a size with what the CPU that lost most
+/// overwrote each time that its buffer was full; twice their size where that is not known.
+void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Finding& finding) {
+  constexpr uint64_t kLeastKb = 8192, kNsPerSecond = 1'000'000'000;
   const auto& sources = examiner.config.sources;
   const auto source = std::ranges::find(sources, kFtraceSource, &ConfiguredSource::name);
   if (source == sources.end()) return;
-  constexpr uint64_t kLeastKb = 8192;
-  finding.cause = fmt::format(
-      "The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
-      source->ftrace_buffer_kb ? HumanSize(*source->ftrace_buffer_kb * kKiB) : "default size",
-      source->ftrace_drain_period_ms ? fmt::format("every {} ms", *source->ftrace_drain_period_ms)
-                                     : "default period");
-  finding.changes.push_back(
-      {fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",
-                   source - sources.begin()),
-       std::to_string(std::max(kLeastKb, source->ftrace_buffer_kb.value_or(0) * 2)),
-       "the kernel's buffer of a CPU was full before it was read", true});
+  const uint64_t kb = source->ftrace_buffer_kb.value_or(0);
+  const uint64_t period_ms = source->ftrace_drain_period_ms.value_or(0);
+  finding.cause =
+      fmt::format("The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
+                  kb > 0 ? HumanSize(kb * kKiB) : "default size",
+                  period_ms > 0 ? fmt::format("every {} ms", period_ms) : "default period");
+  uint64_t size_kb = std::max(kLeastKb, kb * 2), most = 0;
+  std::string rate;
+  for (const auto& [cpu, counters] : ftrace.cpus()) {
+    const uint64_t overrun = counters[FtraceCounter::kOverrun].delta().value_or(0);
+    const uint64_t held = counters[FtraceCounter::kEntries].end.value_or(0);
+    const uint64_t lost = overrun / std::max<uint64_t>(counters.bundles_after_loss, 1);
+    if (lost <= most || held == 0 || kb == 0 || !examiner.session()) continue;
+    most = lost;
+    const uint64_t bytes = lost * counters[FtraceCounter::kBytes].end.value_or(0) / held;
+    const uint64_t need = (kb * kKiB + bytes) / 5 * 6;  // with a fifth as a reserve
+    const uint64_t read = counters[FtraceCounter::kReadEvents].delta().value_or(0);
+    const auto seconds = static_cast<uint64_t>(examiner.session()->length_ns()) / kNsPerSecond;
+    size_kb = std::bit_ceil(need / kKiB + 1);
+    rate = fmt::format(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
+                       WithCommas((overrun + read) / std::max<uint64_t>(seconds, 1)),
+                       WithCommas(lost), HumanSize(bytes),
+                       period_ms == 0 ? ""
+                                      : fmt::format("; drain_period_ms: {} would do for this size",
+                                                    period_ms * kb * kKiB / need));
+  }
+  finding.cause += rate;
+  finding.changes.push_back({fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",
+                                         source - sources.begin()),
+                             std::to_string(size_kb),
+                             "the kernel's buffer of a CPU was full before it was read", true});
 }
 
-void ExamineOverrun(Examiner& examiner, const CpuSum& bundles, const CpuSum& overrun) {
+void ExamineOverrun(Examiner& examiner, const FtraceCounters& ftrace, const CpuSum& bundles,
+                    const CpuSum& overrun) {
   const std::string reporting = Count(bundles.events, "bundle");
   Finding& finding = examiner.Add(
       "ftrace.overrun",
@@ -71,7 +95,7 @@ void ExamineOverrun(Examiner& examiner, const CpuSum& bundles, const CpuSum& ove
         "The overrun counters at the session's start and end; no bundle reports that events before "
         "it were lost.";
   }
-  AddKernelBuffer(examiner, finding);
+  AddKernelBuffer(examiner, ftrace, finding);
 }
 
 void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
@@ -84,7 +108,7 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
     dropped.Add(cpu, counters[FtraceCounter::kDroppedEvents].delta().value_or(0));
   }
   if (bundles.events > 0 || overrun.events > 0)
-    ExamineOverrun(examiner, bundles, overrun);
+    ExamineOverrun(examiner, ftrace, bundles, overrun);
   else if (!ftrace.cpus().empty())
     examiner.Well("The kernel overwrote no ftrace event before it was read.");
   const auto add = [&](const char* rule, const CpuSum& sum, const char* counter) {
@@ -194,7 +218,7 @@ void ExamineOrder(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.late_events > 0)
     examiner.Add("order.late",
-                 fmt::format("Trace processor drops {} that come too late for its sorter.",
+                 fmt::format("Trace processor drops {}, too late for its sorter.",
                              Count(facts.late_events, "event")),
                  {.cause = fmt::format("The trace was sorted in {} by the service's events on "
                                        "flushes and reads, and these events are older than a "

@@ -201,6 +201,10 @@ constexpr std::array kRules = {
          "than 1 MiB, a period below 100 ms or above a minute, and all system calls without a "
          "list are findings.",
          "drain_period_ms: 250, or a larger buffer_size_kb; syscall_events."},
+    Rule{"config.unused_buffer", Harm::kWarning, "A buffer that nothing is written to",
+         "Data sources write to the buffer of their target_buffer or target_buffer_name, and "
+         "without these to the first one.",
+         "target_buffer in the data_sources that are meant for it, or one buffer less."},
     Rule{"config.size", Harm::kError, "A buffer that the service refuses",
          "A size of 0, or of 4 GiB and more.", "size_kb between 4 and 4194300"},
 };

@@ -20,8 +20,6 @@ void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   counters_.OnRecord(op, moment);
   reported_.Add(op, moment);
   memory_.OnRecord(op, moment);
-  if (std::holds_alternative<Commit>(op.body)) return;
-  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
 }
 
 void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) {
@@ -64,7 +62,6 @@ Status GapAnalysis::OnPacket(const SessionPacket& packet) {
   // Of a packet in one slice, the ledger has read the same bytes.
   const PacketFacts facts = slices.size() == 1 ? last_.facts : ReadPacketFacts(bytes);
   counters_.AddPacket(packet, facts);
-  if (FtraceCounters::Wants(facts.content)) ftrace_.AddPacket(bytes);
   Of(packet.buffer).OnPacket(last_, facts);
   return {};
 }
@@ -96,10 +93,7 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.from_trace = reported_.from_trace();
-  report.ftrace = FtraceLossesOf(ftrace_);
   report.stale = stale_.Result();
-  flushes_.Finish();
-  report.missed_flushes = std::move(missed_flushes_);
   return report;
 }
 

@@ -13,7 +13,6 @@
 #include "core/gaps/gap_report.h"
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
-#include "core/log/flush_tracker.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
@@ -87,16 +86,9 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
   LossTimeline over_time_;
-  FtraceCounters ftrace_;
   CounterTrace counters_;
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
-  std::map<ProducerId, uint64_t> missed_flushes_;
-  FlushTracker flushes_{[this](const FlushAccount& flush) {
-    if (flush.outcome != FlushOutcome::kFailed) return;
-    for (const FlushAccount::Answer& answer : flush.answers)
-      if (!answer.acknowledged) ++missed_flushes_[answer.producer];
-  }};
   std::vector<WrongPatchAt> wrong_patches_;
   PacketAccount last_;
   std::string joined_;  // scratch

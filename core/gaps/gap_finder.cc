@@ -163,10 +163,7 @@ bool GapFinder::IsForgotten(const Sequence& sequence) const {
 }
 
 void GapFinder::OnReadDone() {
-  if (std::exchange(limited_, false)) {
-    ++limited_reads_;
-    return;
-  }
+  if (std::exchange(limited_, false)) return;
   history_.AddRead(now_.record.value_or(0));
   for (const uint32_t index : waiting_) {
     OpenGap& open = gaps_[index];
@@ -361,7 +358,6 @@ void GapFinder::Finish(BufferGaps& buffer) {
     buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
                     &SequenceGaps::sequence);
-  buffer.limited_reads += limited_reads_;
   for (size_t i = 0; i < filled_by_.size(); ++i)
     if (i < Gap::kMaxEvictors)
       buffer.filled_by.push_back(filled_by_[i]);

@@ -118,7 +118,6 @@ class GapFinder {
   Unused& unused_;
   const ReportedLosses& reported_;
   bool limited_ = false;  // the read under way
-  uint64_t limited_reads_ = 0;
   uint64_t emptied_ = 0;  // how often a sequence had no chunk left
   EngineInfo info_;       // a copy: the session's own does not live as long
   const ChunkCommit* under_way_ = nullptr;

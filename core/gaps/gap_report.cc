@@ -1,20 +1,9 @@
 #include "core/gaps/gap_report.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace ringscope {
-namespace {
-
-/// The kernel's counters continue from session to session: without a value of the start, all
-/// counts.
-uint64_t Since(const FtracePhases& phases) {
-  const uint64_t begin = phases.begin.value_or(0);
-  const uint64_t end = phases.end.value_or(0);
-  return end > begin ? end - begin : 0;
-}
-
-}  // namespace
-
 void MomentSpan::Add(const LogMoment& moment) {
   if (!first.record || moment.record < first.record) first = moment;
   if (moment.record >= last.record) last = moment;
@@ -61,6 +50,23 @@ std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
   return since_ns;
 }
 
+std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
+                                         const SessionNotes& notes) {
+  std::map<std::string, SourceLosses> sums;
+  for (const SequenceGaps* sequence : sequences) {
+    const std::string source = notes.SourceOf(sequence->sequence, sequence->buffer);
+    if (source.empty()) continue;
+    SourceLosses& sum = sums.try_emplace(source, SourceLosses{source, {}, {}}).first->second;
+    sum.written += sequence->written();
+    sum.lost += sequence->lost();
+  }
+  std::vector<SourceLosses> list;
+  for (auto& [source, sum] : sums) list.push_back(std::move(sum));
+  std::ranges::stable_sort(list, std::ranges::greater(),
+                           [](const SourceLosses& sum) { return sum.lost.packets; });
+  return list;
+}
+
 const BufferGaps* GapReport::Find(BufferId id) const {
   const auto found = std::ranges::find(buffers, id, &BufferGaps::id);
   return found == buffers.end() ? nullptr : &*found;
@@ -69,20 +75,11 @@ const BufferGaps* GapReport::Find(BufferId id) const {
 std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
   std::vector<FtraceCpuLosses> result;
   for (const auto& [number, cpu] : counters.cpus()) {
-    FtraceCpuLosses losses;
-    losses.cpu = static_cast<uint32_t>(number);
-    losses.bundles = cpu.bundles;
-    losses.bundles_after_loss = cpu.bundles_after_loss;
-    losses.first_loss_ns = cpu.first_loss_ns;
-    losses.last_loss_ns = cpu.last_loss_ns;
-    const bool has_end = std::any_of(cpu.counters.begin(), cpu.counters.end(),
-                                     [](const FtracePhases& phases) { return phases.end; });
-    if (has_end) {
-      losses.overrun = Since(cpu[FtraceCounter::kOverrun]);
-      losses.commit_overrun = Since(cpu[FtraceCounter::kCommitOverrun]);
-      losses.dropped_events = Since(cpu[FtraceCounter::kDroppedEvents]);
-    }
-    if (losses.any()) result.push_back(losses);
+    const FtraceCpuLosses losses{{cpu}, static_cast<uint32_t>(number)};
+    const auto rose = [&](FtraceCounter counter) { return losses.Rise(counter).value_or(0) > 0; };
+    if (cpu.bundles_after_loss > 0 || rose(FtraceCounter::kOverrun) ||
+        rose(FtraceCounter::kCommitOverrun) || rose(FtraceCounter::kDroppedEvents))
+      result.push_back(losses);
   }
   return result;
 }
@@ -90,7 +87,7 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
 namespace {
 
 template <typename T>
-bool IsIn(const std::vector<T>& list, T value) {
+bool IsIn(const std::vector<T>& list, std::type_identity_t<T> value) {
   return list.empty() || std::ranges::find(list, value) != list.end();
 }
 

@@ -17,6 +17,7 @@
 #include "core/ledger/ledger.h"
 #include "core/ledger/loss_timeline.h"
 #include "core/log/record_filter.h"
+#include "core/session/session_notes.h"
 #include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
@@ -287,43 +288,39 @@ struct BufferGaps {
   /// If a full buffer discarded packets: what was written to it, the largest shares.
   std::vector<SequenceShare> filled_by;
   uint64_t filled_by_others = 0;  // bytes
-  uint64_t limited_reads = 0;     // read passes that stopped at their limit
 };
 
 /// Returns the commit time, ns, after which the buffer lost nothing, if it overwrote all that its
 /// sequences wrote up to then and was not read before; else nullopt.
 std::optional<uint64_t> LeftSince(const BufferGaps& buffer);
 
-/// What the kernel's ftrace lost of one CPU before anything reached a trace buffer, as the packets
-/// that were read report.
-struct FtraceCpuLosses {
+/// A CPU of which the kernel's ftrace lost events before anything reached a trace buffer, as the
+/// packets that were read report.
+struct FtraceCpuLosses : FtraceCounters::Cpu {
   uint32_t cpu = 0;
-  uint64_t bundles = 0;             // FtraceEventBundles read
-  uint64_t bundles_after_loss = 0;  // of these, those that report that events before them were lost
-  std::optional<uint64_t> first_loss_ns;  // of the first event in these, BOOTTIME
-  std::optional<uint64_t> last_loss_ns;
-  // FtraceStats of the session's end less those of its start: events.
-  std::optional<uint64_t> overrun;
-  std::optional<uint64_t> commit_overrun;
-  std::optional<uint64_t> dropped_events;
 
-  bool any() const {
-    return bundles_after_loss > 0 || overrun.value_or(0) > 0 || commit_overrun.value_or(0) > 0 ||
-           dropped_events.value_or(0) > 0;
-  }
+  /// Returns a counter's rise in the session; nullopt: its start or its end was not read.
+  std::optional<uint64_t> Rise(FtraceCounter counter) const { return (*this)[counter].delta(); }
 };
 
 /// The CPUs that lost something, ascending.
 std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters);
 
+/// The packets of a data source.
+struct SourceLosses {
+  std::string source;
+  FateCount written, lost;
+};
+/// Returns the sums of the sequences whose data source is known, the largest loss first.
+std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
+                                         const SessionNotes& notes);
+
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none
   LossTimeline over_time;              // by the commits of the packets that have times
-  std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
-  std::map<ProducerId, uint64_t> missed_flushes;  // those that failed without its acknowledgement
-  std::vector<WrongPatchAt> wrong_patches;        // at most GapAnalysis::kMaxSigns
+  std::vector<WrongPatchAt> wrong_patches;  // at most GapAnalysis::kMaxSigns
   std::vector<CounterRise> counted;
   std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;

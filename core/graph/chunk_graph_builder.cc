@@ -43,7 +43,7 @@ ChunkFate FateAtEnd(const ChunkNode& node) {
 }  // namespace
 
 auto ChunkGraphBuilder::SequenceOf(BufferId buffer, SequenceKey sequence) -> Sequence* {
-  if (options_.buffer && *options_.buffer != buffer) return nullptr;
+  if (options_.buffer && *options_.buffer != BufferKey(buffer)) return nullptr;
   const std::vector<SequenceKey>& chosen = options_.sequences;
   if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), sequence) == chosen.end())
     return nullptr;

@@ -15,7 +15,7 @@ namespace ringscope {
 class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
  public:
   struct Options {
-    std::optional<BufferId> buffer;      // absent: all
+    std::optional<BufferKey> buffer;     // absent: all
     std::vector<SequenceKey> sequences;  // empty: all
     FoldOptions fold;
   };
@@ -24,6 +24,10 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override {
+    if (options_.buffer && options_.buffer->Names(buffer.id, buffer.index))
+      options_.buffer = buffer.id;
+  }
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
@@ -57,7 +61,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   void Settle(Sequence& sequence, ChunkNode& node);
   void Close(Sequence& sequence);
 
-  const Options options_;
+  Options options_;
   std::map<Key, Sequence> sequences_;
   std::map<BufferId, uint32_t> generations_;
   LogMoment now_;

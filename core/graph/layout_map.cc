@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/session/session_errors.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/session/session_errors.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 namespace {

@@ -81,17 +81,23 @@ void ConfiguredOps::SetUpUnrecorded(const Op& commit) {
     }
   AddConfig(commit, {});
   std::map<BufferId, BufferSetUp> setups;
+  const auto id_of = [&](uint32_t index) {
+    return BufferId{static_cast<uint16_t>(Raw(lowest_.value_or(BufferId{1})) + index)};
+  };
   for (uint32_t i = 0; i < facts_.buffers.size(); ++i) {
     const ConfiguredBuffer& buffer = facts_.buffers[i];
-    const BufferId id{static_cast<uint16_t>(Raw(lowest_.value_or(BufferId{1})) + i)};
+    const BufferId id = id_of(i);
     setups[id] = {.id = id,
                   .index = i,
                   .size = buffer.size_kb * 1024,
                   .policy = buffer.policy,
                   .engine = buffer.engine()};
   }
-  for (const auto& [id, size] : config_.sizes)
+  for (const auto& [key, size] : config_.sizes) {
+    const BufferId id =
+        key.is_index ? id_of(key.number) : BufferId{static_cast<uint16_t>(key.number)};
     setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});
+  }
   for (auto& [id, setup] : setups) Add({commit.time_ns, std::move(setup)});
 }
 

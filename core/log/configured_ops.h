@@ -51,9 +51,9 @@ class ChangedSource : public OpSource {
 
 /// A trace config that a session's records are to be as if it had had.
 struct SessionConfig {
-  std::string config;                  // a TraceConfig message; empty: the session's own
-  std::map<BufferId, uint64_t> sizes;  // bytes, of buffers that neither the log nor `config` has
-  bool expects_same_reads = false;     // other reads than the session's are an error
+  std::string config;                   // a TraceConfig message; empty: the session's own
+  std::map<BufferKey, uint64_t> sizes;  // bytes, of buffers that neither the log nor `config` has
+  bool expects_same_reads = false;      // other reads than the session's are an error
 
   bool empty() const { return config.empty() && sizes.empty(); }
 };

@@ -124,6 +124,9 @@ void FlushTracker::Decide(FlushAccount& flush, FlushOutcome outcome) {
 
 void FlushTracker::Retire(FlushAccount& flush) {
   if (flush.outcome == FlushOutcome::kOpen) Decide(flush, FlushOutcome::kFailed);
+  if (flush.outcome == FlushOutcome::kFailed)
+    for (const FlushAccount::Answer& answer : flush.answers)
+      if (!answer.acknowledged) ++missed_[answer.producer];
   if (on_end_) on_end_(flush);
 }
 

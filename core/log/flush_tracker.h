@@ -79,6 +79,8 @@ class FlushTracker {
   /// Returns the outcome of the last flush that the service itself asked for at a trace's end.
   /// Returns kOpen if there was none.
   FlushOutcome final_outcome() const { return final_outcome_; }
+  /// Returns how many failed flushes each producer did not acknowledge, after Finish.
+  const std::map<ProducerId, uint64_t>& missed() const { return missed_; }
 
  private:
   FlushAccount& At(uint64_t flush, std::optional<uint64_t> time_ns);
@@ -91,6 +93,7 @@ class FlushTracker {
   OnEnd on_end_;
   std::array<uint64_t, kEnumNames<FlushOutcome>.size()> counts_{};
   FlushOutcome final_outcome_ = FlushOutcome::kOpen;
+  std::map<ProducerId, uint64_t> missed_;
   std::map<uint64_t, FlushAccount> kept_;  // the newest, by id
   std::set<uint64_t> open_;                // of these
   std::optional<uint64_t> last_retired_;

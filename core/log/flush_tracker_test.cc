@@ -48,6 +48,7 @@ TEST_F(FlushTrackerTest, OneOfTwoAnswers_HasFailed) {
   Answer(3, 1, kApp);
   tracker_.Finish();
   EXPECT_EQ(Counts(), "1 0 1");
+  EXPECT_EQ(tracker_.missed(), (std::map<ProducerId, uint64_t>{{kProbes, 1}}));
 }
 
 TEST_F(FlushTrackerTest, AllAnswer_WithTheirLatencies) {

@@ -452,6 +452,12 @@ struct Op {
   OpBody body;
 };
 
+/// Returns true for the start of a tracing session, from which people count its times.
+inline bool IsSessionStart(const Op& op) {
+  const auto* changed = std::get_if<SessionChanged>(&op.body);
+  return changed != nullptr && changed->change == SessionChange::kStarted && op.time_ns;
+}
+
 inline constexpr size_t kOpKinds = std::variant_size_v<AnyRecord>;
 
 /// Names of the record kinds as formats and filters write them, in OpBody's order.

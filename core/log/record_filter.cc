@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 namespace ringscope {
 namespace {
 
 /// Returns true if a list allows a value. An empty one allows all, another no absent value.
 template <typename T>
-bool Allows(const std::vector<T>& list, const std::optional<T>& value) {
+bool Allows(const std::vector<T>& list, const std::optional<std::type_identity_t<T>>& value) {
   return list.empty() || (value && std::ranges::find(list, *value) != list.end());
 }
 
@@ -23,6 +24,7 @@ std::vector<std::string> FilterKinds() {
 void RecordFilter::StartSession() {
   start_ns_.reset();
   now_ns_.reset();
+  buffers_set_up_ = 0;
 }
 
 bool RecordFilter::Keeps(const Op& op, uint64_t number) {
@@ -30,6 +32,8 @@ bool RecordFilter::Keeps(const Op& op, uint64_t number) {
     if (!start_ns_) start_ns_ = op.time_ns;
     now_ns_ = op.time_ns;
   }
+  if (const auto* setup = std::get_if<BufferSetUp>(&op.body))
+    filter_.Resolve(setup->id, setup->index.value_or(buffers_set_up_++));
   if (filter_.records && (number < filter_.records->first || number > filter_.records->last))
     return false;
   return KeepsTime() && KeepsKind(op) && KeepsSubject(op.body);
@@ -44,10 +48,9 @@ bool RecordFilter::KeepsTime() const {
 
 bool RecordFilter::KeepsKind(const Op& op) {
   if (filter_.kinds.empty()) return true;
-  if (Allows(filter_.kinds, std::optional<std::string>(OpKindName(op.body.index())))) return true;
+  if (Allows(filter_.kinds, OpKindName(op.body.index()))) return true;
   const auto* commit = std::get_if<Commit>(&op.body);
-  if (commit == nullptr || !Allows(filter_.kinds, std::optional<std::string>(kPatchKind)))
-    return false;
+  if (commit == nullptr || !Allows(filter_.kinds, kPatchKind)) return false;
   parser_.Parse(commit->request);
   return !parser_.patches().empty();
 }
@@ -58,7 +61,7 @@ bool RecordFilter::KeepsSubject(const OpBody& body) {
       [&]<typename Record>(const Record& record) {
         std::optional<ProducerId> producer;
         std::optional<WriterId> writer;
-        std::optional<BufferId> buffer;
+        std::optional<BufferKey> buffer;
         if constexpr (requires { record.producer; }) producer = record.producer;
         if constexpr (requires { record.writer; }) writer = record.writer;
         if constexpr (requires { record.target_buffer; }) buffer = record.target_buffer;
@@ -94,7 +97,7 @@ bool RecordFilter::KeepsPatch(ProducerId producer, const ChunkToPatch& patch) co
 }
 
 bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
-                           std::optional<BufferId> buffer) const {
+                           std::optional<BufferKey> buffer) const {
   std::optional<SequenceKey> sequence;
   if (producer && writer) sequence = SequenceKey{*producer, *writer};
   return Allows(filter_.producers, producer) && Allows(filter_.sequences, sequence) &&

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_LOG_RECORD_FILTER_H_
 #define RINGSCOPE_CORE_LOG_RECORD_FILTER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -35,9 +36,15 @@ struct RecordRange {
 /// Sequences, buffers and times of a log; an empty list selects all.
 struct LogSelection {
   std::vector<SequenceKey> sequences;
-  std::vector<BufferId> buffers;
+  std::vector<BufferKey> buffers;  // those of Resolve by their ids
   std::optional<TimePoint> from;
   std::optional<TimePoint> to;  // included
+
+  /// A buffer is set up: where it is named by its index it is selected by its id from here on.
+  void Resolve(BufferId id, uint32_t index) {
+    std::ranges::replace_if(
+        buffers, [=](BufferKey key) { return key.Names(id, index); }, id);
+  }
 };
 
 /// The records to keep. Within a list any entry matches; all lists that are not empty must agree.
@@ -71,13 +78,14 @@ class RecordFilter {
 
  private:
   bool Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
-               std::optional<BufferId> buffer) const;
+               std::optional<BufferKey> buffer) const;
   bool KeepsTime() const;
   bool KeepsKind(const Op& op);
   bool KeepsSubject(const OpBody& body);
   bool KeepsCommit(const Commit& commit);
 
-  const RecordCriteria filter_;
+  RecordCriteria filter_;
+  uint32_t buffers_set_up_ = 0;
   CommitRequestParser parser_;
   std::optional<uint64_t> start_ns_;
   std::optional<uint64_t> now_ns_;  // of the record at hand, or the last one that had a time

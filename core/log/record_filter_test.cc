@@ -54,6 +54,8 @@ TEST(RecordFilter, AllCriteria_MustMatch) {
 TEST(RecordFilter, Buffer_KeepsReadsOfAllBuffers) {
   EXPECT_THAT(Kept({{.buffers = {BufferId{1}}}}), ElementsAre(0, 2, 3));
   EXPECT_THAT(Kept({{.buffers = {BufferId{2}}}}), ElementsAre(3));
+  EXPECT_THAT(Kept({{.buffers = {BufferKey(/*by_index=*/true, 0)}}}), ElementsAre(0, 2, 3));
+  EXPECT_THAT(Kept({{.buffers = {BufferKey(/*by_index=*/true, 1)}}}), ElementsAre(3));
 }
 
 TEST(RecordFilter, IsPast_AtTheLastNumber) {

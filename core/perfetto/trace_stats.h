@@ -132,6 +132,7 @@ struct ServiceStats {
   uint64_t final_flush_outcome = 0;  // 1 succeeded, 2 failed, 0 the service did no final flush
   uint64_t malformed_requests = 0;   // not counted by the service: it never sees them
   uint64_t skipped_chunks = 0;       // that the service skips and counts nowhere
+  std::map<ProducerId, uint64_t> missed_flushes = {};  // failed ones that it did not acknowledge
 };
 
 /// A counter of the service: its name in texts, its number in the TraceStats message (0: the

@@ -207,7 +207,7 @@ class RemedyFinder {
     if (facts_.outcome.clone) return;  // it would not have the new buffer
     std::set<std::string> names = facts_.notes.SourcesOf(most->first.producer, outcome.id);
     // Of a producer with several sources, the events of the kernel are those of one.
-    if (names.contains(kFtraceSource) && IsFtrace(buffer, most->first)) names = {kFtraceSource};
+    if (facts_.notes.SourceOf(most->first, outcome.id) == kFtraceSource) names = {kFtraceSource};
     const std::string target = std::to_string(facts_.config.buffers.size());
     const std::string path = "buffers[" + target + "].";
     Remedy remedy{.size = PagesUp(outcome.size)};
@@ -233,13 +233,6 @@ class RemedyFinder {
     added.memory = static_cast<int64_t>(remedy.size);
     added.sources = std::move(remedy.sources);
     added.changes = std::move(remedy.changes);
-  }
-
-  /// Returns true if the sequence lost bundles of ftrace events more than anything else.
-  static bool IsFtrace(const BufferGaps& buffer, SequenceKey key) {
-    const auto sequence = std::ranges::find(buffer.sequences, key, &SequenceGaps::sequence);
-    return sequence != buffer.sequences.end() && !sequence->gaps.empty() &&
-           sequence->gaps.front().contents.front().content == proto::TracePacket::kFtraceEvents;
   }
 
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
@@ -304,11 +297,13 @@ class RemedyFinder {
       VisitGaps(buffer, [&](const Gap& gap) {
         if (gap.remedies.flush) packets += gap.lost.packets;
       });
-    for (const StaleSequence& stale : facts_.gaps.stale) packets += stale.stale;
+    // Events of before the session were not held back in it.
+    for (const StaleSequence& stale : facts_.gaps.stale)
+      if (stale.event_ns >= facts_.notes.start_ns()) packets += stale.stale;
     if (packets == 0) return;
     // What is flushed is in its ring before that has gone round.
     constexpr uint64_t kShortestNs = 1000 * kMs, kLongestNs = 30'000 * kMs;
-    uint64_t period_ns = kLongestNs;
+    uint64_t period_ns = std::min(kLongestNs, facts_.outcome.duration_ns() / 2);
     for (const BufferGaps& buffer : facts_.gaps.buffers)
       if (const auto reach_ns = ReachOf(buffer); reach_ns && *reach_ns > 0)
         period_ns = std::min(period_ns, *reach_ns / 2);
@@ -317,7 +312,7 @@ class RemedyFinder {
       period_ns = std::min(period_ns, *facts_.config.flush_period_ms * kMs / 2);
     Remedy& remedy = Add(RemedyKind::kFlush, nullptr, packets);
     remedy.period_ns = period_ns;
-    remedy.formula = "half of what the buffer reaches back, 1 s to 30 s";
+    remedy.formula = "half of what the buffer reaches back, or of the session; 10 s to 30 s are usual";
     remedy.changes = {
         {"flush_period_ms", std::to_string(remedy.period_ns / kMs),
          fmt::format("{} not committed in time",
@@ -402,6 +397,11 @@ void ChooseChanges(RemedyList& list) {
     if (!remedy.is_estimate() && remedy.kept() == 0) continue;
     if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
       continue;
+    // A buffer that loses nothing has all state.
+    const Remedy* const size = remedy.kind == RemedyKind::kClearState
+                                   ? FindSizeRemedy(list.remedies, *remedy.buffer)
+                                   : nullptr;
+    if (size != nullptr && size->outcome && size->outcome->lost == 0) continue;
     // The first one of a buffer's sizes counts.
     if (!remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
                                                      &ConfigChange::path) != list.changes.end())

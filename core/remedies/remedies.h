@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
 
@@ -24,6 +26,7 @@ struct ClearedOutcome {
   uint64_t period_ns = 0;
   uint64_t packets = 0;     // that the ring holds at the end
   uint64_t usable = 0;      // of these, those whose incremental state is in it
+  uint64_t usable_now = 0;  // without clears
   uint64_t more_bytes = 0;  // that producers write, in the whole session
 };
 
@@ -161,6 +164,23 @@ RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_n
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
 /// Sets the changes that go together.
 void ChooseChanges(RemedyList& list);
+
+/// The session's trace config, and how its changes are made.
+struct RemedyConfig {
+  TraceConfigFacts facts;
+  /// Writes the config with the changes as text and reads that. @return a TraceConfig message
+  std::function<Result<std::string>(const std::vector<ConfigChange>&)> with;
+};
+
+/// Replays the session with each remedy that a replay can try, as its config is printed, and with
+/// all that go together, and notes what that shows. Sizes become the smallest that overwrite
+/// nothing, or that reach back as far as they are to; those that would take too much memory stay
+/// estimates. Remedies that a replay shows to be of no use are removed, and the others are ordered
+/// by their effect, then by their price.
+/// @param own choices of the replay as it was; sizes and policies are those of `config`
+/// @param written packets of the session
+Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
+                   uint64_t written, RemedyList& list);
 
 }  // namespace ringscope
 

@@ -1,4 +1,4 @@
-#include "core/remedies/try_remedies.h"
+#include "core/remedies/remedies.h"
 
 #include <fmt/format.h>
 
@@ -145,8 +145,12 @@ Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
       remedy.clear = outcome;
   remedy.formula.clear();
   if (outcomes.back().usable == most) return {};  // is of no use
+  remedy.clear->usable_now = outcomes.back().usable;
   remedy.period_ns = remedy.clear->period_ns;
   remedy.changes.front().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
+  remedy.changes.front().reason = fmt::format(
+      "{} of {} that are left can be used with it, not {}", WithCommas(remedy.clear->usable),
+      Count(remedy.clear->packets, "packet"), WithCommas(remedy.clear->usable_now));
   remedy.formula = "simulated: each sequence writes its state again after each clear";
   return {};
 }
@@ -226,7 +230,11 @@ Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const Reme
     RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
   for (Remedy& remedy : list.remedies) {
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
-    if (remedy.kind == RemedyKind::kClearState) RS_RETURN_IF_ERROR(trials.FindClearPeriod(remedy));
+    if (remedy.kind != RemedyKind::kClearState) continue;
+    // The ring may be another one then.
+    const Remedy* const size = FindSizeRemedy(list.remedies, *remedy.buffer);
+    if (size != nullptr && size->keep_ns && !size->is_estimate()) remedy.size = size->size;
+    RS_RETURN_IF_ERROR(trials.FindClearPeriod(remedy));
   }
   return trials.Verify(list);
 }

@@ -41,7 +41,10 @@ class Replay {
   const ServiceReads& service_reads() const { return reads_.service(); }
   /// After Finish.
   ReadsUsed reads_used() const { return reads_.used(); }
-  std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
+  /// When the session started, as the Perfetto UI counts; else the time of the first record.
+  std::optional<uint64_t> first_time_ns() const {
+    return started_ns_ ? started_ns_ : first_time_ns_;
+  }
   /// The latest time of a record, also where time goes back.
   std::optional<uint64_t> last_time_ns() const {
     return last_time_ns_ ? std::optional(std::max(*last_time_ns_, latest_ns_)) : std::nullopt;
@@ -55,7 +58,7 @@ class Replay {
   const bool plain_as_recorded_;
   uint64_t records_ = 0;
   bool is_plain_ = true;
-  std::optional<uint64_t> first_time_ns_;
+  std::optional<uint64_t> started_ns_, first_time_ns_;
   std::optional<uint64_t> last_time_ns_;  // of the last record that has one
   uint64_t latest_ns_ = 0;                // before time went back
 };

@@ -10,7 +10,6 @@
 #include "core/perfetto/packet_facts.h"
 #include "core/protovm/program_runner.h"
 #include "core/protovm/protovm_rules.h"
-#include "core/session/session_errors.h"
 
 // Programs (ProtoVM) of the data sources of a session.
 
@@ -43,6 +42,7 @@ void ServiceCounts::Fill(ServiceStats& stats) const {
   stats.flushes_requested = flushes_.requested();
   stats.flushes_succeeded = flushes_.Count(FlushOutcome::kSucceeded);
   stats.flushes_failed = flushes_.Count(FlushOutcome::kFailed);
+  stats.missed_flushes = flushes_.missed();
   // TraceStats.FinalFlushOutcome: 0 is unspecified.
   const FlushOutcome final_flush = flushes_.final_outcome();
   stats.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1
@@ -64,18 +64,9 @@ std::string LogsEngine(const BufferSetUp& setup) {
   return setup.engine.empty() ? kDefaultEngine : setup.engine;
 }
 
-BufferChoice ChoiceFor(const Session::Options& options, const BufferSetUp& setup) {
-  BufferChoice choice = options.all;
-  if (const auto own = options.buffers.find(setup.id); own != options.buffers.end()) {
-    if (own->second.engine) choice.engine = own->second.engine;
-    if (own->second.size) choice.size = own->second.size;
-    if (own->second.policy) choice.policy = own->second.policy;
-  }
-  return choice;
-}
-
-Result<const EngineInfo*> EngineFor(const Session::Options& options, const BufferSetUp& setup) {
-  if (const auto chosen = ChoiceFor(options, setup).engine) return options.find_engine(*chosen);
+Result<const EngineInfo*> EngineFor(const Session::Options& options, const BufferChoice& choice,
+                                    const BufferSetUp& setup) {
+  if (choice.engine) return options.find_engine(*choice.engine);
   const std::string name = LogsEngine(setup);
   auto info = FindEngine(name);
   if (info) return info;
@@ -162,6 +153,18 @@ Status Session::Apply(const Op& op) {
       op.body);
 }
 
+BufferChoice Session::Options::ChoiceFor(BufferId id, uint32_t index) const {
+  BufferChoice choice = all;
+  for (const BufferKey key : {BufferKey(/*by_index=*/true, index), BufferKey(id)}) {
+    const auto own = buffers.find(key);
+    if (own == buffers.end()) continue;
+    if (own->second.engine) choice.engine = own->second.engine;
+    if (own->second.size) choice.size = own->second.size;
+    if (own->second.policy) choice.policy = own->second.policy;
+  }
+  return choice;
+}
+
 Status Session::SetUpBuffer(const BufferSetUp& setup) {
   if (setup.left_out || (options_.clone && !options_.clone->buffers.contains(setup.id))) {
     left_out_.insert(setup.id);
@@ -169,11 +172,11 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
     CountBuffers();
     return {};
   }
-  const BufferChoice choice = ChoiceFor(options_, setup);
   SessionBuffer buffer;
-  RS_ASSIGN_OR_RETURN(buffer.info, EngineFor(options_, setup));
   buffer.id = setup.id;
   buffer.index = setup.index.value_or(buffers_set_up_);
+  const BufferChoice choice = options_.ChoiceFor(buffer.id, buffer.index);
+  RS_ASSIGN_OR_RETURN(buffer.info, EngineFor(options_, choice, setup));
   buffer.requested_size = choice.size.value_or(setup.size);
   buffer.policy = choice.policy.value_or(setup.policy);
   buffer.session = setup.session;

@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_CORE_SESSION_SESSION_H_
 #define RINGSCOPE_CORE_SESSION_SESSION_H_
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -166,8 +168,8 @@ using EngineMaker = std::function<Result<std::unique_ptr<Engine>>(const EngineIn
 class Session {
  public:
   struct Options {
-    BufferChoice all;                          // for every buffer
-    std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
+    BufferChoice all;                           // for every buffer
+    std::map<BufferKey, BufferChoice> buffers;  // for one, stronger than `all`; by id strongest
     /// Resolves the engines that `all` and `buffers` name. No log can have code loaded.
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
@@ -175,6 +177,9 @@ class Session {
     std::optional<CloneFacts> clone;
     /// Choice of the programs of data sources (ProtoVM) that run on what is overwritten.
     protovm::ProgramChoice programs;
+
+    /// Returns what is chosen for a buffer.
+    BufferChoice ChoiceFor(BufferId id, uint32_t index) const;
   };
 
   Session(Options options, ReplayListeners listeners)
@@ -280,6 +285,26 @@ class Session {
   /// Programs of the data sources that have one.
   std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
+
+/// The error, with the buffer that it is about.
+inline tl::unexpected<Error> InBuffer(BufferId id, Error error) {
+  error.message = fmt::format("buffer {}: {}", Raw(id), error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+/// The error of a buffer whose engine cannot continue.
+inline Status CheckEngine(BufferId id, const Engine& engine) {
+  if (engine.failure() == nullptr) [[likely]]
+    return {};
+  return InBuffer(id, *engine.failure());
+}
+
+/// Returns the error of an engine that is done with. Asks it for its counters first, which a
+/// plug-in may fail to give.
+inline Status CheckEngineAtEnd(BufferId id, const Engine& engine) {
+  static_cast<void>(engine.stats());
+  return CheckEngine(id, engine);
+}
 
 }  // namespace ringscope
 

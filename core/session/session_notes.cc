@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
@@ -21,7 +22,8 @@ constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 }  // namespace
 
 void SessionClock::AddRecord(const Op& op) {
-  if (!start_ns_) start_ns_ = op.time_ns;
+  if (!start_ns_ || (!is_started_ && IsSessionStart(op))) start_ns_ = op.time_ns;
+  is_started_ |= IsSessionStart(op);
   const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
   if (snapshot == nullptr) return;
   clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));
@@ -29,7 +31,8 @@ void SessionClock::AddRecord(const Op& op) {
 }
 
 std::string SessionClock::Text(uint64_t boot_ns) const {
-  return HumanDuration(boot_ns > start_ns() ? boot_ns - start_ns() : 0);
+  return boot_ns < start_ns() ? "-" + HumanDuration(start_ns() - boot_ns)
+                              : HumanDuration(boot_ns - start_ns());
 }
 
 namespace {
@@ -69,8 +72,12 @@ void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Re
   Sequence& sequence = sequences_[commit.sequence];
   if (sequence.chunks == kChunksWithNames || !sequence.thread.empty()) return;
   ++sequence.chunks;
+  bool begins = (commit.flags & kFirstContinues) == 0;
   VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
-    const Bytes thread = ThreadIn(commit.payload.subspan(fragment.body, fragment.size()));
+    const Bytes bytes = commit.payload.subspan(fragment.body, fragment.size());
+    if (std::exchange(begins, true) && sequence.content == 0)
+      sequence.content = ReadPacketFacts(bytes).content;
+    const Bytes thread = ThreadIn(bytes);
     if (!thread.empty() && sequence.thread.empty())
       sequence.thread = wire::AsText(thread.first(std::min(thread.size(), kMaxName)));
   });
@@ -91,6 +98,15 @@ std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buff
   if (of == producers_.end()) return {};
   const auto sources = of->second.sources.find(buffer);
   return sources == of->second.sources.end() ? std::set<std::string>() : sources->second;
+}
+
+std::string SessionNotes::SourceOf(SequenceKey sequence, BufferId buffer) const {
+  std::set<std::string> sources = SourcesOf(sequence.producer, buffer);
+  const Sequence* const of = sequences_.Find(sequence);
+  // Of several, the events of the kernel are known by their content.
+  const bool is_ftrace = of != nullptr && of->content == proto::TracePacket::kFtraceEvents;
+  if (sources.size() > 1 && sources.erase(kFtraceSource) > 0 && is_ftrace) return kFtraceSource;
+  return sources.size() == 1 ? *sources.begin() : "";
 }
 
 std::set<std::string> SessionNotes::UnknownSources() const {

@@ -15,13 +15,13 @@
 
 namespace ringscope {
 
-/// The times of a session's records as people read them: from its first record on, as in the
-/// Perfetto UI.
+/// The times of a session's records as people read them: from its start on, as in the Perfetto UI;
+/// where the log does not show that, from its first record on.
 class SessionClock {
  public:
-  /// The session's next record: its first time, and what clock snapshots tell of the time of day.
+  /// The session's next record: its time, and what clock snapshots tell of the time of day.
   void AddRecord(const Op& op);
-  /// Time of the session's first record that has one, ns; 0: none has.
+  /// Time from which the others count, ns; 0: no record has one.
   uint64_t start_ns() const { return start_ns_.value_or(0); }
   /// Returns the time of day less CLOCK_BOOTTIME, modulo 2^64; absent if it is not known.
   std::optional<uint64_t> wall_offset_ns() const {
@@ -33,6 +33,7 @@ class SessionClock {
 
  private:
   std::optional<uint64_t> start_ns_;
+  bool is_started_ = false;  // start_ns_ is the session's start
   Clocks clocks_;
   std::optional<uint64_t> wall_offset_ns_;  // CLOCK_BOOTTIME less CLOCK_REALTIME, modulo 2^64
 };
@@ -64,6 +65,9 @@ class SessionNotes : public ReplayListener {
   uint32_t TraceIdOf(SequenceKey sequence) const;
   /// Names of the producer's data sources that were set up to write to the buffer.
   std::set<std::string> SourcesOf(ProducerId producer, BufferId buffer) const;
+  /// Name of the data source that the sequence writes for: the only one of its producer in the
+  /// buffer, or of several ftrace or the only other one; empty: not known.
+  std::string SourceOf(SequenceKey sequence, BufferId buffer) const;
   /// Names of data sources that the session's config asks for and no producer registered.
   std::set<std::string> UnknownSources() const;
   /// Names of data sources that producers registered.
@@ -82,7 +86,8 @@ class SessionNotes : public ReplayListener {
   struct Sequence {
     std::string thread;
     uint32_t trace_id = 0;
-    uint32_t chunks = 0;  // looked at for names
+    uint32_t chunks = 0;   // looked at for names
+    uint32_t content = 0;  // of its first packet with any; see PacketFacts
   };
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;

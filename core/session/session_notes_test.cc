@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -50,6 +51,32 @@ TEST(SessionNotes, ThreadsAreNamedByTheirFirstPackets) {
   CommitChunk(notes, Payload("", ThreadTrack("render")));
   CommitChunk(notes, Payload(ThreadTrack("another"), ""));
   EXPECT_EQ(notes.ThreadOf(kSequence), "render");
+}
+
+// Of several data sources of a producer in a buffer, ftrace is known by its content.
+TEST(SessionNotes, SourcesOfSequences) {
+  const auto set_up = [](SessionNotes& notes, const char* name) {
+    notes.OnRecord(
+        {{},
+         DataSourceSetUp{.producer = ProducerId{1}, .name = name, .target_buffer = BufferId{1}}},
+        {});
+  };
+  const std::string bundle = {proto::TracePacket::kFtraceEvents << 3 | 2, 0};
+  for (const auto& [packet, source] :
+       {std::pair(bundle, "linux.ftrace"), {ThreadTrack("x"), "linux.process_stats"}}) {
+    SessionNotes notes;
+    EXPECT_EQ(notes.SourceOf(kSequence, BufferId{1}), "");
+    set_up(notes, "track_event");
+    EXPECT_EQ(notes.SourceOf(kSequence, BufferId{1}), "track_event");
+    EXPECT_EQ(notes.SourceOf(kSequence, BufferId{2}), "");
+    SessionNotes both;
+    set_up(both, "linux.ftrace");
+    set_up(both, "linux.process_stats");
+    CommitChunk(both, Payload(packet, ""));
+    EXPECT_EQ(both.SourceOf(kSequence, BufferId{1}), source);
+    set_up(both, "linux.sys_stats");
+    EXPECT_EQ(both.SourceOf(kSequence, BufferId{1}), packet == bundle ? "linux.ftrace" : "");
+  }
 }
 
 TEST(SessionNotes, LaterChunksAreNotLookedAt) {

@@ -8,7 +8,6 @@
 
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
-#include "core/session/session_errors.h"
 
 namespace ringscope {
 namespace {

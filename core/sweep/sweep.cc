@@ -114,7 +114,6 @@ class SweepReplay::Gatherer : public ReplayListener {
     uint64_t begun = 0;    // the last read
     uint64_t in_read = 0;  // the last that returned anything
     PacketCount taken;
-    uint64_t used_bytes = 0;
     std::vector<ChunkName> unread_chunks;                // before drains
     std::vector<ChunkName> stuck_chunks;                 // and after them
     ChunkMap<Committed> committed;                       // chunks that may be in the buffer
@@ -139,7 +138,6 @@ class SweepReplay::Gatherer : public ReplayListener {
   void OnBufferSetUp(SessionBuffer& buffer) override {
     Buffer& of = Of(buffer.id);
     of.buffer = &buffer;
-    of.used_bytes = 0;
     of.committed = {};
     of.commits.clear();
   }
@@ -190,13 +188,7 @@ class SweepReplay::Gatherer : public ReplayListener {
   }
   void OnDrainBegun(BufferId id) override {
     Buffer& of = Of(id);
-    const auto visited = of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
-      of.used_bytes = std::max(of.used_bytes, chunk.offset + chunk.outer_size);
-      if (!chunk.is_padding() && chunk.payload_avail > 0)
-        of.unread_chunks.push_back({chunk.sequence, chunk.chunk});
-    });
-    if (!visited)
-      of.used_bytes = std::min(of.buffer->engine->stats().bytes_written, of.buffer->requested_size);
+    AddUnread(of, of.unread_chunks);
   }
   void OnDrainPacket(BufferId id, const Packet& packet) override {
     Of(id).sequences[packet.sequence].unread += {1, packet.size};
@@ -213,10 +205,12 @@ class SweepReplay::Gatherer : public ReplayListener {
 
  private:
   static void NoteStuck(Buffer& of) {
-    if (of.unread_chunks.empty()) return;
+    if (!of.unread_chunks.empty()) AddUnread(of, of.stuck_chunks);
+  }
+  static void AddUnread(const Buffer& of, std::vector<ChunkName>& chunks) {
     static_cast<void>(of.buffer->engine->VisitChunks([&](const ObservedChunk& chunk) {
       if (!chunk.is_padding() && chunk.payload_avail > 0)
-        of.stuck_chunks.push_back({chunk.sequence, chunk.chunk});
+        chunks.push_back({chunk.sequence, chunk.chunk});
     }));
   }
 
@@ -271,7 +265,6 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
     SweepRow& row = rows.emplace_back(SweepRow{buffer});
     Gatherer::Buffer& gathered = gatherer_->Of(buffer.id);
     row.taken = gathered.taken;
-    row.used_bytes = gathered.used_bytes;
     for (const protovm::VmAccount& vm : row.vms)
       row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
     const SessionAccounts::Buffer* const of = accounts.Find(buffer.id);
@@ -379,13 +372,9 @@ uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
   const SessionFacts& facts = input_.facts;
   if (facts.buffers.empty()) return config.session.all.size.value_or(0);
-  for (const auto& [id, own] : facts.buffers) {
-    const auto choice = config.session.buffers.find(id);
-    const std::optional<uint64_t> chosen =
-        choice == config.session.buffers.end() ? std::nullopt : choice->second.size;
-    bytes +=
-        std::min(chosen.value_or(config.session.all.size.value_or(own.size)), facts.commit_bytes);
-  }
+  for (const auto& [id, own] : facts.buffers)
+    bytes += std::min(config.session.ChoiceFor(id, own.index).size.value_or(own.size),
+                      facts.commit_bytes);
   return bytes;
 }
 

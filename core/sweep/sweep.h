@@ -47,7 +47,6 @@ struct SweepRow : BufferOutcome {
   /// The shortest one of any of its sequences that wrote packets.
   uint64_t shortest_history_ns = 0;
   std::optional<SequenceKey> shortest_sequence;
-  uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
   uint64_t lost = 0;                     // packets, to whatever
 
@@ -173,6 +172,7 @@ struct SessionFacts {
   struct Buffer {
     uint64_t size = 0;  // bytes
     FillPolicy policy = FillPolicy::kRingBuffer;
+    uint32_t index = 0;  // in the trace config
   };
   std::map<BufferId, Buffer> buffers;  // as the log sets them up
   bool has_reads = false;              // that touch the buffers, see ServiceReads
@@ -181,6 +181,12 @@ struct SessionFacts {
   bool has_programs = false;           // ProtoVM
   /// Bytes of all commit requests: no buffer holds more.
   uint64_t commit_bytes = UINT64_MAX;
+
+  std::optional<BufferId> Find(BufferKey key) const {
+    for (const auto& [id, buffer] : buffers)
+      if (key.Names(id, buffer.index)) return id;
+    return std::nullopt;
+  }
 };
 
 /// One session of a log, and what its sweeps need.

@@ -115,8 +115,8 @@ Error TooMany(size_t count) {
 }
 
 /// The lists of single buffers, joined, and of all buffers.
-std::map<std::optional<BufferId>, std::vector<uint64_t>> JoinLists(const SweepChoices& choices) {
-  std::map<std::optional<BufferId>, std::vector<uint64_t>> lists;
+std::map<std::optional<BufferKey>, std::vector<uint64_t>> JoinLists(const SweepChoices& choices) {
+  std::map<std::optional<BufferKey>, std::vector<uint64_t>> lists;
   for (const SizeList& list : choices.sizes) {
     std::vector<uint64_t>& sizes = lists[list.buffer];
     sizes.insert(sizes.end(), list.sizes.begin(), list.sizes.end());
@@ -152,6 +152,7 @@ Result<SessionFacts> ScanSession(OpSource& ops) {
   SessionFacts facts;
   facts.has_limited_reads = false;
   facts.commit_bytes = 0;
+  uint32_t set_up = 0;
   ServiceReads service(/*all=*/false, /*period_ns=*/0);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
@@ -161,7 +162,7 @@ Result<SessionFacts> ScanSession(OpSource& ops) {
       continue;
     }
     if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
-      facts.buffers[setup->id] = {setup->size, setup->policy};
+      facts.buffers[setup->id] = {setup->size, setup->policy, setup->index.value_or(set_up++)};
     else if (const auto* read = std::get_if<ReadPass>(&op->body)) {
       facts.has_reads |= !service.AnswersNothing(*read);
       facts.has_limited_reads |= read->max_bytes || read->max_packets;
@@ -306,7 +307,7 @@ Status CheckTargetSizes(const SweepChoices& choices) {
   for (const SizeList& list : choices.sizes)
     if (!list.buffer || list.sizes.size() != 1)
       return Fail(ErrorCode::kUsage, "--target looks for the sizes itself", {},
-                  "--sizes can only fix single buffers: --sizes 2=64k");
+                  "--sizes can only fix single buffers: --sizes 'buffers[1]=64k'");
   return {};
 }
 

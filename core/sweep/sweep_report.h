@@ -50,8 +50,8 @@ Result<std::map<BufferId, SizeFound>> FindSmallestSizes(const SizeSearch& search
 
 /// Sizes to try for a buffer.
 struct SizeList {
-  std::optional<BufferId> buffer;  // absent: all buffers
-  std::vector<uint64_t> sizes;     // bytes; ascending, none twice
+  std::optional<BufferKey> buffer;  // absent: all buffers
+  std::vector<uint64_t> sizes;      // bytes; ascending, none twice
 };
 
 /// When to read, and how the user wrote it.

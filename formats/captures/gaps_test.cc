@@ -139,7 +139,6 @@ TEST(GapsOverLossless, NothingIsReported) {
   const GapReport report = Report("captures/lossless-v2/session.ops.jsonl.zst", {});
   EXPECT_EQ(testing::LostIn(report).packets, 0u);
   EXPECT_TRUE(report.stale.empty());
-  EXPECT_TRUE(report.ftrace.empty());
   for (const SequenceGaps& sequence : report.buffers.at(0).sequences) {
     EXPECT_TRUE(sequence.gaps.empty());
     EXPECT_TRUE(sequence.false_flags.empty());

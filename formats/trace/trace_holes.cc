@@ -109,12 +109,13 @@ class HoleTracks {
 
   void AddCpu(const FtraceCpuLosses& cpu) {
     if (!cpu.first_loss_ns || !cpu.last_loss_ns) return;
+    const std::optional<uint64_t> overrun = cpu.Rise(FtraceCounter::kOverrun);
     Track track = Track::kNone;
     AddSlice(
         track, Root(), fmt::format("CPU {}", cpu.cpu).c_str(),
         {static_cast<int64_t>(*cpu.first_loss_ns) - 1, static_cast<int64_t>(*cpu.last_loss_ns)},
         fmt::format("events lost by the kernel before {}", Count(cpu.bundles_after_loss, "bundle")),
-        {{"overrun", cpu.overrun ? std::to_string(*cpu.overrun) : "unknown"}});
+        {{"overrun", overrun ? std::to_string(*overrun) : "unknown"}});
   }
 
   const TraceFacts& facts_;
