@@ -23,35 +23,27 @@ constexpr std::string_view kService = "service";
 
 bool Turns::Take(ConnectionPair& pair, bool next) {
   if (IsHeldBy(pair)) return true;
-  auto place = std::ranges::find(waiting_, &pair);
-  if (next || place == waiting_.end()) {
-    std::erase(waiting_, &pair);
-    place = waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
-  }
-  if (MayBegin(pair, place)) {
-    waiting_.erase(place);
-    holders_.push_back(&pair);
-    return true;
-  }
-  AskHoldersFor(pair);
-  return false;
+  if (next) std::erase(waiting_, &pair);
+  if (std::ranges::find(waiting_, &pair) == waiting_.end())
+    waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
+  Reconsider(&pair);
+  return IsHeldBy(pair);
 }
 
 void Turns::Leave(ConnectionPair& pair) {
   if (std::erase(waiting_, &pair) + std::erase(holders_, &pair) > 0) Reconsider();
 }
 
-void Turns::Reconsider() {
+void Turns::Reconsider(const ConnectionPair* asking) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     ConnectionPair* const pair = *next;
     if (!MayBegin(*pair, next)) {
-      AskHoldersFor(*pair);
       ++next;
       continue;
     }
     next = waiting_.erase(next);
     holders_.push_back(pair);
-    pair->OnTurn();
+    if (pair != asking) pair->OnTurn();
   }
 }
 
@@ -64,12 +56,6 @@ void Turns::AskHolders() {
   for (ConnectionPair* const holder : holders_) holder->OnWanted();
 }
 
-void Turns::AskHoldersFor(const ConnectionPair& pair) {
-  if (!pair.tap().MayPass()) return;
-  for (ConnectionPair* const holder : holders_)
-    if (holder->buffers().Meets(pair.buffers())) holder->OnWanted();
-}
-
 bool Turns::IsHeldBy(const ConnectionPair& pair) const {
   return std::ranges::find(holders_, &pair) != holders_.end();
 }
@@ -80,12 +66,19 @@ bool Turns::IsWanted(const ConnectionPair& holder) const {
   });
 }
 
-bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const {
+bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) {
+  if (!pair.tap().MayPass()) return false;
   const auto meets = [&](const ConnectionPair* other) {
     return other->buffers().Meets(pair.buffers());
   };
-  return pair.tap().MayPass() && std::ranges::none_of(holders_, meets) &&
-         std::none_of(waiting_.begin(), longer_waiting, [&](const ConnectionPair* other) {
+  std::erase_if(holders_, [&](ConnectionPair* holder) {
+    if (!meets(holder)) return false;
+    const bool ends = holder->IsHandled();
+    if (!ends) holder->OnWanted();
+    return ends;
+  });
+  return std::ranges::none_of(holders_, meets) &&
+         std::none_of(waiting_.cbegin(), longer_waiting, [&](const ConnectionPair* other) {
            return other->tap().MayPass() && meets(other);
          });
 }
@@ -144,10 +137,6 @@ Status ConnectionPair::ReadService() {
   return {};
 }
 
-bool ConnectionPair::HasWork() const {
-  return next_ || wants_scrape_ || client_closed_ || client_.HasFrame();
-}
-
 bool ConnectionPair::MustYield() const {
   return next_waits_ || tap_->MustConfirm() || tap_->ConfirmsSoon() || !tap_->MayPass() ||
          turns_.IsWanted(*this);
@@ -158,7 +147,8 @@ Status ConnectionPair::PassClientFrames() {
   RS_RETURN_IF_ERROR(ReadAhead());
   const bool held = turns_.IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
   if (!held || !MustYield()) {
-    if (!HasWork() || !TakeTurn()) return {};
+    const bool has_work = next_ || wants_scrape_ || client_closed_;
+    if (!has_work || !TakeTurn()) return {};
     turn_is_new_ = next_waits_ = false;
     RS_RETURN_IF_ERROR(PassBatch());
   }
@@ -220,7 +210,7 @@ void ConnectionPair::Yield() {
     turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
   next_waits_ = false;
   turns_.Leave(*this);
-  if (HasWork()) PassSoon();  // the next turn is about what comes next
+  PassSoon();  // the next turn is about what comes next
 }
 
 Status ConnectionPair::PassServiceFrames() {

@@ -23,8 +23,8 @@ class Turns {
   bool Take(ConnectionPair& pair, bool next = false);
   /// Ends the pair's turn, or its waiting for one.
   void Leave(ConnectionPair& pair);
-  /// Some pair may have the turn now that could not before.
-  void Reconsider();
+  /// Gives turns to the pairs that may have one now. @param asking is not called
+  void Reconsider(const ConnectionPair* asking = nullptr);
   /// Adds the time to the pairs that wait for a turn about these buffers.
   void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
   /// The holders' turns are to end, if they must.
@@ -37,8 +37,8 @@ class Turns {
  private:
   using Pairs = std::deque<ConnectionPair*>;
   /// Returns true if the pair may have a turn, and no holder and none that waits longer meets it.
-  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const;
-  void AskHoldersFor(const ConnectionPair& pair);
+  /// Ends turns that are of no use any more, and asks the other holders that it meets for theirs.
+  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting);
 
   Pairs holders_;
   Pairs waiting_;
@@ -81,10 +81,15 @@ class ConnectionPair {
   void ReadServiceNow();
   /// Returns true while both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
-  const Tap& tap() const { return *tap_; }
+  Tap& tap() const { return *tap_; }
 
   /// The buffers that its turn, or the one it waits for, is about.
   const OrderedBuffers& buffers() const { return buffers_; }
+  /// Returns true if the service has handled all that has passed: the turn is of no use any more.
+  bool IsHandled() const {
+    return state_ == State::kOpen && !turn_is_new_ && !awaiting_confirmation_ &&
+           !tap_->NeedsConfirmation();
+  }
   void AddHold(EventLoop::Clock::duration held) { held_ += held; }
   /// Begins the turn that the pair asked for. Called from within other pairs' calls.
   void OnTurn();
@@ -119,7 +124,6 @@ class ConnectionPair {
   Status ReadAhead();
   bool TakeTurn(bool next = false);
   Status PassServiceFrames();
-  bool HasWork() const;
   /// Returns true if the turn is to end as soon as the service has confirmed what was passed on.
   bool MustYield() const;
   void Yield();

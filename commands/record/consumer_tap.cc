@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
 namespace {
@@ -110,14 +111,17 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     case ipc::MethodName::kStartTracing:
       if (session_) recording_.buffers.MarkStarted(*session_);
       break;
-    case ipc::MethodName::kReadBuffers:
+    case ipc::MethodName::kReadBuffers: {
       reads_.insert(request);
-      if (!clone_ && session_ && recording_.buffers.IsRunning(*session_))
+      const auto* const session = clone_ ? nullptr : recording_.buffers.Find(session_);
+      if (session != nullptr && !session->stopped)
         ordered_reads_.insert(request);
       else
         ReadFreely(ReadBuffers());
       break;
+    }
     case ipc::MethodName::kFreeBuffers:
+      AskForLacking(service);
       AskProducers();
       if (session_) recording_.files.Free(*session_);
       EndSession();
@@ -185,8 +189,9 @@ void ConsumerTap::AskProducers() {
   if (!session_ || !methods().IdOf(ipc::MethodName::kQueryServiceState)) return;
   asked_for_ = session_;
   taking_part_.clear();
-  if (const SessionPlan* const plan = recording_.buffers.PlanOf(*session_))
-    for (const SessionPlan::Source& source : plan->sources) taking_part_.insert(source.name);
+  if (const auto* const session = recording_.buffers.Find(session_))
+    for (const SessionPlan::Source& source : session->plan.sources)
+      taking_part_.insert(source.name);
   state_ = {};
   SetMustConfirm();
 }
@@ -208,6 +213,29 @@ void ConsumerTap::MarkUnseenProducers() {
                                                         "itself: what it writes is not in the log",
                                                         producer.name, producer.uid)});
     }
+  }
+}
+
+/// The service is to report what it has got, if some of it came past the recorder. Only then, and
+/// after the session was read: asking for the statistics gives numbers to sequences.
+void ConsumerTap::AskForLacking(FrameSocket& service) {
+  const bool has_unseen = std::ranges::any_of(
+      unseen_, [&](const auto& producer) { return producer.first == session_; });
+  if (!has_unseen || !methods().IdOf(ipc::MethodName::kGetTraceStats)) return;
+  logged_ = recording_.buffers.ChunksOf(*session_);
+  stats_request_ = Invoke(ipc::MethodName::kGetTraceStats, {}, /*drop_reply=*/false, service);
+}
+
+void ConsumerTap::OnTraceStats(Bytes reply) {
+  const std::vector<BufferStats> buffers = ReadTraceStats(ipc::FieldBytes(reply, 1));
+  for (uint32_t index = 0; index < buffers.size(); ++index) {
+    const BufferStats& stats = buffers[index];
+    const uint64_t all = stats.chunks_written + stats.chunks_rewritten + stats.chunks_discarded;
+    if (all <= logged_[index]) continue;
+    recording_.log.Append(RecorderGap{
+        .reason = fmt::format("producers that are connected to the service itself committed {} of "
+                              "the {} chunks for buffers[{}]",
+                              all - logged_[index], all, index)});
   }
 }
 
@@ -267,9 +295,7 @@ OrderedBuffers ConsumerTap::BuffersOf(const ipc::Frame* next) const {
 }
 
 std::set<BufferId> ConsumerTap::ReadBuffers() const {
-  if (clone_ || !session_) return {};
-  const std::vector<BufferId> buffers = recording_.buffers.BuffersOf(*session_);
-  return {buffers.begin(), buffers.end()};
+  return clone_ ? std::set<BufferId>() : recording_.buffers.BuffersOf(session_);
 }
 
 void ConsumerTap::ReadFreely(std::set<BufferId> buffers) {
@@ -319,6 +345,8 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
   } else if (flush_requests_.erase(request_id) > 0) {
     if (session_) recording_.flushes.OnConsumerReply(*session_, reply.success);
     LogChange(reply.success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
+  } else if (stats_request_ == request_id) {
+    OnTraceStats(reply.reply);
   } else if (attach_request_ == request_id) {
     attach_request_.reset();
     RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
@@ -376,12 +404,12 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
 }
 
 void ConsumerTap::LogReadPass(Bytes reply) {
-  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
-  if (!clone_ && plan != nullptr) {
+  const auto* const session = recording_.buffers.Find(session_);
+  if (!clone_ && session != nullptr) {
     // Such a session is read through its file or a clone, or not before its trigger: until then the
     // service replies with nothing, without a look at the buffers.
-    const TriggerMode mode = plan->config.trigger_mode;
-    if (plan->config.write_into_file || mode == TriggerMode::kCloneSnapshot) return;
+    const TriggerMode mode = session->plan.config.trigger_mode;
+    if (session->plan.config.write_into_file || mode == TriggerMode::kCloneSnapshot) return;
     if (mode != TriggerMode::kUnspecified && reply.empty()) return;
   }
   const std::optional<uint64_t> own_bytes = pass_.Add(reply);

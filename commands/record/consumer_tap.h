@@ -59,6 +59,8 @@ class ConsumerTap : public Tap {
   /// The service is to list its sessions, and its producers: some may not be connected here.
   void AskProducers();
   void MarkUnseenProducers();
+  void AskForLacking(FrameSocket& service);
+  void OnTraceStats(Bytes reply);
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
   void LogFile(const TraceConfigFacts& config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
@@ -90,6 +92,8 @@ class ConsumerTap : public Tap {
   std::set<std::string> taking_part_;                   // names of that session's data sources
   ipc::ServiceState state_;                             // what it has replied so far
   std::set<std::pair<SessionBuffers::SessionId, uint64_t>> unseen_;  // producers of sessions
+  std::optional<uint64_t> stats_request_;
+  std::map<uint32_t, uint64_t> logged_;  // chunks, by index of the buffer, as of stats_request_
   std::optional<uint64_t> clone_;  // what it reads is a clone, not the session's own buffers
 };
 

@@ -19,8 +19,9 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   const bool for_clone = ReasonOf(request.flags) == FlushReason::kTraceClone;
   const Instance* instance = nullptr;  // the first whose session is known
   for (const uint64_t id : request.instances) {
-    const Instance* const known = instances_.Find(*request.producer, id);
-    if (instance == nullptr && known != nullptr && known->session) instance = known;
+    const auto known = instances_.find({*request.producer, id});
+    if (instance == nullptr && known != instances_.end() && known->second.session)
+      instance = &known->second;
   }
   const auto [entry, is_new] = flushes_.try_emplace(request.flush);
   Flush& flush = entry->second;
@@ -28,7 +29,9 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   if (is_new) {
     if (instance != nullptr) flush.session = instance->session;
     flush.by_service = InitiatorOf(request.flags) == FlushInitiator::kTraced;
-    uint64_t timeout = buffers_.FlushTimeoutMs(flush.session);
+    const auto* const session = buffers_.Find(flush.session);
+    uint64_t timeout =
+        (session == nullptr ? TraceConfigFacts() : session->plan.config).flush_timeout_ms;
     const auto call = flush.session ? calls_.find(*flush.session) : calls_.end();
     if (!flush.by_service && call != calls_.end() && call->second != 0) timeout = call->second;
     flush.until = now + std::chrono::milliseconds(std::min(timeout, kLongestFlushMs));
@@ -102,15 +105,14 @@ uint64_t FlushWatch::OnCloneRequested(Bytes request) {
 
 void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
-  for (const BufferId id : buffers_.BuffersOf(session)) {
-    const ConfiguredBuffer* const config = buffers_.ConfigOf(session, id);
-    if (config == nullptr) continue;
-    if (config->clear_before_clone) log_.Append(BufferCleared{id});
-    for (Group& group : clone.second.groups)
-      if (group.transfer == config->transfer_on_clone) group.buffers.insert(id);
-  }
+  if (const auto* const cloned = buffers_.Find(session))
+    for (const auto& [index, id] : cloned->ids) {
+      const ConfiguredBuffer& config = cloned->plan.config.buffers[index];
+      if (config.clear_before_clone) log_.Append(BufferCleared{id});
+      clone.second.groups.at(config.transfer_on_clone ? 0 : 1).buffers.insert(id);
+    }
   for (Group& group : clone.second.groups) {
-    group.waits_for = instances_.WhoFlushes(group.buffers);
+    group.waits_for = WhoFlushes(instances_, group.buffers);
     if (group.waits_for.empty()) LogClone(clone.first, group);
   }
 }

@@ -37,9 +37,8 @@ class FlushWatchTest : public ::testing::Test {
   void Add(ProducerId producer, const std::string& source, uint16_t buffer, bool flushes = true) {
     const auto session = buffers_.OnTarget(
         {.data_source = source, .buffer = BufferId{buffer}, .service_session = kServiceSession});
-    instances_.Remove(producer, 1);
-    instances_.Add(producer, 1,
-                   {.session = session, .target = BufferId{buffer}, .flushes = flushes});
+    instances_[{producer, 1}] = {
+        .session = session, .target = BufferId{buffer}, .flushes = flushes};
   }
   uint64_t Request(const ipc::CloneSession& request) {
     const std::string bytes = Encode(request);

@@ -106,7 +106,8 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
   options.level = options_.level;
   RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
   const std::vector<OpBody> repeated = state_.Records();
-  LogHeader header = options_.header;
+  LogHeader header =
+      options_.without_payload ? PayloadMask::HeaderOf(options_.header) : options_.header;
   header.part = part_;
   header.first_part = first_part_;
   header.repeated_records = repeated.size();
@@ -148,7 +149,8 @@ Status LogFiles::BeginNextPart() {
   return OpenPart(GrowingFile::Existing::kRefuse);
 }
 
-Status LogFiles::Append(const Op& op) {
+Status LogFiles::Append(const Op& record) {
+  const Op& op = options_.without_payload ? mask_.Apply(record) : record;
   if (options_.max_size && writer_->bytes_written() >= *options_.max_size)
     RS_RETURN_IF_ERROR(BeginNextPart());
   RS_RETURN_IF_ERROR(writer_->Append(op));

@@ -16,6 +16,7 @@
 
 #include "core/log/live_state.h"
 #include "core/log/op.h"
+#include "core/log/payload_mask.h"
 #include "core/log/verdict.h"
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_writer.h"
@@ -28,6 +29,7 @@ struct LogFilesOptions {
   std::optional<uint64_t> max_size;  // bytes after which the next part begins
   std::optional<uint64_t> keep;      // bytes of all parts; the oldest are removed. Needs max_size
   bool replace = false;              // an older recording of that name, with its parts
+  bool without_payload = false;      // payloads are masked
   LogHeader header;                  // with a uuid; the parts are numbered here
 };
 
@@ -43,7 +45,7 @@ class LogFiles : private ByteSink {
   /// not tried once more. Without it a full disk is an error like any other.
   void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
 
-  Status Append(const Op& op);
+  Status Append(const Op& record);
   /// Makes what was appended safe from the end of this process.
   Status Flush() { return writer_->Flush(); }
   /// Ends the last file with its index.
@@ -75,6 +77,7 @@ class LogFiles : private ByteSink {
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<CommitLogWriter> writer_;
   uint64_t bytes_before_ = 0;  // in the parts before
+  PayloadMask mask_;
   LiveState state_;
   std::optional<uint64_t> last_time_ns_;  // of the last record
   VerdictBuilder verdicts_;

@@ -149,11 +149,14 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
 Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   for_log_.clear();
   flush_.reset();
+  last_chunk_.reset();
   from_memory_ = false;
   chunks_ = chunk_bytes_ = 0;
   targets_.clear();
+  bool only_chunks = true;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
+    last_chunk_.reset();
     if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
       RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
     } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
@@ -163,12 +166,14 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
         wire::FieldReader patch(field->bytes);
         while (const auto part = patch.Next())
           if (part->IsVarint(proto::CommitDataRequest::ChunkToPatch::kTargetBuffer))
-            targets_.insert(BufferOf(part->value));
+            targets_[BufferOf(part->value)];
         if (!patch.ok()) return Malformed();
       }
+      only_chunks = false;  // patches are handled after all chunks
       for_log_ += wire::AsText(field->whole);
     }
   }
+  if (!only_chunks) last_chunk_.reset();
   if (!reader.ok()) return Malformed();
   return {};
 }
@@ -181,7 +186,7 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
     if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part->value;
     if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part->value;
     if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kTargetBuffer))
-      targets_.insert(BufferOf(part->value));
+      ++targets_[BufferOf(part->value)];
     if (!part->IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
     data = part->bytes.size();
     // Some of these sizes would abort the service: none is passed on.
@@ -205,26 +210,17 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
 
 bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
                              ProducerMemory& memory) {
-  const size_t bytes = memory.BytesOfComplete(place);
-  if (bytes == 0) return false;
-  // The chunk is copied directly to its place, after the bytes of the field.
-  const size_t before = for_log_.size();
+  chunk_.clear();
+  if (!memory.TakeCommitted(place, chunk_)) return false;
+  using Fields = proto::CommitDataRequest::ChunksToMove;
   wire::AppendTag(for_log_, proto::CommitDataRequest::kChunksToMove, wire::Type::kBytes);
-  wire::AppendVarint(
-      for_log_,
-      field.bytes.size() + FieldBytes(proto::CommitDataRequest::ChunksToMove::kData, bytes));
+  wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(Fields::kData, chunk_.size()));
   for_log_ += wire::AsText(field.bytes);
-  wire::AppendTag(for_log_, proto::CommitDataRequest::ChunksToMove::kData, wire::Type::kBytes);
-  wire::AppendVarint(for_log_, bytes);
-  const size_t start = for_log_.size();
-  // The page's layout changes between two reads only if the producer violates the protocol.
-  if (!memory.TakeCommitted(place, for_log_) || for_log_.size() - start != bytes) {
-    for_log_.resize(before);
-    return false;
-  }
+  wire::AppendBytes(for_log_, Fields::kData, wire::AsBytes(chunk_));
   from_memory_ = true;
+  last_chunk_ = place;
   ++chunks_;
-  chunk_bytes_ += bytes;
+  chunk_bytes_ += chunk_.size();
   return true;
 }
 

@@ -67,8 +67,8 @@ class ProducerMemory {
   /// Returns true if no chunk is free.
   bool IsFull() const;
 
-  /// Bytes of a complete chunk, header and payload; 0: there is none.
-  size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
+  /// Returns true if the service has freed a chunk that was committed: it has copied it before.
+  bool IsGivenBack(smb::ChunkPlace place) const { return pages_.IsGivenBack(place); }
   /// Appends a chunk that the producer commits to `out`, and marks it as committed. @return false,
   /// with `out` as it was, for one that is not complete or was committed before: the service skips
   /// it, too
@@ -116,13 +116,15 @@ class CommitReader {
   /// A request as it was sent, without the flush id.
   static std::string WithoutFlush(Bytes request);
   std::optional<uint64_t> flush() const { return flush_; }
+  /// The chunk in shared memory that the service handles last; nullopt: that is something else.
+  const std::optional<smb::ChunkPlace>& last_chunk() const { return last_chunk_; }
 
   Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
   /// Chunks with data, and their bytes.
   uint64_t chunks() const { return chunks_; }
   uint64_t chunk_bytes() const { return chunk_bytes_; }
-  /// The buffers that its chunks and patches are for.
-  const std::set<BufferId>& targets() const { return targets_; }
+  /// The buffers that its chunks and patches are for, with the number of chunks.
+  const std::map<BufferId, uint64_t>& targets() const { return targets_; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
@@ -130,11 +132,13 @@ class CommitReader {
   bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
 
   std::string for_log_;
+  std::string chunk_;  // scratch
   std::optional<uint64_t> flush_;
+  std::optional<smb::ChunkPlace> last_chunk_;
   bool from_memory_ = false;
   uint64_t chunks_ = 0;
   uint64_t chunk_bytes_ = 0;
-  std::set<BufferId> targets_;
+  std::map<BufferId, uint64_t> targets_;
 };
 
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only

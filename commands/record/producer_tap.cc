@@ -48,6 +48,7 @@ bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   NotePassing();
+  last_chunk_.reset();
   if (method == ipc::MethodName::kInitializeConnection)
     return OnInitialize(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
@@ -172,6 +173,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
         Commit{.producer = producer_, .origin = commit_.origin(), .request = commit_.for_log()});
   }
   if (!commit_.flush()) {
+    last_chunk_ = commit_.last_chunk();
     service.Queue(std::move(frame));
     return {};
   }
@@ -196,6 +198,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
 }
 
 void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
+  if (!commits.empty()) last_chunk_.reset();
   for (const std::string& commit : commits)
     Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
 }
@@ -213,7 +216,7 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     CommitRequestBuilder builder(request);
     do {
       const ScrapedChunk& chunk = chunks[next++];
-      NoteTargets({chunk.target});
+      NoteTargets({{chunk.target, 1}});
       builder.AddChunk({.page = chunk.found.place.page,
                         .index = chunk.found.place.chunk,
                         .target_buffer = Raw(chunk.target),
@@ -229,8 +232,9 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
   return commits;
 }
 
-void ProducerTap::NoteTargets(const std::set<BufferId>& targets) {
-  for (const BufferId target : targets) {
+void ProducerTap::NoteTargets(const std::map<BufferId, uint64_t>& chunks) {
+  for (const auto& [target, count] : chunks) {
+    recording_.buffers.CountChunks(target, count);
     recording_.flushes.OnPassed(target);
     if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
   }
@@ -262,7 +266,8 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   SetCausesRead();  // it may have been the last one that the session's end waited for
   recording_.connected.erase(recording_.connected.find(name_));
-  recording_.instances.RemoveAll(producer_);
+  std::erase_if(recording_.instances,
+                [this](const auto& instance) { return instance.first.first == producer_; });
   if (watch_) watch_->LookNow(/*always=*/true);
   watch_.reset();
   recording_.log.Append(ProducerDisconnected{producer_});
@@ -270,7 +275,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
 
 bool ProducerTap::WantsScrape() const {
   // What a producer has for a session that never asks it to flush is never acknowledged.
-  return recording_.instances.IsLeftOut(producer_);
+  return IsLeftOut(recording_.instances, producer_);
 }
 
 void ProducerTap::Scrape(FrameSocket& service) {
@@ -323,9 +328,9 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
   if (command.set_up) OnInstance(*command.set_up, reply);
   if (command.start) {
     OnInstance(*command.start, reply);
-    const Instance* const instance = recording_.instances.Find(producer_, command.start->instance);
-    if (instance != nullptr && instance->session)
-      recording_.buffers.MarkStarted(*instance->session);
+    const auto instance = recording_.instances.find({producer_, command.start->instance});
+    if (instance != recording_.instances.end() && instance->second.session)
+      recording_.buffers.MarkStarted(*instance->second.session);
     recording_.log.Append(
         DataSourceStarted{.producer = producer_, .instance = command.start->instance});
   }
@@ -335,7 +340,7 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
         StateClearRequested{.producer = producer_, .instances = command.clear_state->instances});
   }
   if (command.stop) {
-    recording_.instances.Remove(producer_, command.stop->instance);
+    recording_.instances.erase({producer_, command.stop->instance});
     recording_.log.Append(
         DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
   }
@@ -357,8 +362,8 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
 }
 
 void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {
-  if (recording_.instances.Find(producer_, instance.instance) != nullptr)
-    return;  // set up before it was started
+  const std::pair key(producer_, instance.instance);
+  if (recording_.instances.contains(key)) return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
   std::erase_if(targets_, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
   targets_.insert(target);
@@ -368,10 +373,9 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
                                    .service_session = instance.config.tracing_session_id,
                                    .own = ipc::OwnFieldsOf(ipc::DataSourceConfigOf(command))});
   const auto no_flush = no_flush_.find(instance.config.name);
-  recording_.instances.Add(producer_, instance.instance,
-                           {.session = session,
-                            .target = target,
-                            .flushes = no_flush == no_flush_.end() || !no_flush->second});
+  recording_.instances[key] = {.session = session,
+                               .target = target,
+                               .flushes = no_flush == no_flush_.end() || !no_flush->second};
   recording_.log.Append(
       DataSourceSetUp{.producer = producer_,
                       .instance = instance.instance,

@@ -43,6 +43,9 @@ class ProducerTap : public Tap {
                  PassingFrame& frame) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   void OnAllHandled() override;
+  bool SeesHandled() const override {
+    return last_chunk_ && memory_ != nullptr && memory_->IsGivenBack(*last_chunk_);
+  }
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
@@ -54,7 +57,7 @@ class ProducerTap : public Tap {
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
   /// A commit to these buffers is about to be sent.
-  void NoteTargets(const std::set<BufferId>& targets);
+  void NoteTargets(const std::map<BufferId, uint64_t>& chunks);
   void LookIfDue() {
     if (watch_) watch_->LookIfDue();
   }
@@ -79,6 +82,8 @@ class ProducerTap : public Tap {
   std::set<BufferId> targets_;            // of its data sources
   std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
+  /// The chunk in shared memory with which what has passed ends, if it does.
+  std::optional<smb::ChunkPlace> last_chunk_;
 };
 
 }  // namespace ringscope

@@ -19,7 +19,6 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/report.h"
-#include "core/log/payload_mask.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
@@ -36,7 +35,6 @@ struct RecordArgs {
   std::string compare;    // a trace that the replay is to equal; empty: none
   std::string format;     // of the summary: "text" or "json"
   bool stop_now = false;  // at the first signal, whatever is being served
-  bool no_payload = false;
   std::vector<std::string> command;
 };
 
@@ -56,17 +54,6 @@ Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
   return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},
               "expected a TraceConfig in protobuf's text format");
 }
-
-/// Passes records on without payloads.
-class MaskingSink : public RecordSink {
- public:
-  explicit MaskingSink(RecordSink& next) : next_(next) {}
-  void Append(OpBody body) override { next_.Append(mask_.Apply({{}, std::move(body)}).body); }
-
- private:
-  RecordSink& next_;
-  PayloadMask mask_;
-};
 
 /// Contents and exactness of a recording, at its end or so far.
 struct RecordSummary {
@@ -101,13 +88,10 @@ std::string FilesText(const RecordSummary& summary) {
 
 /// Reports if producers connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
-  for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
-    if (verdict.reason == InexactReason::kProducers && verdict.times > 0)
-      return "some take part: see below";
+  if (LacksProducers(summary.queue.seen.verdicts)) return "some take part: see below";
   if (summary.counts.checks == 0) return "not known: the service was not asked";
-  return fmt::format(
-      "none take part, as the service reported {}",
-      summary.counts.checks == 1 ? "once" : WithCommas(summary.counts.checks) + " times");
+  return fmt::format("none take part, as the service reported {}",
+                     Count(summary.counts.checks, "time"));
 }
 
 std::string SummaryText(const RecordSummary& summary) {
@@ -211,7 +195,6 @@ class RecordingRun {
   Context& context_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<LogQueue> log_;
-  std::optional<MaskingSink> without_payload_;  // in front of the log
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ChildProcess> command_;
   std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
@@ -268,7 +251,6 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
                   "at least two parts must fit: make the parts smaller, or keep more");
   }
   files_options.header = LiveHeader();
-  if (args_.no_payload) files_options.header = PayloadMask::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
 }
@@ -366,9 +348,7 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(std::vector<Listener> listeners, Recorder::Listen(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  if (args_.no_payload) without_payload_.emplace(*log_);
-  RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
-  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), records,
+  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), *log_,
                                                   [this](const std::string& text, int32_t pid) {
                                                     Warn(text, pid);
                                                   }));
@@ -455,7 +435,7 @@ ExitCode RecordingRun::Finish() {
 }  // namespace
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
-  if (args.no_payload && !args.compare.empty())
+  if (args.log.without_payload && !args.compare.empty())
     return Fail(ErrorCode::kUsage,
                 "--compare needs what is in the packets, and --no-payload "
                 "leaves it out",
@@ -551,7 +531,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.log.path, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
-  AddFlag(app, "--no-payload", args.no_payload,
+  AddFlag(app, "--no-payload", args.log.without_payload,
           "Leave out the content of packets, and keep their sizes, kinds, times and flags: no "
           "trace can be made of the log. Configs, names of producers, uids and pids are in it");
   AddParsed(app, "--max-size", args.log.max_size, ParseLeast<kMinPart>, "SIZE",

@@ -178,7 +178,7 @@ void Recorder::OnFileTimer() {
 }
 
 void Recorder::OnServiceClosed(uint64_t id) {
-  const Tap& tap = pairs_.at(id)->tap();
+  Tap& tap = pairs_.at(id)->tap();
   if (tap.NeedsConfirmation()) {
     unhandled_.push_back({.reason = InexactReason::kUnhandled,
                           .detail = fmt::format("the service ended the connection of {}, and may "

@@ -29,7 +29,7 @@ Result<SessionPlan> PlanOfConfig(Bytes config) {
 }
 
 void SessionBuffers::SetUp(const BufferSetUp& buffer) {
-  known_.insert(buffer.id);
+  known_[buffer.id] = 0;
   any_ = true;
   freed_.erase(buffer.id);
   log_.Append(buffer);
@@ -79,7 +79,7 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
 
 void SessionBuffers::EndAll() {
   while (!sessions_.empty()) End(sessions_.begin()->first);
-  for (const BufferId buffer : std::exchange(known_, {})) log_.Append(BufferFreed{buffer});
+  for (const auto& [buffer, chunks] : std::exchange(known_, {})) log_.Append(BufferFreed{buffer});
   freed_.clear();
   warned_.clear();
   listed_.clear();
@@ -164,7 +164,7 @@ bool SessionBuffers::MayHaveNumber(SessionId id, uint64_t number) const {
 
 auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
   const bool known = known_.contains(target.buffer);
-  const auto owns = [&](const auto& one) { return ConfigOf(one.first, target.buffer) != nullptr; };
+  const auto owns = [&](const auto& one) { return one.second.Has(target.buffer); };
   const auto found = std::ranges::find_if(sessions_, owns);
   const auto owner = found == sessions_.end() ? std::nullopt : std::optional(found->first);
   if (known && target.service_session == 0) return owner;
@@ -195,34 +195,23 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
   return session == nullptr ? std::nullopt : std::optional(session->first);
 }
 
-const SessionBuffers::Session* SessionBuffers::Find(SessionId id) const {
-  const auto session = sessions_.find(id);
+auto SessionBuffers::Find(std::optional<SessionId> id) const -> const Session* {
+  const auto session = id ? sessions_.find(*id) : sessions_.end();
   return session == sessions_.end() ? nullptr : &session->second;
 }
 
-const SessionPlan* SessionBuffers::PlanOf(SessionId id) const {
-  const Session* const session = Find(id);
-  return session == nullptr ? nullptr : &session->plan;
-}
-
-uint64_t SessionBuffers::FlushTimeoutMs(std::optional<SessionId> id) const {
-  const Session* const session = id ? Find(*id) : nullptr;
-  return session == nullptr ? TraceConfigFacts().flush_timeout_ms
-                            : session->plan.config.flush_timeout_ms;
-}
-
-std::vector<BufferId> SessionBuffers::BuffersOf(SessionId id) const {
-  std::vector<BufferId> ids;
+std::set<BufferId> SessionBuffers::BuffersOf(std::optional<SessionId> id) const {
+  std::set<BufferId> ids;
   if (const Session* const session = Find(id))
-    for (const auto& [index, buffer] : session->ids) ids.push_back(buffer);
+    for (const auto& [index, buffer] : session->ids) ids.insert(buffer);
   return ids;
 }
 
-const ConfiguredBuffer* SessionBuffers::ConfigOf(SessionId id, BufferId buffer) const {
+std::map<uint32_t, uint64_t> SessionBuffers::ChunksOf(SessionId id) const {
+  std::map<uint32_t, uint64_t> chunks;
   if (const Session* const session = Find(id))
-    for (const auto& [index, named] : session->ids)
-      if (named == buffer) return &session->plan.config.buffers[index];
-  return nullptr;
+    for (const auto& [index, buffer] : session->ids) chunks[index] = known_.at(buffer);
+  return chunks;
 }
 
 auto SessionBuffers::ClonedBy(Bytes request) const -> std::optional<SessionId> {
@@ -249,17 +238,17 @@ auto SessionBuffers::Attach(const std::string& key) -> std::optional<SessionId> 
   return detached.mapped();
 }
 
-bool Instances::IsLeftOut(ProducerId producer) const {
+bool IsLeftOut(const Instances& instances, ProducerId producer) {
   std::map<std::optional<SessionBuffers::SessionId>, bool> is_asked;
-  for (auto next = all_.lower_bound({producer, 0});
-       next != all_.end() && next->first.first == producer; ++next)
+  for (auto next = instances.lower_bound({producer, 0});
+       next != instances.end() && next->first.first == producer; ++next)
     is_asked[next->second.session] |= next->second.flushes;
   return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
 }
 
-std::set<ProducerId> Instances::WhoFlushes(const std::set<BufferId>& targets) const {
+std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets) {
   std::set<ProducerId> producers;
-  for (const auto& [key, instance] : all_)
+  for (const auto& [key, instance] : instances)
     if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
   return producers;
 }

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 #define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -69,7 +70,6 @@ class SessionBuffers {
     if (const auto session = sessions_.find(id); session != sessions_.end())
       session->second.stopped = true;
   }
-  bool IsRunning(SessionId id) const { return Find(id) != nullptr && !Find(id)->stopped; }
 
   /// Facts that a producer's copy of a data source's config shows.
   struct Target {
@@ -82,15 +82,28 @@ class SessionBuffers {
   /// @return the session whose buffer it is; nullopt if it is not known
   std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
+  /// Chunks were committed to a buffer.
+  void CountChunks(BufferId id, uint64_t chunks) {
+    if (const auto known = known_.find(id); known != known_.end()) known->second += chunks;
+  }
+  /// Returns the chunks that were committed to the session's buffers, by index in the config.
+  std::map<uint32_t, uint64_t> ChunksOf(SessionId id) const;
 
-  /// The session's config. @return nullptr if there is no such session
-  const SessionPlan* PlanOf(SessionId id) const;
-  /// Returns the time that the service waits for a flush of the session.
-  uint64_t FlushTimeoutMs(std::optional<SessionId> id) const;
-  /// The session's buffers whose ids are known, in the config's order.
-  std::vector<BufferId> BuffersOf(SessionId id) const;
-  /// Returns the config of a buffer of the session, or nullptr for a buffer of another.
-  const ConfiguredBuffer* ConfigOf(SessionId id, BufferId buffer) const;
+  struct Session {
+    SessionPlan plan;
+    std::map<uint32_t, BufferId> ids;  // that are known, by index in the plan
+    uint64_t service_id = 0;           // 0: not known yet
+    bool started = false;
+    bool stopped = false;
+
+    bool Has(BufferId buffer) const {
+      return std::ranges::any_of(ids, [&](const auto& id) { return id.second == buffer; });
+    }
+  };
+  /// Returns a session until its end, else nullptr.
+  const Session* Find(std::optional<SessionId> id) const;
+  /// The session's buffers whose ids are known.
+  std::set<BufferId> BuffersOf(std::optional<SessionId> id) const;
 
   /// The session that a CloneSessionRequest asks for; nullopt if it is not known, or none of these.
   std::optional<SessionId> ClonedBy(Bytes request) const;
@@ -100,15 +113,7 @@ class SessionBuffers {
   std::optional<SessionId> Attach(const std::string& key);
 
  private:
-  struct Session {
-    SessionPlan plan;
-    std::map<uint32_t, BufferId> ids;  // by index in the plan
-    uint64_t service_id = 0;           // 0: not known yet
-    bool started = false;
-    bool stopped = false;
-  };
   using Sessions = std::map<SessionId, Session>;
-  const Session* Find(SessionId id) const;
   /// The data sources of a config that the target may be.
   static std::vector<const SessionPlan::Source*> Matches(const SessionPlan& plan,
                                                          const Target& target);
@@ -124,7 +129,7 @@ class SessionBuffers {
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
   std::optional<SessionPlan> template_;
-  std::set<BufferId> known_;
+  std::map<BufferId, uint64_t> known_;  // with the chunks that were committed to them
   std::set<BufferId> freed_;
   std::set<BufferId> warned_;
   std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
@@ -138,28 +143,11 @@ struct Instance {
 };
 
 /// The instances that are set up and not stopped, of all producers.
-class Instances {
- public:
-  void Add(ProducerId producer, uint64_t id, const Instance& instance) {
-    all_.emplace(Key{producer, id}, instance);
-  }
-  void Remove(ProducerId producer, uint64_t id) { all_.erase({producer, id}); }
-  void RemoveAll(ProducerId producer) {
-    std::erase_if(all_, [&](const auto& entry) { return entry.first.first == producer; });
-  }
-  const Instance* Find(ProducerId producer, uint64_t id) const {
-    const auto found = all_.find({producer, id});
-    return found == all_.end() ? nullptr : &found->second;
-  }
-  /// Returns true if the producer takes part in a session none of whose flushes asks it.
-  bool IsLeftOut(ProducerId producer) const;
-  /// The producers that a flush of the data sources of these buffers asks.
-  std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const;
-
- private:
-  using Key = std::pair<ProducerId, uint64_t>;
-  std::map<Key, Instance> all_;
-};
+using Instances = std::map<std::pair<ProducerId, uint64_t>, Instance>;
+/// Returns true if the producer takes part in a session none of whose flushes asks it.
+bool IsLeftOut(const Instances& instances, ProducerId producer);
+/// The producers that a flush of the data sources of these buffers asks.
+std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets);
 
 }  // namespace ringscope
 

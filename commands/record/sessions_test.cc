@@ -179,11 +179,24 @@ size_t CountMarks(const MemoryLog& log, InexactReason reason) {
   return count;
 }
 
+/// The first effect in which the lists differ, with those around it; empty: they are equal.
+std::string FirstDifference(const std::vector<std::string>& log,
+                            const std::vector<std::string>& service) {
+  const auto at = static_cast<size_t>(std::ranges::mismatch(log, service).in1 - log.begin());
+  std::string text;
+  for (size_t i = at - std::min<size_t>(at, 3); i < std::max(log.size(), service.size()); ++i) {
+    if (i > at + 5 || (at == log.size() && at == service.size())) break;
+    text += fmt::format("{}{:5}  {:70}  {}\n", i == at ? "->" : "  ", i,
+                        i < log.size() ? log[i] : "", i < service.size() ? service[i] : "");
+  }
+  return text;
+}
+
 // The service handles what it has in any order: what was not confirmed would be in another order.
 TEST_P(Sessions, StrictOrder_IsTheServices) {
   MemoryLog log;
   const SessionResult result = RunSession(20, GetParam(), {}, log, /*shuffle=*/true);
-  EXPECT_EQ(result.log_effects, result.service_effects);
+  EXPECT_EQ(FirstDifference(result.log_effects, result.service_effects), "");
   EXPECT_EQ(CountMarks(log, InexactReason::kUnconfirmed), 0u);
   EXPECT_EQ(CountMarks(log, InexactReason::kUnhandled), 0u);
 }

@@ -258,21 +258,11 @@ Result<std::optional<PassingFrame>> FrameSocket::NextFrame(const CarriesDescript
   return passing;
 }
 
-bool FrameSocket::HasFrame() const {
-  const Bytes rest = unread();
-  if (rest.size() < ipc::kFramePrefix) return false;
-  const size_t size = ipc::kFramePrefix + wire::LoadLittleEndian<uint32_t>(rest.data());
-  return size > ipc::kMaxFrameBytes || rest.size() >= size;
-}
-
 void FrameSocket::Queue(Bytes bytes) {
   if (bytes.empty()) return;
   if (segments_.empty() || !segments_.back().fds.empty() ||
-      segments_.back().bytes.size() + bytes.size() > kSegmentBytes) {
-    segments_.emplace_back().bytes = std::move(spare_);
-    segments_.back().bytes.clear();
-    spare_ = {};
-  }
+      segments_.back().bytes.size() + bytes.size() > kSegmentBytes)
+    segments_.emplace_back();
   segments_.back().bytes += wire::AsText(bytes);
   queued_ += bytes.size();
 }
@@ -305,7 +295,6 @@ void FrameSocket::SendQueued() {
     segment.sent += sent.bytes;
     queued_ -= sent.bytes;
     if (segment.sent < segment.bytes.size()) continue;
-    if (segment.bytes.capacity() <= kSegmentBytes) spare_ = std::move(segment.bytes);
     segments_.pop_front();
   }
 }

@@ -128,8 +128,6 @@ class FrameSocket {
   /// descriptor together with the bytes of perhaps several frames: it belongs to the first that
   /// `carries` accepts, else to the frame that was received last with it.
   Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
-  /// Returns true if NextFrame would return a frame or an error.
-  bool HasFrame() const;
   /// Bytes received that NextFrame has not returned.
   Bytes unread() const { return decoder_.rest(); }
   void DiscardUnread();
@@ -159,7 +157,6 @@ class FrameSocket {
   std::deque<PendingFd> pending_fds_;
   std::deque<Segment> segments_;
   size_t queued_ = 0;
-  std::string spare_;  // memory of a segment that was sent
 };
 
 }  // namespace ringscope

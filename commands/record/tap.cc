@@ -36,6 +36,7 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
     }
     RS_RETURN_IF_ERROR(OnReply(view.request_id, *reply, frame));
     FinishRound();
+    if (view.request_id >= kFirstOwnRequest) return {};
   }
   client.Queue(std::move(frame));
   return {};
@@ -62,6 +63,17 @@ void Tap::FinishRound() {
   OnAllHandled();
   recording_.flushes.OnTaken(std::exchange(taken_, {}));
   if (alone_ && recording_.files.any()) recording_.files.OnConfirmed(reads_);
+}
+
+bool Tap::NeedsConfirmation() {
+  // What follows from a request in a task of the service's own is not seen.
+  const bool may_see =
+      rounds_ == 0 && !must_confirm_ && !recording_.files.any() && !recording_.flushes.IsCloning();
+  if (unconfirmed_ && may_see && SeesHandled()) {
+    unconfirmed_ = false;
+    OnAllHandled();
+  }
+  return unconfirmed_;
 }
 
 bool Tap::AskConfirmation(FrameSocket& service, bool alone) {

@@ -112,8 +112,8 @@ class Tap {
   virtual bool MayPass() const { return true; }
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
-  /// Returns true if something was passed on that the service has not confirmed.
-  bool NeedsConfirmation() const { return unconfirmed_; }
+  /// Returns true if something was passed on that the service may not have handled.
+  bool NeedsConfirmation();
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
@@ -153,6 +153,8 @@ class Tap {
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   virtual void EndOrder() {}
+  /// Returns true if it is seen that the service has handled all that has passed.
+  virtual bool SeesHandled() const { return false; }
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/replays/loss_words.h"
 #include "commands/testing/live_recording.h"
 
 namespace ringscope::testing {
@@ -40,6 +41,39 @@ TEST(UnseenProducers, ThoseThatTakePart_AreMarked) {
   EXPECT_EQ(marks[0].reason, InexactReason::kProducers);
   EXPECT_EQ(marks[0].session, 1u);
   EXPECT_THAT(marks[0].detail, HasSubstr("'app'"));
+}
+
+/// Commits a packet, which is a chunk.
+void WriteChunk(Producer& producer) {
+  ASSERT_TRUE(producer.WaitForSources(1));
+  SharedMemoryWriter* const writer = producer.AddWriter(producer.started()[0].buffer).value();
+  ASSERT_TRUE(writer->Write(wire::AsBytes(std::string("\x40\x01", 2))));
+  ASSERT_TRUE(producer.Commit());
+  ASSERT_TRUE(producer.Sync());
+}
+
+// The service reports what it got, and the recorder knows what it has logged.
+TEST(UnseenProducers, HowMuchTheLogLacks_IsInTheVerdict) {
+  LiveRecording run;
+  const auto seen = Connected(run.listen(), "app", "events");
+  const auto unseen = Connected(run.service_socket(), "other", "events");
+  Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+  ASSERT_TRUE(consumer.EnableTracing(ConfigWithSource("events")));
+  WriteChunk(*seen);
+  WriteChunk(*unseen);
+  WriteChunk(*unseen);
+  ASSERT_TRUE(consumer.DisableTracing());
+  ASSERT_TRUE(consumer.WaitUntilDisabled());
+  ASSERT_TRUE(consumer.FreeBuffers());
+  run.recorder().Stop();
+  const auto gaps = run.log().All<RecorderGap>();
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_THAT(gaps[0].reason, HasSubstr("committed 2 of the 3 chunks for buffers[0]"));
+  VerdictBuilder verdicts;
+  for (const Op& op : run.log().ops()) verdicts.Add(op.body);
+  EXPECT_EQ(VerdictSentence(verdicts.Verdicts(), false),
+            "This recording is not exact, because of producers that it has not seen and its gaps.");
+  EXPECT_THAT(VerdictLines(verdicts.Verdicts(), 2), HasSubstr("2 of the 3 chunks"));
 }
 
 TEST(UnseenProducers, IfAllAreRecorded_NothingIsMarked) {

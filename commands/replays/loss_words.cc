@@ -164,8 +164,8 @@ constexpr std::array<ReasonWords, 15> kReasonWords = {{
     {"the order of requests",
      "requests of different clients are in the order in which they were forwarded, which may not "
      "be the service's"},
-    {"the order of requests", "the service offers no way to confirm the order of requests ({})",
-     "client"},
+    {"requests that cannot be confirmed",
+     "the service offers no way to confirm the order of requests ({})", "client"},
     {"the instants of clones", "the instant of {} is an estimate", "clone"},
     {"which session some buffers belong to", "the session or buffer of {} is assumed",
      "data source"},
@@ -215,13 +215,12 @@ std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
   if (is_empty) return "Nothing was recorded: no producer committed anything.";
   if (verdicts.empty()) return "This recording is exact.";
   std::vector<std::string> nouns;
-  for (const auto& [reason, times] : ByReason(verdicts))
-    if (nouns.empty() || nouns.back() != WordsFor(reason).noun)
-      nouns.emplace_back(WordsFor(reason).noun);
+  for (const auto& [reason, times] : ByReason(verdicts)) nouns.emplace_back(WordsFor(reason).noun);
   const std::string last = nouns.back();
   nouns.pop_back();
-  return fmt::format("This recording is exact but for {}{}{}.", Joined(nouns),
-                     nouns.empty() ? "" : " and ", last);
+  return fmt::format("This recording is {} {}{}{}.",
+                     LacksProducers(verdicts) ? "not exact, because of" : "exact but for",
+                     Joined(nouns), nouns.empty() ? "" : " and ", last);
 }
 
 std::string InexactText(const Verdicts& verdicts) {

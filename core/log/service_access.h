@@ -58,8 +58,6 @@ class ServiceAccess {
   uint64_t producers_connected() const { return knows_producers() ? producers_.size() : 0; }
   /// Returns the machine_id of the producer, also after it disconnected. The service's own is 0.
   uint32_t MachineOf(ProducerId id) const {
-    if (machines_.empty()) [[likely]]
-      return 0;
     const auto machine = machines_.find(id);
     return machine == machines_.end() ? 0 : machine->second;
   }

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_LOG_VERDICT_H_
 #define RINGSCOPE_CORE_LOG_VERDICT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,13 @@ namespace ringscope {
 
 /// Returns the verdict that the log is made of a trace, which lacks its losses, or nullptr.
 const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts);
+
+/// Returns true if producers took part that the recorder did not see.
+inline bool LacksProducers(const std::vector<RecordingVerdict>& verdicts) {
+  return std::ranges::any_of(verdicts, [](const RecordingVerdict& verdict) {
+    return verdict.reason == InexactReason::kProducers && verdict.times > 0;
+  });
+}
 
 /// Gathers from the records of a recording in what it is not exact. Memory: bounded.
 class VerdictBuilder {

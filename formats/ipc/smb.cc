@@ -23,18 +23,20 @@ bool Pages::ReadBitmap(uint64_t page, PageBitmap& bitmap) const {
   return true;
 }
 
-size_t Pages::BytesOfComplete(ChunkPlace place) const {
+bool Pages::IsGivenBack(ChunkPlace place) const {
   PageBitmap bitmap(0);
-  if (place.page >= count() || !ReadBitmap(place.page, bitmap)) return 0;
-  if (place.chunk >= bitmap.chunks() ||
-      bitmap.StateOf(static_cast<size_t>(place.chunk)) != ChunkState::kComplete)
-    return 0;
-  return ChunkBytes(page_bytes_, bitmap.chunks());
+  if (!ReadBitmap(place.page, bitmap)) return false;
+  if (place.chunk >= bitmap.chunks()) return true;  // the page was freed
+  const ChunkState state = bitmap.StateOf(static_cast<size_t>(place.chunk));
+  return state == ChunkState::kFree || state == ChunkState::kBeingWritten;
 }
 
 bool Pages::AppendComplete(ChunkPlace place, std::string& out) const {
-  const size_t bytes = BytesOfComplete(place);
-  if (bytes == 0) return false;
+  PageBitmap bitmap(0);
+  if (place.page >= count() || !ReadBitmap(place.page, bitmap) || place.chunk >= bitmap.chunks() ||
+      bitmap.StateOf(static_cast<size_t>(place.chunk)) != ChunkState::kComplete)
+    return false;
+  const size_t bytes = ChunkBytes(page_bytes_, bitmap.chunks());
   const size_t before = out.size();
   if (memory_.Read(ChunkOffset(place, bytes), Grow(out, bytes))) return true;
   out.resize(before);
