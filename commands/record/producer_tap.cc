@@ -87,6 +87,7 @@ Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
     const BufferId buffer = CutToBufferId(request.target_buffer);
     if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
     if (memory_ != nullptr) memory_->OnNewWriter(writer);
+    targets_.insert(buffer);
     recording_.log.Append(
         WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
   } else if (method == kUnregisterTraceWriter) {
@@ -287,7 +288,8 @@ void ProducerTap::Scrape(FrameSocket& service) {
 }
 
 OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame*) const {
-  return {.all = !connected_ || recording_.files.any() || recording_.flushes.IsCloning(),
+  // It may commit before the recorder has seen what its data sources write to.
+  return {.all = targets_.empty() || recording_.files.any() || recording_.flushes.IsCloning(),
           .ids = targets_};
 }
 
