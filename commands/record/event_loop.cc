@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,17 +13,9 @@ namespace ringscope {
 
 Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll.valid() || !wake.valid()) {
+  if (!epoll.valid())
     return Fail(ErrorCode::kIo, fmt::format("cannot wait for events: {}", std::strerror(errno)));
-  }
-  auto loop = std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll), std::move(wake)));
-  const int wake_fd = loop->wake_.get();
-  RS_ASSIGN_OR_RETURN(loop->wake_watch_, loop->Watch(wake_fd, EPOLLIN, [wake_fd](uint32_t) {
-    uint64_t count = 0;
-    static_cast<void>(::read(wake_fd, &count, sizeof(count)) > 0);
-  }));
-  return loop;
+  return std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll)));
 }
 
 Status EventLoop::WatchHandle::SetEvents(uint32_t events) {
@@ -84,11 +75,6 @@ void EventLoop::RunUntil(const std::function<bool()>& done) {
     }
     CallDue();
   }
-}
-
-void EventLoop::Wake() {
-  const uint64_t one = 1;
-  static_cast<void>(::write(wake_.get(), &one, sizeof(one)) > 0);
 }
 
 int EventLoop::TimeoutMs() {

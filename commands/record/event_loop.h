@@ -23,8 +23,8 @@ inline uint64_t BootTimeNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-/// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
-/// from others. A handler is called only as long as the handle of its watch or timer exists.
+/// Waits for descriptors and times, and calls their handlers. One thread. A handler is called only
+/// as long as the handle of its watch or timer exists.
 class EventLoop {
   using WatchId = uint64_t;
 
@@ -81,8 +81,6 @@ class EventLoop {
 
   /// Handles events until `done` returns true; it is called after each round.
   void RunUntil(const std::function<bool()>& done);
-  /// Makes RunUntil call `done` again. From any thread.
-  void Wake();
 
  private:
   struct Watched {
@@ -91,16 +89,14 @@ class EventLoop {
     Handler handler;
   };
 
-  EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
+  explicit EventLoop(UniqueFd epoll) : epoll_(std::move(epoll)) {}
   Status Register(WatchId id, Watched& watched, uint32_t events);
   int TimeoutMs();
   void CallDue();
 
   UniqueFd epoll_;
-  UniqueFd wake_;
   WatchId next_id_ = 1;
   std::unordered_map<WatchId, std::shared_ptr<Watched>> watched_;
-  WatchHandle wake_watch_;
   /// By time; those that were cancelled stay until they are due, or first.
   std::multimap<Clock::time_point, Timer::weak_type> calls_;
 };

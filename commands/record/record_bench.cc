@@ -84,7 +84,7 @@ class NoTap : public Tap {
 /// What is between producers and service.
 class Between {
  public:
-  Between(Way way, const std::string& service) : loop_(EventLoop::Create().value()) {
+  Between(Way way, const std::string& service) : loop_(EventLoop::Create().value()), wake_(*loop_) {
     socket_ = way == kDirect ? service : testing::UniqueSocketName("bench");
     if (way == kProxy) {
       listener_.emplace(Listener::Create(socket_, 0600).value());
@@ -117,7 +117,7 @@ class Between {
   /// Ends it, the log included. @return the log's gaps, and what was dropped there
   LogQueue::State Finish() {
     stop_ = true;
-    loop_->Wake();
+    wake_();
     if (thread_.joinable()) thread_.join();
     pairs_.clear();
     recorder_.reset();
@@ -143,6 +143,7 @@ class Between {
   }
 
   std::unique_ptr<EventLoop> loop_;
+  testing::LoopWake wake_;
   std::string socket_;
   std::string path_;
   std::optional<Listener> listener_;

@@ -16,11 +16,12 @@ FakeService::FakeService(FakeServiceOptions options)
       producers_(Listener::Create(options_.producer_socket, kSocketMode).value()),
       consumers_(Listener::Create(options_.consumer_socket, kSocketMode).value()),
       loop_(EventLoop::Create().value()),
+      wake_(*loop_),
       thread_([this] { Serve(); }) {}
 
 FakeService::~FakeService() {
   stop_ = true;
-  loop_->Wake();
+  wake_();
   thread_.join();
 }
 
@@ -52,7 +53,7 @@ void FakeService::Run(Task task) {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
   }
-  loop_->Wake();
+  wake_();
 }
 
 void FakeService::Flush() {

@@ -13,6 +13,7 @@
 #include "commands/record/event_loop.h"
 #include "commands/record/socket.h"
 #include "commands/testing/ipc_peer.h"
+#include "commands/testing/loop_wake.h"
 #include "commands/testing/tracing_service.h"
 
 namespace ringscope::testing {
@@ -55,6 +56,7 @@ class FakeService {
   const Listener producers_;
   const Listener consumers_;
   const std::unique_ptr<EventLoop> loop_;
+  const LoopWake wake_;
   ServiceJournal journal_;
   std::mutex mutex_;
   std::vector<Task> tasks_;  // not run yet

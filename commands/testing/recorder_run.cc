@@ -34,6 +34,7 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
 
 RecorderRun::RecorderRun(const RecorderOptions& options, RecordSink& log)
     : loop_(EventLoop::Create().value()),
+      wake_(*loop_),
       recorder_(Recorder::Create(*loop_, options, Recorder::Listen(options).value(), log,
                                  [this](const std::string& text, int32_t) {
                                    const std::lock_guard lock(mutex_);
@@ -49,7 +50,7 @@ RecorderRun::RecorderRun(const RecorderOptions& options, RecordSink& log)
 void RecorderRun::Stop() {
   if (!thread_.joinable()) return;
   stop_ = true;
-  loop_->Wake();
+  wake_();
   thread_.join();
 }
 

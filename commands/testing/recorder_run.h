@@ -13,6 +13,7 @@
 
 #include "commands/record/event_loop.h"
 #include "commands/record/recorder.h"
+#include "commands/testing/loop_wake.h"
 
 namespace ringscope::testing {
 
@@ -71,6 +72,7 @@ class RecorderRun {
   mutable std::mutex mutex_;
   std::vector<std::string> warnings_;
   std::unique_ptr<EventLoop> loop_;
+  LoopWake wake_;
   std::unique_ptr<Recorder> recorder_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;

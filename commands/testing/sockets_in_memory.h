@@ -43,7 +43,6 @@ class SocketsInMemory {
   }
 
   int Socket() { return Open(kSocket); }
-  int Event() { return Open(kEvent); }  // one that never happens
   int Epoll() { return Open(kEpoll); }
   void Pair(int fds[2]) {
     fds[0] = Socket();
@@ -162,7 +161,7 @@ class SocketsInMemory {
   }
 
  private:
-  enum Kind { kFree, kSocket, kEpoll, kEvent };
+  enum Kind { kFree, kSocket, kEpoll };
   /// Descriptors, which come with the first byte of what was sent with them.
   struct Given {
     uint64_t begin = 0;  // in the stream
@@ -284,7 +283,6 @@ int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
 int epoll_wait(int epoll, epoll_event* events, int count, int timeout) {
   return RS_SOCKETS.Wait(epoll, events, count, timeout);
 }
-int eventfd(unsigned, int) noexcept { return RS_SOCKETS.Event(); }
 int close(int fd) {
   if (!RS_SOCKETS.Has(fd)) return static_cast<int>(::syscall(SYS_close, fd));
   RS_SOCKETS.Close(fd);
