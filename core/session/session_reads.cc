@@ -138,6 +138,7 @@ Result<bool> Session::ReadBuffer(BufferId id, const ReadLimits& limits) {
 Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach,
                                      std::optional<uint64_t> session) {
   uint64_t bytes = 0;
+  if (session) read_sessions_.insert(*session);
   for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
     RS_ASSIGN_OR_RETURN(
         const bool limited,
@@ -161,19 +162,18 @@ Status Session::ReadClone(BufferId id) {
     WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
     return {};
   }
-  auto cloned = buffer->engine->Clone();
-  if (!cloned) return InBuffer(id, std::move(cloned).error());
-  const std::unique_ptr<Engine> clone = std::move(*cloned);
+  const auto clone = buffer->engine->Clone();
+  if (!clone) return InBuffer(id, clone.error());
   listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
-  clone->BeginRead();
+  (*clone)->BeginRead();
   SequenceIds& ids = SequenceIdsFor(*buffer);
   uint64_t packets = 0;
-  while (const Packet* packet = clone->NextPacket()) {
+  while (const Packet* packet = (*clone)->NextPacket()) {
     ++packets;
     listeners_.Call(&ReplayListener::OnClonePacket, Judge(*buffer, *packet, ids));
   }
-  RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
-  listeners_.Call(&ReplayListener::OnCloneDone, id, packets, clone->stats());
+  RS_RETURN_IF_ERROR(CheckEngine(id, **clone));
+  listeners_.Call(&ReplayListener::OnCloneDone, id, packets, (*clone)->stats());
   return {};
 }
 

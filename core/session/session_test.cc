@@ -107,6 +107,19 @@ TEST_F(SessionTest, ReadOfASession_ReadsItsBuffersAlone) {
   EXPECT_THAT(log_.lines, ElementsAre("h2", "read 1: 1"));
 }
 
+// A recorder learns a buffer's id when a producer gets it, perhaps after the service's first pass.
+TEST_F(SessionTest, SequenceIds_OfABufferThatIsKnownAfterTheFirstPass_AreInOrderOfReading) {
+  ASSERT_TRUE(session_.ReadAllBuffers({}, Session::Reach::kOpen, 1));
+  BufferSetUp setup;
+  setup.size = 4096;
+  setup.session = 1;
+  Apply(setup);
+  for (const uint16_t writer : {uint16_t{2}, uint16_t{1}})
+    Apply(Request(1).Move(0, Chunk(1, writer, 0).Whole(2, 'h')).op());
+  ASSERT_TRUE(session_.ReadAllBuffers({}, Session::Reach::kOpen, 1));
+  EXPECT_THAT(log_.ids, ElementsAre(2, 3));  // by the table of writers it would be 3, 2
+}
+
 TEST_F(SessionTest, SequenceIds_ArePerMachine) {
   Apply(BufferOp(0));
   Connect(1);
