@@ -150,18 +150,9 @@ void FlushWatch::OnPassed(BufferId buffer) {
   }
 }
 
-auto FlushWatch::TakenGroups() const -> std::set<CloneGroup> {
-  std::set<CloneGroup> taken;
-  for (const auto& [number, clone] : clones_)
-    for (const Group& group : clone.groups)
-      if (group.cloned && !group.taken && !group.timed_out) taken.emplace(number, group.transfer);
-  return taken;
-}
-
-void FlushWatch::OnTaken(const std::set<CloneGroup>& groups) {
-  for (const auto& [number, transfer] : groups)
-    if (const auto clone = clones_.find(number); clone != clones_.end())
-      clone->second.groups.at(transfer ? 0 : 1).taken = true;
+void FlushWatch::OnHandled() {
+  for (auto& [number, clone] : clones_)
+    for (Group& group : clone.groups) group.taken |= group.cloned && !group.timed_out;
 }
 
 void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {

@@ -57,12 +57,8 @@ class FlushWatch {
   /// A commit to the buffer passes.
   void OnPassed(BufferId buffer);
 
-  /// A clone's buffers, with transfer_on_clone or without.
-  using CloneGroup = std::pair<uint64_t, bool>;
-  /// Those that the service clones once it has handled what has passed.
-  std::set<CloneGroup> TakenGroups() const;
-  /// The service has cloned these.
-  void OnTaken(const std::set<CloneGroup>& groups);
+  /// The service has handled all that has passed: it has cloned what it clones after that.
+  void OnHandled();
 
  private:
   struct Flush {

@@ -142,15 +142,15 @@ TEST_F(FlushWatchTest, Cloning_UntilTheServiceHasHandledTheLastAcknowledgement) 
   Flush(6, kProbes);
   watch_.OnPassed(BufferId{1});
   watch_.OnAcknowledged(kApp, 4);
-  EXPECT_THAT(watch_.TakenGroups(), IsEmpty());
+  watch_.OnHandled();
   watch_.OnAcknowledged(kApp, 5);
-  watch_.OnTaken(watch_.TakenGroups());
+  watch_.OnHandled();
   EXPECT_TRUE(watch_.IsCloning());
   watch_.OnPassed(BufferId{1});
   watch_.OnPassed(BufferId{2});
   watch_.OnAcknowledged(kProbes, 6);
   EXPECT_TRUE(watch_.IsCloning());
-  watch_.OnTaken(watch_.TakenGroups());
+  watch_.OnHandled();
   EXPECT_FALSE(watch_.IsCloning());
   watch_.OnCloneReply(clone, {.success = true});
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1", "copy 2", "done"));

@@ -61,8 +61,9 @@ void Tap::FinishRound() {
   if (--rounds_ > 0) return;
   unconfirmed_ = must_confirm_ = false;
   OnAllHandled();
-  recording_.flushes.OnTaken(std::exchange(taken_, {}));
-  if (alone_ && recording_.files.any()) recording_.files.OnConfirmed(reads_);
+  if (!alone_) return;
+  recording_.flushes.OnHandled();
+  if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
 }
 
 bool Tap::NeedsConfirmation() {
@@ -86,10 +87,8 @@ bool Tap::AskConfirmation(FrameSocket& service, bool alone) {
   }
   // What the service does in a task of its own, after a request, is done when it handles the second
   // request after it.
-  if (rounds_ == 0) {
+  if (rounds_ == 0)
     rounds_ = recording_.flushes.IsCloning() || recording_.files.cause_is_under_way() ? 2 : 1;
-    if (alone) taken_ = recording_.flushes.TakenGroups();
-  }
   alone_ = alone;
   reads_ = recording_.files.reads();
   const std::string args = ConfirmingArgs();

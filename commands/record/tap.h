@@ -193,7 +193,6 @@ class Tap {
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
   bool alone_ = false;
-  std::set<FlushWatch::CloneGroup> taken_;  // once all rounds are done
   bool answered_ = false;
   bool unconfirmed_ = false;
   bool must_confirm_ = false;
