@@ -152,6 +152,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
 Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
   watch_.reset();
+  last_chunk_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
   recording_.log.Append(SharedMemorySetUp{.producer = producer_,
                                           .size = memory_->size(),
