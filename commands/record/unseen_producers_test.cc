@@ -48,6 +48,7 @@ void WriteChunk(Producer& producer) {
   ASSERT_TRUE(producer.WaitForSources(1));
   SharedMemoryWriter* const writer = producer.AddWriter(producer.started()[0].buffer).value();
   ASSERT_TRUE(writer->Write(wire::AsBytes(std::string("\x40\x01", 2))));
+  ASSERT_TRUE(writer->Finish());
   ASSERT_TRUE(producer.Commit());
   ASSERT_TRUE(producer.Sync());
 }
