@@ -226,6 +226,43 @@ TEST_F(Session, ScrapingIsSwitchedOffWhereItWasOn) {
   EXPECT_EQ(gone.at("mode 2").scraping_mode, 2u);
 }
 
+/// Returns how many of the requests that the service got were the recorder's own.
+size_t CountOwnRequests(const std::string& received) {
+  constexpr uint64_t kFirstOwn = 0xF0000000;
+  size_t count = 0;
+  for (Bytes rest = wire::AsBytes(received); rest.size() > ipc::kFramePrefix;) {
+    const size_t size = ipc::kFramePrefix + wire::LoadLittleEndian<uint32_t>(rest.data());
+    count += ipc::ParseFrame(rest.first(size)).value().request_id >= kFirstOwn ? 1 : 0;
+    rest = rest.subspan(size);
+  }
+  return count;
+}
+
+// Shared memory shows that the service has copied what the other producer has committed.
+TEST_F(Session, ChunksThatTheServiceHasFreed_NeedNoConfirmation) {
+  constexpr uint32_t kRounds = 40;
+  {
+    FakeProducer first = Producer("first");
+    FakeProducer second = Producer("second");
+    for (FakeProducer* const producer : {&first, &second}) {
+      ASSERT_TRUE(producer->Connect());
+      producer->RegisterWriter(WriterId{1}, kBuffer);
+      ASSERT_TRUE(producer->Sync());
+    }
+    for (uint32_t i = 0; i < 2 * kRounds; ++i) {
+      FakeProducer& producer = i % 2 == 0 ? first : second;
+      producer.Write({.page = 0, .writer = WriterId{1}, .id = ChunkId{i / 2}, .payload = "a"});
+      std::string request;
+      FakeProducer::AddChunk(request, 0, kBuffer);
+      ASSERT_TRUE(producer.Commit(request));
+      while (producer.memory().bitmap(0).load() != 0) std::this_thread::yield();
+    }
+  }
+  size_t own = 0;
+  for (const auto& [name, gone] : service_.WaitForEnds(2)) own += CountOwnRequests(gone.received);
+  EXPECT_LT(own, kRounds);
+}
+
 // No acknowledgement ever triggers a scrape of a producer's memory: a timer does.
 TEST_F(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
   FakeProducer producer = Producer("p");
