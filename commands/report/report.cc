@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "commands/replays/input_notes.h"
-#include "commands/replays/parallel_tasks.h"
+#include "commands/replays/further_replays.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
