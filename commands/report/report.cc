@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/input_notes.h"
 #include "commands/replays/further_replays.h"
+#include "commands/replays/input_notes.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
