@@ -172,6 +172,8 @@ TEST(SmallSessions, Surface2_ABufferOfItsOwnHelps) {
   EXPECT_EQ(session["data_sources"][1]["data_source"], "linux.process_stats");
   for (const Json& finding : trace["findings"])
     EXPECT_THAT(finding.dump(), Not(HasSubstr("wrote nothing")));
+  EXPECT_THAT(GapsTextOf("surface2"),
+              HasSubstr("process_tree: pid 610 /system/bin/surfaceflinger"));
 }
 
 TEST(SmallSessions, Mylife_TheProducerThatMissedTheFlushHasItsName) {

@@ -65,7 +65,7 @@ class IncrementalState {
 };
 
 /// Tells packets of one content (PacketFacts) apart by what they are about: a track event by its
-/// category and name, a bundle of ftrace by its events.
+/// category and name, a bundle of ftrace by its events, a process tree by its processes.
 class PacketKinds {
  public:
   virtual ~PacketKinds() = default;

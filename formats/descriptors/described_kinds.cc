@@ -83,6 +83,7 @@ uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts
   if (!follows || facts.clears_state) Clear(sequence);
   if (facts.has_interned_data) InternAll(sequence, packet);
   if (facts.content == proto::TracePacket::kTrackEvent) return OfTrackEvent(sequence, content);
+  if (facts.content == proto::TracePacket::kProcessTree) return OfProcessTree(content);
   return facts.content == proto::TracePacket::kFtraceEvents ? OfFtrace(content) : 0;
 }
 
@@ -195,6 +196,25 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   const uint32_t kind = Number(key.second ? name + " and others" : name);
   if (of_ftrace_.size() < kMaxKinds) of_ftrace_[key] = kind;
   return kind;
+}
+
+/// "pid 610 /system/bin/surfaceflinger and others"
+uint32_t DescribedKinds::OfProcessTree(Bytes tree) {
+  constexpr uint32_t kProcesses = 1, kPid = 1, kCommandLine = 3;
+  std::string name;
+  size_t processes = 0;
+  wire::ForEachMessage(tree, kProcesses, [&](Bytes process) {
+    if (processes++ > 0) return;
+    name = fmt::format("pid {}", wire::LastVarint(process, kPid).value_or(0));
+    wire::FieldReader fields(process);
+    while (const std::optional<wire::Field> field = fields.Next()) {
+      if (!field->IsBytes(kCommandLine)) continue;
+      name += ' ';
+      name += wire::AsText(field->bytes).substr(0, kLongestName);
+      break;
+    }
+  });
+  return Number(processes > 1 ? name + " and others" : name);
 }
 
 uint32_t DescribedKinds::Number(std::string_view name) {

@@ -52,6 +52,7 @@ class DescribedKinds : public PacketKinds {
   void Intern(Sequence& sequence, Bytes interned_data);
   uint32_t OfTrackEvent(Sequence& sequence, Bytes event);
   uint32_t OfFtrace(Bytes bundle);
+  uint32_t OfProcessTree(Bytes tree);
   Sequence& Of(const std::pair<BufferId, SequenceKey>& key);
   uint32_t Number(std::string_view name);
 
