@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_COMPARE_DIFF_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,8 @@
 #include "commands/replays/session_reader.h"
 #include "commands/shell/command.h"
 #include "core/compare/log_differ.h"
+#include "core/compare/minimize.h"
+#include "formats/ops/perfetto_case.h"
 
 namespace ringscope {
 
@@ -44,11 +45,13 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneFacts>&
 /// @param diffs the result of the comparison: one session
 Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context);
 
-using ShowsDifference = std::function<bool(const std::vector<StoredOp>&)>;
-/// The command that shows in one line what the operations do in two engines' buffers; empty: the
+/// The command that shows in one line what the operations do in the sides' buffers; empty: the
 /// notation cannot say them, or what it says does not show the difference.
-std::string ExampleLine(const std::vector<StoredOp>& ops, const Both<std::string>& engines,
-                        uint64_t size, FillPolicy policy, const ShowsDifference& shows);
+std::string ExampleLine(const PerfettoCase& test, const ShowsDifference& shows);
+/// Writes the test beside a log, with side A as what is expected, or else side B.
+/// @return a sentence: which file, or why there is none
+Result<std::string> WriteCase(PerfettoCase test, const std::string& log, bool force,
+                              Context& context);
 
 /// Compares two traces.
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context);

@@ -14,7 +14,6 @@
 #include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "formats/ops/ops_jsonl.h"
-#include "formats/ops/perfetto_case.h"
 
 namespace ringscope {
 namespace {
@@ -47,15 +46,12 @@ std::string SidesAsOptions(const DiffArgs& args) {
   return text.empty() ? text : text.substr(1);
 }
 
-uint64_t PartOf(uint64_t size, uint64_t divisor) {
-  return std::max(PagesUp(size / divisor), kPageBytes);
-}
-/// The sizes that the sides choose, divided. @return false: they choose none
-bool DivideSizes(DiffArgs& args, uint64_t divisor) {
+/// Divides the sizes that the sides choose, and those of the log. @return false: they choose none
+bool DivideSizes(DiffArgs& args, Ops& ops, uint64_t divisor) {
   bool any = false;
   const auto divide = [&](std::optional<uint64_t>& size) {
     if (!size) return;
-    size = PartOf(*size, divisor);
+    size = std::max(PagesUp(*size / divisor), kPageBytes);
     any = true;
   };
   for (const Side side : kSides) {
@@ -63,69 +59,68 @@ bool DivideSizes(DiffArgs& args, uint64_t divisor) {
     divide(session.all.size);
     for (auto& [id, choice] : session.buffers) divide(choice.size);
   }
-  return any;
-}
-void DivideSizes(Ops& ops, uint64_t divisor) {
   for (StoredOp& stored : ops) {
     Op op = stored.op();
     auto* const setup = std::get_if<BufferSetUp>(&op.body);
     if (setup == nullptr) continue;
-    setup->size = PartOf(setup->size, divisor);
+    setup->size = std::max(PagesUp(setup->size / divisor), kPageBytes);
     stored = StoredOp(op);
   }
+  return any;
 }
 
-/// Writes the difference as a test in Perfetto's words, or reports why not.
-Status WriteCase(const DiffArgs& args, const Ops& minimal, const LogDiff& shown, Context& context) {
-  const auto none = [&](const std::string& why) -> Status {
-    context.console.Say("no test case was written: " + why);
-    return {};
-  };
+/// The difference of one buffer that both sides read at the same moments; nullopt: it needs more.
+Result<std::optional<PerfettoCase>> CaseOf(const DiffArgs& args, const Ops& ops,
+                                           const LogDiff& shown) {
   const Divergence* const first = shown.First();
   if (first == nullptr || first->kind == DifferenceKind::kOrder || shown.buffers.size() != 1 ||
       !shown.same_reads || args.input.clone)
-    return none(
-        "it requires that both sides are read at the same moments, and that one buffer alone shows "
-        "the difference");
+    return std::nullopt;
   const Both<SideBuffer>& buffer = shown.buffers.front().sides;
-  PerfettoCase test;
+  PerfettoCase test{.cause = first->Class(), .what = {}, .ops = ops, .sides = {}};
   for (const Side side : kSides) {
-    PerfettoCase::Side& own = side == Side::kA ? test.a : test.b;
-    RS_ASSIGN_OR_RETURN(own.engine, args.sides[side].session.find_engine(buffer[side].engine));
-    own.size = buffer[side].size;
-    own.policy = buffer[side].policy;
+    RS_ASSIGN_OR_RETURN(const EngineInfo* const engine,
+                        args.sides[side].session.find_engine(buffer[side].engine));
+    test.sides[side] = {engine, buffer[side].size, buffer[side].policy};
   }
-  std::vector<Op> ops;
-  for (const StoredOp& op : minimal) ops.push_back(op.op());
-  test.ops = ops;
-  test.cause = first->Class();
-  test.what = first->Text({test.a.engine->name, test.b.engine->name});
-  const auto text = WritePerfettoCase(test);
-  if (!text) return none(text.error().ToString());
-  RS_ASSIGN_OR_RETURN(
-      const std::unique_ptr<OutputFile> file,
-      CreateOutput(context, PerfettoCasePath(args.minimize), kPerfettoCaseOutput, args.force));
-  RS_RETURN_IF_ERROR(file->Write(*text));
-  RS_RETURN_IF_ERROR(file->Commit());
-  const bool are_alike = test.a.engine->name == test.b.engine->name;
-  const auto name = [&](const char* side, const EngineInfo& engine) {
-    return are_alike ? fmt::format("{} ({})", side, engine.name) : std::string(engine.name);
-  };
-  context.console.Say(fmt::format("wrote {}: a test that passes with {}, not with {}", file->path(),
-                                  name("A", *test.a.engine), name("B", *test.b.engine)));
-  return {};
+  test.what = first->Text({test.sides.a.engine->name, test.sides.b.engine->name});
+  return test;
 }
 
 }  // namespace
 
-std::string ExampleLine(const std::vector<StoredOp>& ops, const Both<std::string>& engines,
-                        uint64_t size, FillPolicy policy, const ShowsDifference& shows) {
-  const std::optional<std::string> text = InNotation(ops);
-  if (!text) return {};
+Result<std::string> WriteCase(PerfettoCase test, const std::string& log, bool force,
+                              Context& context) {
+  auto text = WritePerfettoCase(test);
+  const bool are_alike = test.sides.a.engine->name == test.sides.b.engine->name;
+  Both<std::string> names;
+  for (const Side side : kSides) {
+    names[side] = test.sides[side].engine->name;
+    if (are_alike) names[side] = fmt::format("{} ({})", Letter(side), names[side]);
+  }
+  if (!text) {
+    std::swap(test.sides.a, test.sides.b);
+    std::swap(names.a, names.b);
+    if (auto other = WritePerfettoCase(test)) text = std::move(other);
+  }
+  if (!text) return "no test case was written: " + text.error().ToString();
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, PerfettoCasePath(log), kPerfettoCaseOutput, force));
+  RS_RETURN_IF_ERROR(file->Write(*text));
+  RS_RETURN_IF_ERROR(file->Commit());
+  return fmt::format("wrote {}: a test that passes with {}, not with {}", file->path(), names.a,
+                     names.b);
+}
+
+std::string ExampleLine(const PerfettoCase& test, const ShowsDifference& shows) {
+  const BufferSetUp a = test.BufferOf(Side::kA), b = test.BufferOf(Side::kB);
+  const std::optional<std::string> text = InNotation(test.ops);
+  if (!text || a.size != b.size || a.policy != b.policy) return {};
   const auto example = StreamExample::Parse(*text);
-  if (!example || !shows(example->ToOps(size, policy))) return {};
-  return fmt::format("ringscope try '{}' --engine {},{} --size {}{}", *text, engines.a, engines.b,
-                     size, policy == FillPolicy::kDiscard ? " --policy discard" : "");
+  if (!example || !shows(example->ToOps(a.size, a.policy))) return {};
+  return fmt::format("ringscope try '{}' --engine {},{} --size {}{}", *text,
+                     test.sides.a.engine->name, test.sides.b.engine->name, a.size,
+                     a.policy == FillPolicy::kDiscard ? " --policy discard" : "");
 }
 
 Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context& context) {
@@ -157,16 +152,23 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
     options.ignored = ignored;
     return DiffOps(less, std::move(options));
   };
+  const auto violations = [](const LogDiff& of) {
+    uint64_t sum = 0;
+    for (const BufferDiff& buffer : of.buffers)
+      for (const Side side : kSides) sum += buffer.sides[side].stats.abi_violations;
+    return sum;
+  };
+  const uint64_t most_violations = violations(whole.result);  // writers behave as in the log
   const auto shows = [&](const Ops& less) {
     const auto result = diff(less, wanted->Others());
-    return result && result->First() != nullptr && result->First()->Class() == wanted->Class();
+    return result && result->First() != nullptr && result->First()->Class() == wanted->Class() &&
+           violations(*result) <= most_violations;
   };
   // Sizes that the sides choose stay in proportion to those of the log.
   constexpr uint64_t kLargestDivisor = 1 << 16;
   for (uint64_t divisor = kLargestDivisor; divisor > 1 && !is_over(); divisor /= 2) {
-    if (!DivideSizes(sides, divisor)) break;
     Ops smaller = ops;
-    DivideSizes(smaller, divisor);
+    if (!DivideSizes(sides, smaller, divisor)) break;
     if (shows(smaller)) {
       ops = std::move(smaller);
       break;
@@ -181,31 +183,29 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
       cut.erase(cut.begin() + 1 + static_cast<std::ptrdiff_t>(*first.moment.record), cut.end());
     if (shows(cut)) ops = std::move(cut);
   }
-  const Ops minimal = Minimize(
-      {.ops = std::move(ops), .shows = shows, .stop = is_over, .progress = [&](size_t records) {
-         if (context.console.shows_progress())
-           context.console.ShowProgressLine(
-               fmt::format("minimizing: {} left", Count(records, "record")));
-       }});
+  const Ops minimal = Minimize(std::move(ops), shows, is_over);
   RS_ASSIGN_OR_RETURN(const LogDiff shown, diff(minimal, {}));
-  context.console.ShowProgressLine("");
 
-  std::string example;
-  if (shown.buffers.size() == 1 && shown.same_reads && !args.input.clone) {
-    const auto& [a, b] = shown.buffers.front().sides;
-    if (a.size == b.size && a.policy == b.policy)
-      example = ExampleLine(minimal, {a.engine, b.engine}, a.size, a.policy, shows);
-  }
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(sides),
                                        CountsText(shown.counts));
-  RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));
-  for (const StoredOp& op : minimal) RS_RETURN_IF_ERROR(file->Write(FormatOp(op.op()) + "\n"));
+  RS_RETURN_IF_ERROR(file->Write(FormatLog(note, minimal)));
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.minimize == "-") return {};
   context.console.Say(
       fmt::format("wrote {}: {} of {}", args.minimize, minimal.size(), Count(before, "record")));
-  if (!example.empty()) context.console.Say("in a line: " + example);
-  return WriteCase(sides, minimal, shown, context);
+  RS_ASSIGN_OR_RETURN(const std::optional<PerfettoCase> test, CaseOf(sides, minimal, shown));
+  if (!test) {
+    context.console.Say(
+        "no test case was written: it requires that both sides are read at the same moments, and "
+        "that one buffer alone shows the difference");
+    return {};
+  }
+  if (const std::string example = ExampleLine(*test, shows); !example.empty())
+    context.console.Say("in a line: " + example);
+  RS_ASSIGN_OR_RETURN(const std::string written,
+                      WriteCase(*test, args.minimize, args.force, context));
+  context.console.Say(written);
+  return {};
 }
 
 }  // namespace ringscope

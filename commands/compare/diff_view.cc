@@ -53,13 +53,9 @@ void ListFields(JsonFieldWriter& io, const PacketDifference& packet) {
      ContentName(packet.content));
   ListFields(io, packet.sides);
 }
-void ListFields(JsonFieldWriter& io, const BufferEvent& event) {
-  ListFields(io, static_cast<const LogMoment&>(event.at));
-  io("event", event.kind, "chunk", ToString(event.chunk), "text", Describe(event));
-}
 void ListFields(JsonFieldWriter& io, const SideState& state) {
   io("size", state.size, "write_cursor", state.write_cursor, "wraps", state.wraps, "held_chunks",
-     state.held_chunks, "held_bytes", state.held_bytes, "journal", state.journal);
+     state.held_chunks, "held_bytes", state.held_bytes);
 }
 void ListFields(JsonFieldWriter& io, const Divergence& first) {
   io("kind", first.kind);
@@ -203,14 +199,6 @@ void PrintField(Report& report, std::string_view name, std::string_view text) {
   report.Print(Wrap(text, fmt::format("  {:<10}", name)) + "\n");
 }
 
-Table JournalTable(const SideState& state, FirstTime first_time_ns) {
-  Table table({{"", Align::kRight}, {"", Align::kRight}, {""}});
-  for (const BufferEvent& event : state.journal)
-    table.AddRow({WithCommas(event.at.record.value_or(0)), TimeText(event.at, first_time_ns),
-                  Printable(Describe(event))});
-  return table;
-}
-
 void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns) {
   const bool is_counter = first.kind == DifferenceKind::kCounter;
   report.Heading(fmt::format("{}: {}",
@@ -235,15 +223,13 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
         fmt::format("{}: {} in A, {} in B", field.name, WithCommas(first.stats.a.*field.value),
                     WithCommas(first.stats.b.*field.value)));
   }
-  const Both<Table> journals = {JournalTable(first.states.a, first_time_ns),
-                                JournalTable(first.states.b, first_time_ns)};
-  for (const Side side : kSides) {
+  for (const Side side : kSides)
     PrintField(report, fmt::format("{} before", Letter(side)), StateText(first.states[side]));
-    if (side == Side::kB && !journals.b.empty() && journals.a.Text() == journals.b.Text())
-      PrintField(report, "", "the same events as in A");
-    else
-      report.Print(journals[side], 12);
-  }
+}
+
+/// An engine as a word of a sentence or a column: of a plug-in the file, without its folder.
+std::string EngineLabel(const SideBuffer& side) {
+  return side.engine.substr(side.engine.rfind('/') + 1);
 }
 
 void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
@@ -253,9 +239,7 @@ void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
     const auto add = [&, &both = sides](const char* title, auto cell) {
       table.AddRow({std::exchange(name, ""), title, cell(both.a), cell(both.b)});
     };
-    add("engine", [](const SideBuffer& side) {
-      return NameCell(side.engine.substr(side.engine.rfind('/') + 1));
-    });
+    add("engine", [](const SideBuffer& side) { return NameCell(EngineLabel(side)); });
     add("size", [](const SideBuffer& side) { return BytesCell(side.size); });
     add("policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); });
     add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });
@@ -287,8 +271,8 @@ std::string RulesBetween(const std::string& a, const std::string& b) {
 std::string SummaryOf(const LogDiff& result) {
   if (result.Same() || result.buffers.empty()) return {};
   const Both<SideBuffer>& sides = result.buffers.front().sides;
-  const bool are_named = sides.a.engine != sides.b.engine;
-  const std::string a = are_named ? sides.a.engine : "A", b = are_named ? sides.b.engine : "B";
+  std::string a = EngineLabel(sides.a), b = EngineLabel(sides.b);
+  if (a == b) a = "A", b = "B";
   const DiffCounts& counts = result.counts;
   const uint64_t fewer = counts[DifferenceKind::kOnlyInA], more = counts[DifferenceKind::kOnlyInB];
   std::string text;
@@ -303,8 +287,8 @@ std::string SummaryOf(const LogDiff& result) {
   DiffCounts others = counts;
   others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInA)] = 0;
   others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInB)] = 0;
-  const std::string also = CountsText(others);
-  text += also == "no difference" ? "; nothing else differs." : fmt::format("; also: {}.", also);
+  text += others.all() == 0 ? "; nothing else differs."
+                            : fmt::format("; also: {}.", CountsText(others));
   const bool has_same_buffers = sides.a.size == sides.b.size && sides.a.policy == sides.b.policy;
   return text + (has_same_buffers ? RulesBetween(a, b) : "");
 }

@@ -23,10 +23,6 @@
 #include "core/engine/release_notes.h"
 #include "formats/ops/ops_jsonl.h"
 
-// The streams of fuzz, on all threads.
-
-// The findings of fuzz: as files, for people and for programs.
-
 namespace ringscope {
 namespace {
 
@@ -49,7 +45,8 @@ void AddFinding(FuzzFinding finding, uint32_t seed, uint64_t most, FuzzResult& r
                                .streams = 1,
                                .seed = seed,
                                .smallest = {},
-                               .written_to = {}});
+                               .written_to = {},
+                               .test_text = {}});
   }
 }
 
@@ -123,16 +120,10 @@ Result<StreamKind> ParseStreamKind(std::string_view text) {
 
 void SetUp(CLI::App& app, FuzzArgs& args) {
   InGroup(app, "Engines");
-  const auto take_engine = [](std::string& engine) {
-    return [&engine](const std::string& text) -> Status {
-      engine = text;
-      return CheckEngineName(text);
-    };
-  };
-  AddTaken(app, "--a", take_engine(args.engines.a), "ENGINE",
-           "Side A: a buffer version (see 'ringscope engines'), or a plug-in's path",
-           Need::kRequired);
-  AddTaken(app, "--b", take_engine(args.engines.b), "ENGINE", "Side B", Need::kRequired);
+  AddParsed(app, "--a", args.engines.a, ParseEngineName, "ENGINE",
+            "Side A: a buffer version (see 'ringscope engines'), or a plug-in's path",
+            Need::kRequired);
+  AddParsed(app, "--b", args.engines.b, ParseEngineName, "ENGINE", "Side B", Need::kRequired);
   AddParsedList(
       app, "--ignore", args.ignored,
       [](std::string_view text) -> Result<std::string> { return std::string(text); }, kIgnoredType,
@@ -215,47 +206,6 @@ Result<FuzzPlan> PlanOf(const FuzzArgs& args) {
   return plan;
 }
 
-Result<ExitCode> RunFuzz(const FuzzArgs& chosen, Context& context) {
-  FuzzArgs args = chosen;
-  if (!args.streams && !args.time_ns) args.streams = kDefaultStreams;
-  std::error_code ignored;
-  if (std::filesystem::exists(args.output, ignored) &&
-      !std::filesystem::is_directory(args.output, ignored))
-    return Fail(ErrorCode::kUsage, "expected a folder, found a file", {args.output, {}, {}},
-                "name a folder; it is made if it is not there");
-  RS_ASSIGN_OR_RETURN(const FuzzPlan plan, PlanOf(args));
-  FuzzResult result = RunStreams(plan, args, context);
-  RS_RETURN_IF_ERROR(WriteFindings(plan, args.output, result, context));
-  RS_RETURN_IF_ERROR(ReportFuzz(args, plan, result, context));
-  return result.findings.empty() ? ExitCode::kClean : ExitCode::kNotice;
-}
-
-}  // namespace
-
-Command FuzzCommand() {
-  return {"fuzz",
-          "Replay",
-          "Find what two buffer versions do differently",
-          "Puts random streams of commits, patches, reads and clones through two buffer versions, "
-          "each a release or a plug-in, and compares all that they return: packets, their order "
-          "and loss bits, results of patches, and counters. A buffer that fails, or whose check of "
-          "itself fails, is a finding too. For each difference it looks for the rule of a release "
-          "that explains it, continues without that, and writes the fewest operations that show "
-          "it, for 'ringscope diff'. Each seed gives the same stream, and the same seeds the same "
-          "findings, on any number of cores.",
-          {{"ringscope fuzz --a v2@57 --b v2@58", "What did v58 change?"},
-           {"ringscope fuzz --a v2@58 --b ./libmybuffer.so --time 10m",
-            "Does my buffer behave as the released one?"},
-           {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
-            "Does anything else differ?"},
-           {"ringscope fuzz --a ./mine.so --b ./mine.so --losses",
-            "Does my buffer lose what no buffer should?"}},
-          Bind(SetUp, RunFuzz),
-          {.clean = "No stream showed a difference.", .notice = "There are findings."}};
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 /// Letters, digits and dashes, of bounded length.
@@ -295,21 +245,24 @@ std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
           ? fmt::format("ringscope gaps FILE --engine {}", *shown.side == Side::kA ? a : b)
           : fmt::format("ringscope diff FILE --a {} --b {}", a, b);
   const std::string note = fmt::format("'{}' shows: {} ({})", command, shown.text, shown.Cause());
-  std::string text = FormatOp({.time_ns = {}, .body = Note{note}}) + "\n";
-  for (const StoredOp& op : finding.smallest.ops) text += FormatOp(op.op()) + "\n";
-  return text;
+  return FormatLog(note, finding.smallest.ops);
 }
 
-/// The finding as an example in a line; empty: the notation cannot say it.
-std::string ExampleOf(const FuzzPlan& plan, const SmallestStream& smallest) {
-  if (!smallest.is_of_plan_sides || smallest.finding.oracle != Oracle::kDifference) return {};
-  const auto& setup = std::get<BufferSetUp>(smallest.ops.front().op().body);
-  const auto shows = [&](const std::vector<StoredOp>& ops) {
-    const auto found = CompareOver(plan.sides, plan.ignored, ops);
-    return found && found->sort == smallest.finding.sort;
-  };
-  return ExampleLine(smallest.ops, {EngineName(plan.sides.a), EngineName(plan.sides.b)}, setup.size,
-                     setup.policy, shows);
+/// The finding as a difference of the plan's engines; nullopt: it is none.
+std::optional<PerfettoCase> TestOf(const FuzzPlan& plan, const KnownFinding& finding) {
+  const SmallestStream& smallest = finding.smallest;
+  if (!smallest.is_of_plan_sides || smallest.finding.oracle != Oracle::kDifference)
+    return std::nullopt;
+  PerfettoCase test{.cause = finding.first.Cause(),
+                    .what = smallest.finding.text,
+                    .ops = smallest.ops,
+                    .sides = {}};
+  for (const Side side : kSides) {
+    const FuzzSide& of = plan.sides[side];
+    test.sides[side].engine =
+        of.rules ? FindEngine(EngineName(of)).value_or(nullptr) : &of.info;  // no rule is switched
+  }
+  return test;
 }
 
 std::string TitleOf(const NamedRule& rule) {
@@ -326,7 +279,7 @@ std::vector<std::string> FullNames(const std::vector<const NamedRule*>& rules) {
 
 void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& finding,
                    size_t number) {
-  const auto& [first, streams, seed, smallest, written_to] = finding;
+  const auto& [first, streams, seed, smallest, written_to, test_text] = finding;
   const uint64_t size = std::get<BufferSetUp>(smallest.ops.front().op().body).size;
   report.Heading(fmt::format("{}. {}", number, Printable(first.Cause())));
   for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
@@ -340,9 +293,15 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
     report.Paragraph(fmt::format("Only without the difference that {} makes.",
                                  fmt::join(FullNames(first.left_out), ", ")),
                      2);
-  const std::string example = ExampleOf(plan, smallest);
+  std::string example;
+  if (const auto test = TestOf(plan, finding))
+    example = ExampleLine(*test, [&](const std::vector<StoredOp>& ops) {
+      const auto found = CompareOver(plan.sides, plan.ignored, ops);
+      return found && found->sort == smallest.finding.sort;
+    });
   if (!example.empty()) report.Print(fmt::format("  {}\n", Printable(example)));
-  report.Paragraph("written to " + Printable(written_to), 2);
+  report.Paragraph("wrote " + Printable(written_to), 2);
+  if (!test_text.empty()) report.Paragraph(Printable(test_text), 2);
   report.Data({{"cause", first.Cause()},
                {"oracle", Name(first.oracle)},
                {"kind", first.kind ? Json(Name(*first.kind)) : Json()},
@@ -360,8 +319,8 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
                {"operation", first.record}});
 }
 
-}  // namespace
-
+/// Writes each finding to the folder as .ops.jsonl, and notes its name. Files of others are not
+/// replaced.
 Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result,
                      Context& context) {
   for (KnownFinding& finding : result.findings) {
@@ -377,6 +336,10 @@ Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult
                         CreateOutput(context, finding.written_to, kFindingOutput, /*force=*/false));
     RS_RETURN_IF_ERROR(file->Write(FileText(plan, finding)));
     RS_RETURN_IF_ERROR(file->Commit());
+    if (const auto test = TestOf(plan, finding)) {
+      RS_ASSIGN_OR_RETURN(finding.test_text,
+                          WriteCase(*test, finding.written_to, /*force=*/false, context));
+    }
   }
   return {};
 }
@@ -410,6 +373,45 @@ Status ReportFuzz(const FuzzArgs& args, const FuzzPlan& plan, const FuzzResult& 
   for (size_t i = 0; i < result.findings.size(); ++i)
     report.AddItem("findings", [&] { ReportFinding(report, plan, result.findings[i], i + 1); });
   return report.Finish();
+}
+
+Result<ExitCode> RunFuzz(const FuzzArgs& chosen, Context& context) {
+  FuzzArgs args = chosen;
+  if (!args.streams && !args.time_ns) args.streams = kDefaultStreams;
+  std::error_code ignored;
+  if (std::filesystem::exists(args.output, ignored) &&
+      !std::filesystem::is_directory(args.output, ignored))
+    return Fail(ErrorCode::kUsage, "expected a folder, found a file", {args.output, {}, {}},
+                "name a folder; it is made if it is not there");
+  RS_ASSIGN_OR_RETURN(const FuzzPlan plan, PlanOf(args));
+  FuzzResult result = RunStreams(plan, args, context);
+  RS_RETURN_IF_ERROR(WriteFindings(plan, args.output, result, context));
+  RS_RETURN_IF_ERROR(ReportFuzz(args, plan, result, context));
+  return result.findings.empty() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+}  // namespace
+
+Command FuzzCommand() {
+  return {"fuzz",
+          "Replay",
+          "Find what two buffer versions do differently",
+          "Puts random streams of commits, patches, reads and clones through two buffer versions, "
+          "each a release or a plug-in, and compares all that they return: packets, their order "
+          "and loss bits, results of patches, and counters. A buffer that fails, or whose check of "
+          "itself fails, is a finding too. For each difference it looks for the rule of a release "
+          "that explains it, continues without that, and writes the fewest operations that show "
+          "it, for 'ringscope diff'. Each seed gives the same stream, and the same seeds the same "
+          "findings, on any number of cores.",
+          {{"ringscope fuzz --a v2@57 --b v2@58", "What did v58 change?"},
+           {"ringscope fuzz --a v2@58 --b ./libmybuffer.so --time 10m",
+            "Does my buffer behave as the released one?"},
+           {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
+            "Does anything else differ?"},
+           {"ringscope fuzz --a ./mine.so --b ./mine.so --losses",
+            "Does my buffer lose what no buffer should?"}},
+          Bind(SetUp, RunFuzz),
+          {.clean = "No stream showed a difference.", .notice = "There are findings."}};
 }
 
 }  // namespace ringscope

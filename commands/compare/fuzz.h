@@ -31,6 +31,7 @@ struct KnownFinding {
   uint32_t seed = 0;     // of the first
   SmallestStream smallest;
   std::string written_to;
+  std::string test_text;  // sentence about the unit test beside it; empty: none is possible
 
   uint64_t operations() const { return smallest.ops.size() - 1; }  // without the buffer's set-up
 };
@@ -46,14 +47,6 @@ struct FuzzResult {
 /// Compares the plan's engines over the streams of the seeds, on all threads, and minimizes the
 /// findings. The same seeds give the same findings, on any number of threads.
 FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& context);
-
-/// Writes each finding to the folder as .ops.jsonl, and notes its name. Files of others are not
-/// replaced.
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder, FuzzResult& result,
-                     Context& context);
-/// The result, for people and for programs.
-Status ReportFuzz(const FuzzArgs& args, const FuzzPlan& plan, const FuzzResult& result,
-                  Context& context);
 
 }  // namespace ringscope
 

@@ -41,18 +41,14 @@ void SetUp(CLI::App& app, TryArgs& args) {
   InGroup(app, kInputGroup);
   AddText(app, "EXAMPLE", args.example, "EXAMPLE",
           "Operations: 'A1:100+20' commits chunk 1 of writer A with packets of 100 and 20 bytes "
-          "(without sizes one that makes the chunk take 512 bytes); '>A2', 'A2>', 'A2p' and 'A2s' "
+          "(without sizes one that makes the chunk take 512 bytes; 'x': one that its writer "
+          "aborted; 'A1:-': none; '~20': bytes of padding); '>A2', 'A2>', 'A2p' and 'A2s' "
           "continue a packet, continue on the next, need patching, are scraped; 'patch A2', "
           "'read', 'read 2' and 'clone'; '|' ends a step",
           Need::kRequired);
   InGroup(app, "Buffer");
-  AddCommaList(
-      app, "--engine", args.engines,
-      [](std::string_view text) -> Result<std::string> {
-        RS_RETURN_IF_ERROR(CheckEngineName(text));
-        return std::string(text);
-      },
-      "ENGINE,...", "Buffer versions or paths of plug-ins (default: v2)");
+  AddCommaList(app, "--engine", args.engines, ParseEngineName, "ENGINE,...",
+               "Buffer versions or paths of plug-ins (default: v2)");
   AddParsed(
       app, "--size", args.size,
       [](std::string_view text) { return ParseSizeFrom(text, kPageBytes); }, "SIZE",
@@ -67,25 +63,19 @@ void SetUp(CLI::App& app, TryArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-struct TriedPacket {
-  SequenceKey sequence;
-  PacketPlace place;
-  uint64_t size = 0;
-  uint32_t dropped = 0;
-
-  std::string Text() const {
-    std::string text = WriterName(sequence);
-    if (place == kUnknownPlace)
-      text += '?';
-    else if (place.first_chunk == place.last_chunk)
-      text += fmt::format("{}", Raw(place.first_chunk));
-    else
-      text += fmt::format("{}-{}", Raw(place.first_chunk), Raw(place.last_chunk));
-    text += fmt::format(":{}", size);
-    if (dropped != 0) text += fmt::format("({})", LossBitsToString(dropped));
-    return text;
-  }
-};
+std::string PacketText(const Packet& packet) {
+  const PacketPlace& place = packet.place;
+  std::string text = WriterName(packet.sequence);
+  if (place == kUnknownPlace)
+    text += '?';
+  else if (place.first_chunk == place.last_chunk)
+    text += fmt::format("{}", Raw(place.first_chunk));
+  else
+    text += fmt::format("{}-{}", Raw(place.first_chunk), Raw(place.last_chunk));
+  text += fmt::format(":{}", packet.size);
+  if (packet.dropped != 0) text += fmt::format("({})", LossBitsToString(packet.dropped));
+  return text;
+}
 
 /// A buffer after a step, and what the step did: a line for each kind of facts.
 struct TriedStep {
@@ -194,8 +184,7 @@ class TriedEngine : public EngineObserver {
     for (uint64_t i = 0; i < most; ++i) {
       const Packet* const packet = engine.NextPacket();
       if (packet == nullptr) break;
-      now_.packets.push_back(
-          TriedPacket{packet->sequence, packet->place, packet->size, packet->dropped}.Text());
+      now_.packets.push_back(PacketText(*packet));
     }
     if (now_.packets.empty()) now_.packets.emplace_back("none");
   }
@@ -297,17 +286,14 @@ Status WriteExample(const TryArgs& args, const StreamExample& example,
   const bool is_test = args.output.ends_with(".cc");
   std::string text;
   if (is_test) {
-    std::vector<Op> ops;
-    for (const StoredOp& op : stored) ops.push_back(op.op());
-    PerfettoCase test{.cause = "example",
-                      .what = args.example,
-                      .ops = ops,
-                      .a = {.engine = engines.front()},
-                      .b = {.engine = engines.back()}};
-    RS_ASSIGN_OR_RETURN(text, WritePerfettoCase(test));
+    RS_ASSIGN_OR_RETURN(
+        text,
+        WritePerfettoCase({.cause = "example",
+                           .what = args.example,
+                           .ops = stored,
+                           .sides = {{.engine = engines.front()}, {.engine = engines.back()}}}));
   } else {
-    text = FormatOp({.time_ns = {}, .body = Note{args.example}}) + "\n";
-    for (const StoredOp& op : stored) text += FormatOp(op.op()) + "\n";
+    text = FormatLog(args.example, stored);
   }
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,

@@ -215,10 +215,9 @@ bool IsPluginPath(std::string_view engine) {
          engine.find(".so:") != std::string_view::npos;
 }
 
-Status CheckEngineName(std::string_view engine) {
-  if (IsPluginPath(engine)) return {};
+Result<std::string> ParseEngineName(std::string_view engine) {
   auto found = FindEngine(engine);
-  if (found) return {};
+  if (found || IsPluginPath(engine)) return std::string(engine);
   Error error = std::move(found).error();
   error.hint += "; a plug-in is given by its path, like ./libmybuffer.so";
   return tl::unexpected(std::move(error));

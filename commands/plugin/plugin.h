@@ -73,8 +73,8 @@ class Plugin {
 /// Returns true for plug-ins among engines: with a '/', or .so at the end or before a ':'.
 bool IsPluginPath(std::string_view engine);
 
-/// Fails if an engine is neither a path nor a name of the catalogue. Does not open the file.
-Status CheckEngineName(std::string_view engine);
+/// An engine of an option: a path, whose file is not opened, or a name of the catalogue.
+Result<std::string> ParseEngineName(std::string_view engine);
 
 /// A plug-in as one of the engines. An impossible packet, or a failure that the plug-in reports,
 /// becomes the engine's failure().

@@ -17,12 +17,6 @@
 namespace ringscope {
 namespace {
 
-/// A plug-in is loaded where it is needed: its errors are not usage errors.
-Result<std::string> ParseEngineName(std::string_view text) {
-  RS_RETURN_IF_ERROR(CheckEngineName(text));
-  return std::string(text);
-}
-
 /// Prints the warnings of a replay.
 class Warnings : public ReplayListener {
  public:

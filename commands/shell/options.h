@@ -72,12 +72,13 @@ void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const
 /// An option whose value `parse` (string_view to Result<T>) reads into `target`, T or optional<T>.
 template <typename Target, typename Parse>
 void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse parse,
-               const std::string& type, const std::string& description) {
+               const std::string& type, const std::string& description,
+               Need need = Need::kOptional) {
   const auto take = [&target, parse](const std::string& text) -> Status {
     RS_ASSIGN_OR_RETURN(target, parse(text));
     return {};
   };
-  AddTaken(app, names, take, type, description);
+  AddTaken(app, names, take, type, description, need);
 }
 
 /// Adds an option that may be given several times; each use takes one value.

@@ -48,7 +48,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
                "(default: recorded if the log has read passes, else streamed if the config has "
                "write_into_file, else end)");
   AddCommaList(
-      app, "--engines", choices.engines, ParseSweptEngine, "ENGINE,...",
+      app, "--engines", choices.engines, ParseEngineName, "ENGINE,...",
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",

@@ -29,8 +29,6 @@ void AddToCsv(const SweepReport& report, Table& rows);
 /// number of 4 KiB pages are rounded up to one. In front of all: `BUFFER=`.
 Result<SizeList> ParseSizeList(std::string_view text);
 Result<NamedReads> ParseSweptReads(std::string_view text);
-/// Name of an engine; that of a plug-in is its path.
-Result<std::string> ParseSweptEngine(std::string_view text);
 /// "keep=30s", "loss=0", "loss=0.1%"
 Result<SweepTarget> ParseTarget(std::string_view text);
 

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
 #include "commands/sizes/sweep_report.h"
 #include "core/perfetto/chunk.h"
@@ -84,11 +83,6 @@ Result<NamedReads> ParseSweptReads(std::string_view text) {
         text);
   }
   return NamedReads{.name = std::string(text), .choice = choice};
-}
-
-Result<std::string> ParseSweptEngine(std::string_view text) {
-  RS_RETURN_IF_ERROR(CheckEngineName(text));
-  return std::string(text);
 }
 
 Result<SweepTarget> ParseTarget(std::string_view text) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -95,7 +94,6 @@ class DiffSide : public ReplayListener {
       next.peak_bytes = found->second.peak_bytes;
       found->second = std::move(next);
     }
-    std::erase_if(recent_, [&](const BufferEvent& event) { return event.buffer == id; });
   }
 
   // Of the last record:
@@ -131,17 +129,10 @@ class DiffSide : public ReplayListener {
     return {.kind = DiffWhy::Kind::kHeld};
   }
   /// A buffer of this side as the last record found it.
-  /// @param near chunk whose sequence's events are listed; absent: all events
-  SideState StateOf(BufferId id, std::optional<ChunkName> near) const {
+  SideState StateOf(BufferId id) const {
     SideState state;
-    if (const auto found = buffers_.find(id); found != buffers_.end())
-      state = found->second.record == record_count_ ? found->second.before : found->second.now;
+    if (const auto found = buffers_.find(id); found != buffers_.end()) state = found->second.before;
     if (const SessionBuffer* buffer = Buffer(id)) state.size = buffer->engine->stats().buffer_size;
-    for (auto event = recent_.rbegin();
-         event != recent_.rend() && state.journal.size() < kEventsShown; ++event)
-      if (event->buffer == id && (!near || Concerns(*event, *near)))
-        state.journal.push_back(*event);
-    std::reverse(state.journal.begin(), state.journal.end());
     return state;
   }
   SideBuffer Outcome(const SessionBuffer& buffer) const {
@@ -154,13 +145,8 @@ class DiffSide : public ReplayListener {
   }
   /// The chunk of the last event of the last record.
   std::optional<ChunkName> LastTouched(BufferId buffer) const {
-    using Kind = BufferEvent::Kind;
-    for (auto event = recent_.rbegin(); event != recent_.rend(); ++event) {
-      if (event->at.record != moment_.record) break;
-      if (event->buffer == buffer && event->kind != Kind::kWrap && event->kind != Kind::kPadding)
-        return event->chunk;
-    }
-    return std::nullopt;
+    const auto found = buffers_.find(buffer);
+    return found == buffers_.end() ? std::nullopt : found->second.touched;
   }
 
   bool WantsBufferEvents() const override { return true; }
@@ -172,10 +158,8 @@ class DiffSide : public ReplayListener {
     using Kind = BufferEvent::Kind;
     if (event.kind == Kind::kReturned) return;
     reports_events_ = true;
-    BufferEvent& kept = recent_.emplace_back(event);
-    kept.payload = {};  // valid during the call only
-    kept.sent = nullptr;
-    if (recent_.size() > kEventsKept) recent_.pop_front();
+    if (event.kind != Kind::kWrap && event.kind != Kind::kPadding)
+      buffers_[event.buffer].touched = event.chunk;
     const ChunkAt at{event.buffer, event.chunk};
     const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
     const auto note_why = [&](DiffWhy::Kind kind, ChunkOnSide& chunk) {
@@ -204,9 +188,8 @@ class DiffSide : public ReplayListener {
                                               Why(DiffWhy::Kind::kAbandoned, event));
         break;
       case Kind::kStalled: {
-        DiffWhy& why = StateFor(event.buffer)
-                           .sequences[event.chunk.sequence]
-                           .stall.emplace(Why(DiffWhy::Kind::kWaits, event));
+        DiffWhy& why = buffers_[event.buffer].sequences[event.chunk.sequence].stall.emplace(
+            Why(DiffWhy::Kind::kWaits, event));
         why.with = event.chunk;
         break;
       }
@@ -214,8 +197,8 @@ class DiffSide : public ReplayListener {
         missed_ = event.chunk;
         break;
       case Kind::kWrap:
-        StateFor(event.buffer).now.write_cursor = 0;
-        ++StateFor(event.buffer).now.wraps;
+        buffers_[event.buffer].now.write_cursor = 0;
+        ++buffers_[event.buffer].now.wraps;
         break;
       default:  // what follows reports it, or it does not matter here
         break;
@@ -232,19 +215,6 @@ class DiffSide : public ReplayListener {
   }
 
  private:
-  static constexpr size_t kEventsShown = 12;
-  static constexpr size_t kEventsKept = 4096;
-
-  /// Returns true if an event helps to understand what became of a chunk.
-  static bool Concerns(const BufferEvent& event, ChunkName chunk) {
-    using Kind = BufferEvent::Kind;
-    if (event.kind == Kind::kWrap) return true;
-    // A chunk leaves the buffer when it was read or evicted, which is reported as well.
-    if (event.kind == Kind::kErased) return event.chunk == chunk;
-    return event.chunk.sequence == chunk.sequence ||
-           (event.by && event.by->sequence == chunk.sequence);
-  }
-
   struct SequenceState {
     bool has_unplaced = false;  // a packet without a place was returned
     bool returned = false;      // anything, so far
@@ -253,9 +223,9 @@ class DiffSide : public ReplayListener {
     std::optional<DiffWhy> stall;
   };
   struct BufferState {
-    SideState now;        // without journal
-    SideState before;     // the record `record`
-    uint64_t record = 0;  // count of the last one that changed something
+    SideState now;
+    SideState before;                  // the last record
+    std::optional<ChunkName> touched;  // by the last event of the last record
     // Of all buffers that had the id:
     uint64_t peak_bytes = 0;
     PacketCount read;
@@ -266,7 +236,10 @@ class DiffSide : public ReplayListener {
     constexpr size_t kMostKept = 65536;
     // A read of a whole buffer is rare, and its memory would stay.
     if (packets_.capacity() > kMostKept) packets_ = {};
-    ++record_count_;
+    for (auto& [id, buffer] : buffers_) {
+      buffer.before = buffer.now;
+      buffer.touched.reset();
+    }
     packets_.clear();
     patches_.clear();
   }
@@ -297,7 +270,7 @@ class DiffSide : public ReplayListener {
     return returned;
   }
   void NoteOrder(ReturnedPacket& returned) {
-    BufferState& buffer = StateFor(returned.place.buffer);
+    BufferState& buffer = buffers_[returned.place.buffer];
     buffer.read += {1, returned.size};
     SequenceState& sequence = buffer.sequences[returned.place.sequence];
     sequence.stall.reset();
@@ -325,7 +298,7 @@ class DiffSide : public ReplayListener {
     chunk.why.reset();
     chunk.outer_size = event.outer_size;
     chunk.committed = moment_;
-    BufferState& buffer = StateFor(event.buffer);
+    BufferState& buffer = buffers_[event.buffer];
     buffer.now.write_cursor = event.offset + event.outer_size;
     ++buffer.now.held_chunks;
     buffer.now.held_bytes += event.outer_size;
@@ -334,7 +307,7 @@ class DiffSide : public ReplayListener {
   void TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
     if (!chunk.held) return;
     chunk.held = false;
-    BufferState& buffer = StateFor(event.buffer);
+    BufferState& buffer = buffers_[event.buffer];
     --buffer.now.held_chunks;
     buffer.now.held_bytes -= chunk.outer_size;
     chunks_.maybe_gone.push_back({event.buffer, event.chunk});
@@ -352,14 +325,6 @@ class DiffSide : public ReplayListener {
     const auto found = chunks_.chunks.find(chunk);
     return found == chunks_.chunks.end() ? nullptr : &found->second[side_];
   }
-  BufferState& StateFor(BufferId buffer) {
-    BufferState& state = buffers_[buffer];
-    if (state.record != record_count_) {
-      state.record = record_count_;
-      state.before = state.now;
-    }
-    return state;
-  }
 
   const Side side_;
   DiffChunks& chunks_;
@@ -370,10 +335,8 @@ class DiffSide : public ReplayListener {
   std::vector<PatchResult> patches_;
   LogMoment moment_;
 
-  uint64_t record_count_ = 0;  // records so far, and one for the end
   uint32_t clones_ = 0;
   std::map<BufferId, BufferState> buffers_;
-  std::deque<BufferEvent> recent_;  // without returned packets, which are reported in full
   bool reports_events_ = false;
   std::optional<ChunkName> missed_;  // of the patch under way
   std::string joined_;               // scratch

@@ -491,10 +491,9 @@ SmallestStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, const 
     return is_same ? found : std::nullopt;
   };
   SmallestStream smallest;
-  smallest.ops =
-      Minimize({.ops = UpTo(ops, finding.record),
-                .shows = [&](const Ops& less) { return shown(without, less).has_value(); },
-                .stop = stop});
+  smallest.ops = Minimize(
+      UpTo(ops, finding.record), [&](const Ops& less) { return shown(without, less).has_value(); },
+      stop);
   std::optional<FuzzFinding> of_plan = shown(plan.sides, smallest.ops);
   smallest.is_of_plan_sides = of_plan.has_value();
   smallest.finding = of_plan ? *of_plan : shown(without, smallest.ops).value_or(finding);

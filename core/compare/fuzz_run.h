@@ -135,7 +135,7 @@ struct SmallestStream {
   FuzzFinding finding;            // as it shows there
   bool is_of_plan_sides = false;  // false: only with the rules in `left_out` switched
 };
-/// @param stop see MinimizeInput
+/// @param stop as of Minimize
 SmallestStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding,
                         const std::vector<StoredOp>& ops, const std::function<bool()>& stop);
 

@@ -154,8 +154,6 @@ struct SideState {
   uint64_t wraps = 0;
   uint64_t held_chunks = 0;
   uint64_t held_bytes = 0;
-  /// The last events that concern a sequence, oldest first; those of the record itself included.
-  std::vector<BufferEvent> journal;
 };
 
 /// The first record after which the sides differ.
@@ -190,10 +188,6 @@ struct DiffCounts {
   uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t all() const;
-  /// Differences in the results: everything but counters and the order across sequences.
-  uint64_t results() const {
-    return all() - (*this)[DifferenceKind::kCounter] - (*this)[DifferenceKind::kOrder];
-  }
 };
 
 /// One buffer on one side, at the end; losses and what is unread are left out.

@@ -349,7 +349,7 @@ class LogDiffer::Impl {
     divergence.buffer = buffer;
     divergence.chunk = chunk;
     for (const Side side : kSides) {
-      divergence.states[side] = SideOf(side).StateOf(buffer, chunk);
+      divergence.states[side] = SideOf(side).StateOf(buffer);
       if (const SessionBuffer* found = SideOf(side).Buffer(buffer))
         divergence.stats[side] = found->stats();
     }

@@ -1,7 +1,9 @@
 #include "core/compare/minimize.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 #include <variant>
 
 #include "core/base/wire.h"
+#include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
@@ -18,6 +21,9 @@ namespace ringscope {
 namespace {
 
 using Ops = std::vector<StoredOp>;
+
+/// Bytes of packets to try first. Even ones can be well-formed messages.
+constexpr std::array<size_t, 3> kSmallSizes = {0, 2, 8};
 
 /// A record taken apart: its chunk if it is a commit of one, or its patches.
 struct Parts {
@@ -45,6 +51,15 @@ struct Parts {
       patch->writer = Raw(name.sequence.writer);
       patch->chunk = Raw(name.chunk);
     }
+  }
+  /// Takes fragments away; the header counts as many fewer. @return false: there are none
+  bool Erase(size_t begin, size_t end) {
+    end = std::min(end, fragments.size());
+    if (!header || begin >= end) return false;
+    const auto first = fragments.begin() + static_cast<std::ptrdiff_t>(begin);
+    fragments.erase(first, first + static_cast<std::ptrdiff_t>(end - begin));
+    header->fragments = static_cast<uint16_t>(header->fragments - (end - begin));
+    return true;
   }
   std::string Payload() const {
     std::string payload;
@@ -107,233 +122,346 @@ StoredOp PutTogether(const Parts& parts) {
   return StoredOp(parts.op, std::move(request));
 }
 
-/// Bytes that a person can tell apart, as the helpers of Perfetto's tests make them: a letter for
-/// each fragment, two digits that count, a dash, and again.
-std::string FragmentBytes(size_t size, size_t fragment) {
-  std::string bytes;
-  for (size_t i = 0; i < size; ++i) {
-    const char of_four[] = {static_cast<char>('a' + fragment % 26),
-                            static_cast<char>('0' + i / 40 % 10),
-                            static_cast<char>('0' + i / 4 % 10), '-'};
-    bytes += of_four[i % 4];
-  }
-  return bytes;
+size_t SizeInPayload(size_t packet) { return packet + wire::VarintSize(packet); }
+/// The largest packet that takes at most so many bytes, its size varint included.
+size_t SizeWithin(size_t bytes) {
+  size_t packet = bytes;
+  while (SizeInPayload(packet) > bytes) --packet;
+  return packet;
 }
 
-/// Smaller sizes to try, the smallest first.
-std::set<size_t> SmallerSizes(size_t size) {
-  std::set<size_t> sizes;
-  for (const size_t smaller :
-       {size_t{0}, size_t{1}, size_t{8}, size / 2, size - size / 8, size - size / 64, size - 1})
-    if (smaller < size) sizes.insert(smaller);
-  return sizes;
+/// Finds the least number up to `most`, for which it is known, that `fits`: one of the smallest, or
+/// else by halving.
+template <typename Fits>
+size_t Least(size_t most, Fits fits) {
+  size_t low = 0;
+  for (const size_t small : kSmallSizes) {
+    if (small >= most) return most;
+    if (fits(small)) return small;
+    low = small + 1;
+  }
+  while (low < most) {
+    const size_t middle = low + (most - low) / 2;
+    if (fits(middle))
+      most = middle;
+    else
+      low = middle + 1;
+  }
+  return most;
 }
 
-using Change = std::function<void(Parts&)>;
+/// Makes each chunk and each patched chunk of a commit a commit of its own. Requests in several
+/// parts stay as they are. The flush id of a request is left out.
+Ops SplitCommits(const Ops& ops) {
+  Ops split;
+  for (const StoredOp& stored : ops) {
+    const auto* const commit = std::get_if<Commit>(&stored.op().body);
+    CommitRequestParser parser;
+    if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request)) {
+      split.push_back(stored);
+      continue;
+    }
+    const auto add = [&](auto add_part) {
+      std::string request;
+      CommitRequestBuilder builder(request);
+      add_part(builder);
+      split.emplace_back(stored.op(), std::move(request));
+    };
+    // A request's patches take effect after all its chunks.
+    for (const ChunkToMove& chunk : parser.chunks())
+      add([&](CommitRequestBuilder& builder) { builder.AddChunk(chunk); });
+    for (const ChunkToPatch& patch : parser.patches())
+      add([&](CommitRequestBuilder& builder) { builder.AddPatch(patch); });
+  }
+  return split;
+}
 
-/// The changes that may make a record plainer, the greatest first; fragments apart.
-std::vector<Change> ChangesOf(const Parts& parts) {
-  std::vector<Change> changes;
-  const auto add = [&](bool applies, Change change) {
-    if (applies) changes.push_back(std::move(change));
-  };
-  if (const auto* commit = std::get_if<Commit>(&parts.op.body)) {
-    add(commit->uid.value_or(0) != 0 || commit->pid.value_or(0) != 0, [](Parts& to) {
-      std::get<Commit>(to.op.body).uid.reset();
-      std::get<Commit>(to.op.body).pid.reset();
-    });
-  }
-  if (const auto* read = std::get_if<ReadPass>(&parts.op.body)) {
-    add(read->max_bytes || read->max_packets, [](Parts& to) {
-      std::get<ReadPass>(to.op.body).max_bytes.reset();
-      std::get<ReadPass>(to.op.body).max_packets.reset();
-    });
-    add(read->max_packets.value_or(0) > 1,
-        [](Parts& to) { --*std::get<ReadPass>(to.op.body).max_packets; });
-  }
-  if (parts.header) {
-    add(parts.chunk.incomplete, [](Parts& to) { to.chunk.incomplete = false; });
-    for (int bit = 0x80; bit != 0; bit >>= 1)
-      add((parts.header->flags & bit) != 0,
-          [bit](Parts& to) { to.header->flags = static_cast<uint8_t>(to.header->flags & ~bit); });
-    add(parts.fragments.size() < parts.header->fragments,
-        [](Parts& to) { to.header->fragments = static_cast<uint16_t>(to.fragments.size()); });
-    for (const size_t size : SmallerSizes(parts.rest.size()))
-      add(true, [size](Parts& to) { to.rest.resize(size); });
-    add(parts.rest.find_first_not_of('\0') != std::string::npos,
-        [](Parts& to) { to.rest.assign(to.rest.size(), '\0'); });
-  }
-  if (parts.patch) add(parts.patch->more, [](Parts& to) { to.patch->more = false; });
-  for (size_t i = 0; i < parts.patched.size(); ++i)
-    add(true, [at = static_cast<std::ptrdiff_t>(i)](Parts& to) {
-      to.patch->patches.erase(to.patch->patches.begin() + at);
-      to.patched.erase(to.patched.begin() + at);
-    });
-  return changes;
+// Changes that make a record plainer; false: the record has nothing to change.
+
+bool DropTime(Parts& parts) { return std::exchange(parts.op.time_ns, std::nullopt).has_value(); }
+bool DropIdentity(Parts& parts) {
+  auto* const commit = std::get_if<Commit>(&parts.op.body);
+  if (commit == nullptr || (commit->uid.value_or(0) == 0 && commit->pid.value_or(0) == 0))
+    return false;
+  commit->uid.reset();
+  commit->pid.reset();
+  return true;
+}
+bool DropReadLimits(Parts& parts) {
+  auto* const read = std::get_if<ReadPass>(&parts.op.body);
+  if (read == nullptr || (!read->max_bytes && !read->max_packets)) return false;
+  read->max_bytes.reset();
+  read->max_packets.reset();
+  return true;
+}
+bool Complete(Parts& parts) {
+  return std::exchange(parts.chunk.incomplete, false) ||
+         (parts.patch && std::exchange(parts.patch->more, false));
+}
+bool DropRest(Parts& parts) { return !std::exchange(parts.rest, {}).empty(); }
+/// As a packet the bytes are in the notation.
+bool MakeRestAPacket(Parts& parts) {
+  if (parts.rest.empty()) return false;
+  ++parts.header->fragments;
+  parts.fragments.emplace_back(std::exchange(parts.rest, {}));
+  return true;
+}
+/// Makes one packet of those that are whole in the chunk, with as many bytes.
+/// @param kept last ones that stay apart
+template <size_t kept>
+bool JoinPackets(Parts& parts) {
+  if (!parts.header || parts.fragments.size() != parts.header->fragments) return false;
+  const size_t begin = (parts.header->flags & kFirstContinues) != 0 ? 1 : 0;
+  const size_t last = kept + ((parts.header->flags & kLastContinues) != 0 ? 1 : 0);
+  if (parts.fragments.size() < begin + 2 + last) return false;
+  const size_t end = parts.fragments.size() - last;
+  size_t bytes = 0;
+  for (size_t i = begin; i < end; ++i) bytes += SizeInPayload(parts.fragments[i].size());
+  parts.Erase(begin + 1, end);
+  parts.fragments[begin].resize(SizeWithin(bytes));
+  return true;
+}
+/// Gives packets the bytes that they have in the notation.
+bool FillPackets(Parts& parts) {
+  if (!parts.header) return false;
+  const std::string before = parts.Payload();
+  for (size_t i = 0; i < parts.fragments.size(); ++i)
+    parts.fragments[i] = ExampleBytes(parts.fragments[i].size(), *parts.name(), i);
+  return parts.Payload() != before;
 }
 
 class Minimizer {
  public:
-  explicit Minimizer(MinimizeInput input) : input_(std::move(input)), ops_(input_.ops) {}
+  Minimizer(Ops ops, ShowsDifference shows, std::function<bool()> stop)
+      : ops_(std::move(ops)), shows_(std::move(shows)), stop_(std::move(stop)) {}
 
   Ops Run() {
     Try(SplitCommits(ops_));
     ShrinkBuffers();  // it takes fewer operations to fill
     do {
-      RemoveBlocks(ops_, [&](Ops rest) { return Try(std::move(rest)); });
+      RemoveSequences();
+      RemoveBlocks([&] { return ops_.size(); },
+                   [&](size_t begin, size_t end) {
+                     Ops rest = ops_;
+                     const auto first = rest.begin() + static_cast<std::ptrdiff_t>(begin);
+                     rest.erase(first, first + static_cast<std::ptrdiff_t>(end - begin));
+                     return Try(std::move(rest));
+                   });
     } while (!IsOver() && Simplify());
     return std::move(ops_);
   }
 
  private:
-  bool IsOver() const { return input_.stop && input_.stop(); }
+  bool IsOver() const { return stop_ && stop_(); }
 
   bool Try(Ops ops) {
-    if (!input_.shows(ops)) return false;
+    if (!shows_(ops)) return false;
     ops_ = std::move(ops);
-    if (input_.progress) input_.progress(ops_.size());
     return true;
   }
-  bool TryOp(size_t i, const Parts& parts) {
-    Ops ops = ops_;
-    ops[i] = PutTogether(parts);
-    return Try(std::move(ops));
+
+  using Group = std::vector<size_t>;  // of records, by index
+  /// Records to be changed together: those of all chunks, those of a chunk that is committed again
+  /// or patched, and each by itself.
+  std::vector<Group> Groups() const {
+    std::map<std::optional<uint64_t>, Group> of_chunks;  // nullopt: of all, which comes first
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const auto name = TakeApart(ops_[i]).name();
+      if (!name) continue;
+      of_chunks[std::nullopt].push_back(i);
+      of_chunks[name->Packed()].push_back(i);
+    }
+    std::vector<Group> groups;
+    for (auto& [chunk, group] : of_chunks)
+      if (group.size() > 1) groups.push_back(std::move(group));
+    for (size_t i = 0; i < ops_.size(); ++i) groups.push_back({i});
+    return groups;
   }
-  /// Tries all records with their parts changed. @return false, too: nothing changes
+  /// Tries the records with their parts changed. @return false, too: nothing changes
   template <typename F>
-  bool TryAll(F change) {
-    Ops ops;
+  bool TryOn(const Group& group, F change) {
+    Ops ops = ops_;
     bool changes = false;
-    for (const StoredOp& stored : ops_) {
-      Parts parts = TakeApart(stored);
-      const bool is_changed = change(parts);
-      changes |= is_changed;
-      ops.push_back(is_changed ? PutTogether(parts) : stored);
+    for (const size_t i : group) {
+      Parts parts = TakeApart(ops[i]);
+      if (!change(parts)) continue;
+      ops[i] = PutTogether(parts);
+      changes = true;
     }
     return changes && !IsOver() && Try(std::move(ops));
+  }
+  template <typename F>
+  bool Change(F change) {
+    bool changed = false;
+    for (const Group& group : Groups()) changed |= TryOn(group, change);
+    return changed;
+  }
+  template <typename F>
+  bool TryAll(F change) {
+    Group all(ops_.size());
+    std::iota(all.begin(), all.end(), 0);
+    return TryOn(all, change);
   }
 
   /// Takes blocks out of a list, halving their size, the last block first, and at the end single
   /// elements, until none can go.
-  /// @param list is read again after each call of `keep`
-  /// @param keep (std::vector<T>) takes a shorter list over, and returns true, if that shows the
-  /// same
-  template <typename T, typename Keep>
-  void RemoveBlocks(const std::vector<T>& list, Keep keep) const {
-    size_t block = std::max<size_t>(1, list.size() / 2);
+  /// @param size () counts those that are left
+  /// @param remove (begin, end) tries without these, and returns true if that shows the same
+  template <typename Size, typename Remove>
+  void RemoveBlocks(Size size, Remove remove) const {
+    size_t block = std::max<size_t>(1, size() / 2);
     while (!IsOver()) {
       bool removed = false;
-      for (size_t end = list.size(); end > 0 && !IsOver();) {
+      for (size_t end = size(); end > 0 && !IsOver();) {
         const size_t begin = end > block ? end - block : 0;
-        std::vector<T> rest(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(begin));
-        rest.insert(rest.end(), list.begin() + static_cast<std::ptrdiff_t>(end), list.end());
-        removed |= keep(std::move(rest));
-        end = std::min(begin, list.size());
+        removed |= remove(begin, end);
+        end = std::min(begin, size());
       }
       if (block == 1 && !removed) return;
       if (!removed) block /= 2;
-      block = std::clamp<size_t>(block, 1, std::max<size_t>(1, list.size()));
+      block = std::clamp<size_t>(block, 1, std::max<size_t>(1, size()));
     }
   }
 
-  /// Sizes of buffers to try, up to that of the largest.
-  std::vector<uint64_t> BufferSizes() const {
-    uint64_t largest = kPageBytes;
-    for (const StoredOp& op : ops_)
-      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
-        largest = std::max(largest, setup->size);
-    std::vector<uint64_t> sizes;
-    for (uint64_t size = kPageBytes; size < largest; size *= 2) sizes.push_back(size);
-    sizes.push_back(largest);
-    return sizes;
-  }
   /// Returns true if anything became smaller.
   bool Simplify() {
     bool changed = ShrinkBuffers();
-    changed |= TryAll(
-        [](Parts& parts) { return std::exchange(parts.op.time_ns, std::nullopt).has_value(); });
-    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) changed |= RemoveFragments(i);
-    changed |= ShrinkFragments();
-    changed |= NumberSequences();
-    changed |= NumberChunks();
-    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i)
-      while (SimplifyOp(i)) changed = true;
+    changed |= Renumber();
+    for (bool (*const change)(Parts&) : {DropTime, DropIdentity, DropReadLimits, Complete, DropRest,
+                                         MakeRestAPacket, JoinPackets<0>, JoinPackets<1>})
+      changed |= Change(change);
+    for (int bit = 0x80; bit != 0; bit >>= 1)
+      changed |= Change([bit](Parts& parts) {
+        if (!parts.header || (parts.header->flags & bit) == 0) return false;
+        parts.header->flags = static_cast<uint8_t>(parts.header->flags & ~bit);
+        return true;
+      });
+    changed |= ShrinkContents();
+    changed |= MergeChunks();
+    changed |= Change(FillPackets);
     return changed;
   }
 
-  bool ShrinkBuffers() {
-    for (const uint64_t size : BufferSizes()) {
-      const bool is_smaller = TryAll([&](Parts& parts) {
-        auto* const setup = std::get_if<BufferSetUp>(&parts.op.body);
-        if (setup == nullptr || setup->size <= size) return false;
-        setup->size = size;
-        return true;
+  /// Takes away all operations of a sequence, one sequence after the other.
+  void RemoveSequences() {
+    std::set<uint32_t> sequences;
+    for (const ChunkName& name : Names()) sequences.insert(name.sequence.Packed());
+    for (const uint32_t sequence : sequences) {
+      if (IsOver() || sequences.size() == 1) return;
+      Ops rest = ops_;
+      std::erase_if(rest, [&](const StoredOp& op) {
+        const auto name = TakeApart(op).name();
+        return name && name->sequence.Packed() == sequence;
       });
-      if (is_smaller) return true;
+      Try(std::move(rest));
+    }
+  }
+
+  /// Tries smaller buffers, with packets as they are or smaller by the same factor.
+  bool ShrinkBuffers() {
+    uint64_t largest = 0;
+    for (const StoredOp& op : ops_)
+      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
+        largest = std::max(largest, setup->size);
+    for (uint64_t size = kPageBytes; size < largest; size *= 2) {
+      for (const bool scales : {false, true}) {
+        const bool is_smaller = TryAll([&](Parts& parts) {
+          if (auto* const setup = std::get_if<BufferSetUp>(&parts.op.body))
+            return std::exchange(setup->size, std::min(setup->size, size)) > size;
+          for (std::string& fragment : parts.fragments)
+            if (scales) fragment.resize(fragment.size() * size / largest);
+          if (scales) parts.rest.resize(parts.rest.size() * size / largest);
+          return scales && parts.header.has_value();
+        });
+        if (is_smaller) return true;
+      }
     }
     return false;
   }
 
-  bool SimplifyOp(size_t i) {
-    const Parts parts = TakeApart(ops_[i]);
-    for (const Change& change : ChangesOf(parts)) {
-      if (IsOver()) return false;
-      Parts changed = parts;
-      change(changed);
-      if (TryOp(i, changed)) return true;
-    }
-    return false;
-  }
-
-  bool RemoveFragments(size_t i) {
-    Parts parts = TakeApart(ops_[i]);
-    if (!parts.header) return false;
-    const size_t before = parts.fragments.size();
-    RemoveBlocks(parts.fragments, [&](std::vector<std::string> fewer) {
-      Parts less = parts;
-      // The header counts as many fewer.
-      less.header->fragments =
-          static_cast<uint16_t>(less.header->fragments + fewer.size() - parts.fragments.size());
-      less.fragments = std::move(fewer);
-      if (!TryOp(i, less)) return false;
-      parts = std::move(less);
-      return true;
-    });
-    return parts.fragments.size() < before;
-  }
-
-  /// Fills the fragments with letters, all with as few bytes as they can have together, then each
-  /// with as few as it can have.
-  bool ShrinkFragments() {
+  /// Takes packets away, and makes sizes and numbers small: of all records together, or else each
+  /// as small as it can be.
+  bool ShrinkContents() {
     bool changed = false;
-    for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, SIZE_MAX}) {
-      size_t index = 0;
+    for (const size_t size : kSmallSizes)
       changed = changed || TryAll([&](Parts& parts) {
-                  const std::string before = parts.header ? parts.Payload() : "";
+                  const std::string before = parts.Payload();
                   for (std::string& fragment : parts.fragments)
-                    fragment = FragmentBytes(std::min(size, fragment.size()), index++);
-                  if (size != SIZE_MAX) parts.rest.clear();
-                  return parts.header && parts.Payload() != before;
+                    fragment.resize(std::min(size, fragment.size()));
+                  return parts.Payload() != before;
                 });
+    for (const Group& group : Groups()) {
+      const auto largest = [&](auto get) {
+        size_t most = 0;
+        for (const size_t i : group) most = std::max<size_t>(most, get(TakeApart(ops_[i])));
+        return most;
+      };
+      const auto packets = [](const Parts& of) { return of.fragments.size(); };
+      RemoveBlocks([&] { return largest(packets); },
+                   [&](size_t begin, size_t end) {
+                     const bool gone =
+                         TryOn(group, [&](Parts& of) { return of.Erase(begin, end); });
+                     changed |= gone;
+                     return gone;
+                   });
+      const auto shrink = [&](auto get, auto set) {
+        const size_t most = largest(get);
+        changed |= most > Least(most, [&](size_t size) {
+                     return TryOn(group, [&](Parts& parts) {
+                       if (get(parts) <= size) return false;
+                       set(parts, size);
+                       return true;
+                     });
+                   });
+      };
+      for (size_t k = largest(packets); k-- > 0;)
+        shrink(
+            [k](const Parts& of) { return k < of.fragments.size() ? of.fragments[k].size() : 0; },
+            [k](Parts& of, size_t size) { of.fragments[k].resize(size); });
+      shrink([](const Parts& of) { return of.rest.size(); },
+             [](Parts& of, size_t size) { of.rest.assign(size, '\0'); });
+      shrink(
+          [](const Parts& of) {
+            return of.header ? of.header->fragments - of.fragments.size() : 0;
+          },
+          [](Parts& of, size_t missing) {
+            of.header->fragments = static_cast<uint16_t>(of.fragments.size() + missing);
+          });
+      shrink([](const Parts& of) { return of.patched.empty() ? 0 : of.patched.size() - 1; },
+             [](Parts& of, size_t more) {
+               of.patched.resize(1 + more);
+               of.patch->patches.resize(1 + more);
+             });
+      shrink([](const Parts& of) { return of.patched.empty() ? 0 : of.patch->patches[0].offset; },
+             [](Parts& of, size_t offset) { of.patch->patches[0].offset = offset; });
+      shrink(
+          [](const Parts& of) {
+            const auto* const read = std::get_if<ReadPass>(&of.op.body);
+            return read == nullptr ? 0 : read->max_packets.value_or(0);
+          },
+          [](Parts& of, size_t limit) { std::get<ReadPass>(of.op.body).max_packets = limit; });
     }
-    size_t index = 0;
-    for (size_t op = 0; op < ops_.size() && !IsOver(); ++op) {
-      Parts parts = TakeApart(ops_[op]);
-      for (size_t k = 0; k < parts.fragments.size(); ++k, ++index) {
-        const auto resize = [&](size_t size) {
-          Parts less = parts;
-          less.fragments[k] = FragmentBytes(std::min(size, less.fragments[k].size()), index);
-          if (IsOver() || less.fragments[k] == parts.fragments[k] || !TryOp(op, less)) return false;
-          parts = std::move(less);
-          return changed = true;
-        };
-        const auto shrink = [&] {
-          const auto sizes = SmallerSizes(parts.fragments[k].size());
-          return std::ranges::any_of(sizes, resize);
-        };
-        while (shrink()) {
-        }
-        resize(SIZE_MAX);
+    return changed;
+  }
+
+  /// Takes chunks away whose space the commit before or after them can take, as a larger packet.
+  bool MergeChunks() {
+    bool changed = false;
+    for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
+      const Parts merged = TakeApart(ops_[i]);
+      for (const size_t to : {i - 1, i + 1}) {
+        Parts larger = to < ops_.size() ? TakeApart(ops_[to]) : Parts();
+        if (!merged.header || larger.fragments.empty()) continue;
+        std::string& packet = *std::ranges::max_element(larger.fragments, {}, &std::string::size);
+        packet.resize(SizeWithin(SizeInPayload(packet.size()) +
+                                 OuterSize(static_cast<uint32_t>(merged.Payload().size()))));
+        if (larger.Payload().size() > kMaxChunkPayload) continue;
+        Ops ops = ops_;
+        ops[to] = PutTogether(larger);
+        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
+        if (!Try(std::move(ops))) continue;
+        changed = true;
+        break;
       }
     }
     return changed;
@@ -347,22 +475,9 @@ class Minimizer {
     return names;
   }
 
-  /// Gives the sequences the numbers 1:1, 1:2, and so on, in the order of their numbers.
-  bool NumberSequences() {
-    std::set<uint32_t> order;
-    for (const ChunkName& name : Names()) order.insert(name.sequence.Packed());
-    return TryAll([&](Parts& parts) {
-      const auto name = parts.name();
-      if (!name) return false;
-      const auto at = std::distance(order.begin(), order.find(name->sequence.Packed()));
-      const SequenceKey key{ProducerId{1}, WriterId{static_cast<uint16_t>(1 + at)}};
-      parts.SetName({key, name->chunk});
-      return key != name->sequence;
-    });
-  }
-
-  /// Numbers the chunks of each sequence from 0: without gaps; else as far apart as they were.
-  bool NumberChunks() {
+  /// Gives the sequences the numbers 1:1, 1:2, and so on, in the order of their numbers, and their
+  /// chunks those from 0: without gaps; else as far apart as they were.
+  bool Renumber() {
     std::map<SequenceKey, std::map<int32_t, ChunkId>> ids;  // by distance from the first
     for (const ChunkName& name : Names()) {
       auto& of_sequence = ids[name.sequence];
@@ -370,32 +485,38 @@ class Minimizer {
       of_sequence[SignedDistance(first, name.chunk)] = name.chunk;
     }
     for (const bool keeps_gaps : {false, true}) {
-      std::unordered_map<ChunkName, ChunkId> numbers;
+      std::unordered_map<ChunkName, ChunkName> names;
+      uint16_t writer = 0;
       for (const auto& [sequence, chunks] : ids) {
+        ++writer;
         uint32_t count = 0;
         for (const auto& [distance, chunk] : chunks) {
-          const int32_t number = distance - chunks.begin()->first;
-          numbers[{sequence, chunk}] = ChunkId{keeps_gaps ? static_cast<uint32_t>(number) : count};
-          ++count;
+          const auto apart = static_cast<uint32_t>(distance - chunks.begin()->first);
+          names[{sequence, chunk}] = {{ProducerId{1}, WriterId{writer}},
+                                      ChunkId{keeps_gaps ? apart : count++}};
         }
       }
       const bool changed = TryAll([&](Parts& parts) {
         const auto name = parts.name();
         if (!name) return false;
-        parts.SetName({name->sequence, numbers.at(*name)});
-        return numbers.at(*name) != name->chunk;
+        parts.SetName(names.at(*name));
+        return names.at(*name) != *name;
       });
       if (changed) return true;
     }
     return false;
   }
 
-  const MinimizeInput input_;
   Ops ops_;
+  const ShowsDifference shows_;
+  const std::function<bool()> stop_;
 };
 
 }  // namespace
 
-std::vector<StoredOp> Minimize(MinimizeInput input) { return Minimizer(std::move(input)).Run(); }
+std::vector<StoredOp> Minimize(std::vector<StoredOp> ops, ShowsDifference shows,
+                               std::function<bool()> stop) {
+  return Minimizer(std::move(ops), std::move(shows), std::move(stop)).Run();
+}
 
 }  // namespace ringscope

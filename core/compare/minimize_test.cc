@@ -45,10 +45,10 @@ std::optional<Divergence> Shown(const std::vector<StoredOp>& ops, const Both<Rep
 
 std::vector<StoredOp> Minimal(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides) {
   const Divergence wanted = Shown(ops, sides).value();
-  return Minimize({.ops = ops, .shows = [&](const std::vector<StoredOp>& less) {
-                     const auto shown = Shown(less, sides, wanted.Others());
-                     return shown && shown->Class() == wanted.Class();
-                   }});
+  return Minimize(ops, [&](const std::vector<StoredOp>& less) {
+    const auto shown = Shown(less, sides, wanted.Others());
+    return shown && shown->Class() == wanted.Class();
+  });
 }
 
 TEST(Minimize, RandomStreams_AreOneMinimal) {
@@ -79,9 +79,8 @@ TEST(Minimize, StopsWhenAsked) {
     ops.emplace_back(request.op());
   }
   int tries = 0;
-  const auto less = Minimize({.ops = ops,
-                              .shows = [&](const std::vector<StoredOp>&) { return ++tries > 0; },
-                              .stop = [&] { return tries >= 2; }});
+  const auto less = Minimize(
+      ops, [&](const std::vector<StoredOp>&) { return ++tries > 0; }, [&] { return tries >= 2; });
   EXPECT_EQ(tries, 2);
   EXPECT_LT(less.size(), ops.size());
 }
@@ -109,11 +108,11 @@ std::vector<StoredOp> OneLargeCommit(int fragments) {
 // The tries of a commit are few, whatever it is made of.
 TEST(Minimize, OfManyFragments_TakesTheOthersAwayInBlocks) {
   int tries = 0;
-  const auto less = Minimize({.ops = OneLargeCommit(1000), .shows = [&](const auto& ops) {
-                                ++tries;
-                                const auto fragments = FragmentsOf(ops);
-                                return fragments && std::ranges::count(*fragments, "xxxxxxxxxx");
-                              }});
+  const auto less = Minimize(OneLargeCommit(1000), [&](const auto& ops) {
+    ++tries;
+    const auto fragments = FragmentsOf(ops);
+    return fragments && std::ranges::count(*fragments, "xxxxxxxxxx");
+  });
   EXPECT_EQ(FragmentsOf(less).value().size(), 1u);
   EXPECT_LT(tries, 200);
 }
@@ -121,11 +120,11 @@ TEST(Minimize, OfManyFragments_TakesTheOthersAwayInBlocks) {
 // None can go: each is tried once or twice alone, and all are made smaller together.
 TEST(Minimize, OfManyFragments_ThatAllMatter_TriesEachAFewTimes) {
   int tries = 0;
-  const auto less = Minimize({.ops = OneLargeCommit(1000), .shows = [&](const auto& ops) {
-                                ++tries;
-                                const auto fragments = FragmentsOf(ops);
-                                return fragments && fragments->size() >= 1000;
-                              }});
+  const auto less = Minimize(OneLargeCommit(1000), [&](const auto& ops) {
+    ++tries;
+    const auto fragments = FragmentsOf(ops);
+    return fragments && fragments->size() >= 1000;
+  });
   const auto left = FragmentsOf(less);
   for (const std::string& fragment : *left) EXPECT_EQ(fragment, "");
   EXPECT_LT(tries, 8000);

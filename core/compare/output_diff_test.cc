@@ -10,6 +10,11 @@
 namespace ringscope {
 namespace {
 
+/// Differences in the results: everything but counters and the order across sequences.
+uint64_t ResultsOfOutputs(const DiffCounts& counts) {
+  return counts.all() - counts[DifferenceKind::kCounter] - counts[DifferenceKind::kOrder];
+}
+
 using OutputKind = DifferenceKind;
 
 /// A result in the making: each letter of a sequence is a packet of that content.
@@ -48,7 +53,7 @@ TEST(OutputDiff, OneLostPacket_IsOneDifference) {
   std::string fewer = many;
   fewer.erase(700, 1);
   const OutputDiff diff = DiffOf(Results().Sequence("1", many), Results().Sequence("1", fewer));
-  EXPECT_EQ(diff.counts.results(), 1u);
+  EXPECT_EQ(ResultsOfOutputs(diff.counts), 1u);
   EXPECT_EQ(diff.counts.matched, 1999u);
   ASSERT_TRUE(diff.first);
   // The content is there elsewhere: that this one is missing shows as one more in A.
@@ -72,14 +77,14 @@ TEST(OutputDiff, MovedWithinTheSequence_IsReordered) {
   const OutputDiff diff =
       DiffOf(Results().Sequence("1", "abcdef"), Results().Sequence("1", "acdebf"));
   EXPECT_EQ(diff.counts[OutputKind::kReordered], 1u);
-  EXPECT_EQ(diff.counts.results(), 1u);
+  EXPECT_EQ(ResultsOfOutputs(diff.counts), 1u);
   EXPECT_EQ(diff.counts.matched, 6u);
 }
 
 TEST(OutputDiff, PacketTwice_IsADuplicate) {
   const OutputDiff diff = DiffOf(Results().Sequence("1", "abc"), Results().Sequence("1", "abbc"));
   EXPECT_EQ(diff.counts[OutputKind::kDuplicateInB], 1u);
-  EXPECT_EQ(diff.counts.results(), 1u);
+  EXPECT_EQ(ResultsOfOutputs(diff.counts), 1u);
 }
 
 TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
@@ -90,7 +95,7 @@ TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
   const OutputDiff diff = DiffOf(a, b);
   EXPECT_EQ(diff.counts[OutputKind::kLossBits], 1u);
   EXPECT_EQ(diff.counts[OutputKind::kIdentity], 1u);
-  EXPECT_EQ(diff.counts.results(), 2u);
+  EXPECT_EQ(ResultsOfOutputs(diff.counts), 2u);
 }
 
 TEST(OutputDiff, IdentityCanBeIgnored) {
@@ -108,7 +113,7 @@ TEST(OutputDiff, OrderAcrossSequences_IsCountedApart) {
   a.Sequence("1", "ab").Sequence("2", "x");
   b.Sequence("2", "x").Sequence("1", "ab");
   const OutputDiff diff = DiffOf(a, b);
-  EXPECT_EQ(diff.counts.results(), 0u);
+  EXPECT_EQ(ResultsOfOutputs(diff.counts), 0u);
   EXPECT_EQ(diff.counts[OutputKind::kOrder], 1u);
   EXPECT_FALSE(diff.Same());
 }
@@ -152,7 +157,7 @@ TEST(OutputDiff, RandomEdits_AreAllCounted) {
     }
     const OutputDiff diff = DiffOf(Results().Sequence("1", all), Results().Sequence("1", kept));
     EXPECT_EQ(diff.counts[OutputKind::kOnlyInA], lost);
-    EXPECT_EQ(diff.counts.results(), lost);
+    EXPECT_EQ(ResultsOfOutputs(diff.counts), lost);
     EXPECT_LE(diff.listed[static_cast<size_t>(OutputKind::kOnlyInA)].size(), 10u);
   }
 }

@@ -12,7 +12,6 @@ namespace {
 
 /// Sequences of a stream that makes a buffer forget some: V2 remembers 1024 to 1152 empty ones.
 constexpr uint32_t kForgettingWriters = 1500;
-constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
 /// Payloads of which a whole number fills a buffer to its last byte.
 constexpr uint32_t kEvenChunk = 1008;
 /// Most fragments need two bytes for their size; for space, all count as if.

@@ -8,30 +8,6 @@
 
 namespace ringscope {
 
-std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops) {
-  std::vector<StoredOp> split;
-  for (const StoredOp& stored : ops) {
-    const auto* const commit = std::get_if<Commit>(&stored.op().body);
-    CommitRequestParser parser;
-    if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request)) {
-      split.push_back(stored);
-      continue;
-    }
-    const auto add = [&](auto add_part) {
-      std::string request;
-      CommitRequestBuilder builder(request);
-      add_part(builder);
-      split.emplace_back(stored.op(), std::move(request));
-    };
-    // A request's patches take effect after all its chunks.
-    for (const ChunkToMove& chunk : parser.chunks())
-      add([&](CommitRequestBuilder& builder) { builder.AddChunk(chunk); });
-    for (const ChunkToPatch& patch : parser.patches())
-      add([&](CommitRequestBuilder& builder) { builder.AddPatch(patch); });
-  }
-  return split;
-}
-
 StoredOp SetUpOf(uint64_t size, FillPolicy policy) {
   BufferSetUp setup;
   setup.id = kStreamBuffer;

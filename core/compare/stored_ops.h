@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_COMPARE_STORED_OPS_H_
 #define RINGSCOPE_CORE_COMPARE_STORED_OPS_H_
 
+#include <string_view>
 #include <vector>
 
 #include "core/log/op.h"
@@ -8,9 +9,8 @@
 
 namespace ringscope {
 
-/// Makes each chunk and each patched chunk of a commit a commit of its own. Requests in several
-/// parts stay as they are. The flush id of a request is left out.
-std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops);
+/// The size that a writer leaves in place of a packet it aborted: kWriterDropSize.
+inline constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
 
 /// An operation on one buffer, without a session around it. It refers to bytes of others.
 struct StreamStep {

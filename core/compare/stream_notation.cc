@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -17,6 +18,13 @@ constexpr uint32_t kDefaultPacketBytes = 494;  // with header and size a chunk o
 constexpr uint32_t kMostPayloadBytes = 65535;
 constexpr ProducerId kExampleProducer{1};
 constexpr uint8_t kPatchBytes[kPatchSize] = {'P', 'T', 'C', 'H'};
+
+/// A chunk with its marks: ">A2:8ps". @param name and sizes of packets
+std::string Marked(std::string_view name, uint8_t flags, bool complete) {
+  return fmt::format("{}{}{}{}{}", (flags & kFirstContinues) != 0 ? ">" : "", name,
+                     (flags & kLastContinues) != 0 ? ">" : "",
+                     (flags & kNeedsPatching) != 0 ? "p" : "", complete ? "" : "s");
+}
 
 tl::unexpected<Error> CannotRead(std::string_view word, const char* expected) {
   return Fail(ErrorCode::kUsage, fmt::format("cannot read '{}': expected {}", word, expected), {},
@@ -73,22 +81,31 @@ Status StreamExample::AddChunk(std::string_view word) {
   std::string& payload = payloads_.emplace_back();
   uint64_t last_size = 0;
   const auto add_packet = [&](uint32_t size) {
-    ++commit.fragments;
     wire::AppendVarint(payload, size);
-    // As protobuf: fields with a writer's number, so that writers differ.
-    for (uint32_t i = 0; i < size; ++i)
-      payload.push_back(i % 2 == 0 ? '@' : static_cast<char>(Raw(commit.sequence.writer)));
+    payload += ExampleBytes(size, *name, commit.fragments++);
     last_size = size;
   };
-  if (TakePrefix(rest, ':')) {
+  if (rest.starts_with(":-")) {
+    rest.remove_prefix(2);
+  } else if (TakePrefix(rest, ':')) {
     do {
+      if (TakePrefix(rest, 'x')) {
+        payload += kAbortMarker;
+        ++commit.fragments;
+        break;
+      }
       const auto size = TakeNumber(rest);
       if (!size || *size > kMostPayloadBytes)
-        return CannotRead(word, "bytes of a packet after ':' and '+', at most 65535");
+        return CannotRead(word, "bytes of a packet after ':' and '+', at most 65535, x or -");
       add_packet(*size);
     } while (TakePrefix(rest, '+'));
   } else {
     add_packet(kDefaultPacketBytes);
+  }
+  if (TakePrefix(rest, '~')) {
+    const auto padding = TakeNumber(rest);
+    if (!padding) return CannotRead(word, "bytes of padding after '~'");
+    payload.resize(payload.size() + std::min(*padding, kMostPayloadBytes + 1));
   }
   if (payload.size() > kMostPayloadBytes)
     return CannotRead(word, "a chunk of at most 65535 bytes, sizes of packets included");
@@ -130,19 +147,6 @@ Status StreamExample::AddPatch(std::string_view word) {
   return {};
 }
 
-Status StreamExample::AddRead(std::string_view count) {
-  StreamStep step;
-  step.kind = StreamStep::Kind::kRead;
-  if (!count.empty()) {
-    const auto packets = TakeNumber(count);
-    if (!packets || !count.empty())
-      return CannotRead(count, "nothing after the number of packets that 'read' has");
-    step.max_packets = *packets;
-  }
-  Add(step);
-  return {};
-}
-
 Result<StreamExample> StreamExample::Parse(std::string_view text) {
   StreamExample example;
   while (!text.empty()) {
@@ -156,9 +160,15 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
     for (size_t i = 0; i < words.size(); ++i) {
       const std::string_view next = i + 1 < words.size() ? words[i + 1] : std::string_view();
       if (words[i] == "read") {
-        const bool is_limited = !next.empty() && next.front() >= '0' && next.front() <= '9';
-        RS_RETURN_IF_ERROR(example.AddRead(is_limited ? next : std::string_view()));
-        i += is_limited ? 1 : 0;
+        StreamStep read{.kind = StreamStep::Kind::kRead, .commit = {}, .patches = {}};
+        std::string_view count = next;
+        if (const auto packets = TakeNumber(count)) {
+          if (!count.empty())
+            return CannotRead(next, "nothing after the number of packets that 'read' has");
+          read.max_packets = *packets;
+          ++i;
+        }
+        example.Add(read);
       } else if (words[i] == "patch") {
         RS_RETURN_IF_ERROR(example.AddPatch(next));
         ++i;
@@ -182,6 +192,15 @@ std::vector<StoredOp> StreamExample::ToOps(uint64_t size, FillPolicy policy) con
   return ops;
 }
 
+std::string ExampleBytes(size_t size, const ChunkName& chunk, size_t fragment) {
+  // A field of a number below 128.
+  const uint64_t number =
+      Raw(chunk.sequence.writer) * 31 + uint64_t{Raw(chunk.chunk)} * 7 + fragment;
+  std::string bytes(size, '@');
+  for (size_t i = 1; i < size; i += 2) bytes[i] = static_cast<char>(1 + number % 127);
+  return bytes;
+}
+
 std::optional<std::string> InNotation(const std::vector<StoredOp>& ops) {
   std::string text;
   std::map<uint32_t, char> letters;  // by sequence
@@ -197,19 +216,22 @@ std::optional<std::string> InNotation(const std::vector<StoredOp>& ops) {
   const auto add_chunk = [&](const ChunkCommit& commit) {
     const auto name = name_of({commit.sequence, commit.chunk});
     std::string sizes;
-    uint32_t end = 0;
-    const FragmentStatus status =
-        VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
-          sizes += fmt::format("{}{}", sizes.empty() ? ":" : "+", fragment.size());
-          end = fragment.end;
-        });
-    if (!name || sizes.empty() || status != FragmentStatus::kFragment ||
-        end != commit.payload.size() || (commit.flags & ~kAbiFlags) != 0)
+    size_t packets = 0, end = 0;
+    const auto add_size = [&](std::string_view size, size_t size_end) {
+      sizes += fmt::format("{}{}", packets++ == 0 ? ":" : "+", size);
+      end = size_end;
+    };
+    const FragmentStatus status = VisitFragments(
+        commit.payload, commit.fragments,
+        [&](const Fragment& fragment) { add_size(std::to_string(fragment.size()), fragment.end); });
+    if (status == FragmentStatus::kWriterDrop) add_size("x", end + kAbortMarker.size());
+    if (packets == 0) sizes = ":-";
+    const Bytes padding = commit.payload.subspan(end);
+    if (!padding.empty()) sizes += fmt::format("~{}", padding.size());
+    if (!name || packets != commit.fragments || (commit.flags & ~kAbiFlags) != 0 ||
+        std::ranges::any_of(padding, [](uint8_t byte) { return byte != 0; }))
       return false;
-    append(fmt::format("{}{}{}{}{}{}", (commit.flags & kFirstContinues) != 0 ? ">" : "", *name,
-                       sizes, (commit.flags & kLastContinues) != 0 ? ">" : "",
-                       (commit.flags & kNeedsPatching) != 0 ? "p" : "",
-                       commit.complete ? "" : "s"));
+    append(Marked(*name + sizes, commit.flags, commit.complete));
     return true;
   };
   const auto add_patch = [&](ProducerId producer, const ChunkToPatch& patch) {
@@ -252,9 +274,7 @@ std::string WriterName(SequenceKey sequence) {
 }
 
 std::string ChunkText(SequenceKey sequence, ChunkId chunk, uint8_t flags, bool complete) {
-  return fmt::format("{}{}{}{}{}{}", (flags & kFirstContinues) != 0 ? ">" : "",
-                     WriterName(sequence), Raw(chunk), (flags & kLastContinues) != 0 ? ">" : "",
-                     (flags & kNeedsPatching) != 0 ? "p" : "", complete ? "" : "s");
+  return Marked(fmt::format("{}{}", WriterName(sequence), Raw(chunk)), flags, complete);
 }
 
 }  // namespace ringscope

@@ -18,7 +18,8 @@ namespace ringscope {
 // Operations on a buffer in one line, like "A1 B1 B3 A2 | read 2 | >A3:100+20ps | patch A3 | read":
 //
 //   A1          commits chunk 1 of writer A, with one packet; the chunk takes 512 bytes
-//   A1:100+20   with packets of 100 and 20 bytes
+//   A1:100+20   with packets of 100 and 20 bytes; "x" in place of a size: the writer aborted it
+//   A1:-        without a packet; "A1:8~16": 16 bytes of padding after the packets
 //   >A2  A2>    its first packet continues from the chunk before, its last one on the next
 //   A2p         it needs patching
 //   A2s         it is scraped: its writer has not completed it
@@ -43,7 +44,6 @@ class StreamExample {
  private:
   Status AddChunk(std::string_view word);
   Status AddPatch(std::string_view word);
-  Status AddRead(std::string_view count);
   void Add(StreamStep step) { steps_.back().operations.push_back(std::move(step)); }
 
   std::vector<Step> steps_;
@@ -53,6 +53,10 @@ class StreamExample {
   std::deque<Patch> patches_;
 };
 
+/// The bytes of a packet, or of its fragment: those of an even number are a well-formed message,
+/// and packets of several chunks differ.
+/// @param fragment index in the chunk
+std::string ExampleBytes(size_t size, const ChunkName& chunk, size_t fragment);
 /// The operations of a log in the notation, sizes and order as they are, the bytes of packets and
 /// patches left out. @return nullopt if the notation cannot say them
 std::optional<std::string> InNotation(const std::vector<StoredOp>& ops);

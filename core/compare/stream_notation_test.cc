@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/perfetto/commit_request.h"
+#include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 namespace {
@@ -19,6 +20,21 @@ TEST(StreamNotation, LogOfAnExample_IsTheExample) {
   // A step ends where a read does; commits and patches have none of their own.
   EXPECT_EQ(ThereAndBack("A1:100+20 B7:8> | >B8:0p B9:300s read 2 | patch A1 patch B8+ clone read"),
             "A1:100+20 B7:8> >B8:0p B9:300s read 2 | patch A1 patch B8+ clone | read");
+}
+
+TEST(StreamNotation, AbortsAndChunksWithoutPackets) {
+  const std::string text = "A1:8+x A2:x A3:- >A4:->ps A5:8+2~300s A6:-~4 read";
+  EXPECT_EQ(ThereAndBack(text), text);
+}
+
+// As messages, so that the service lets them into a trace.
+TEST(StreamNotation, PacketsOfEvenSizes_AreWellFormed) {
+  for (const size_t size : {0, 2, 8, 494}) {
+    const std::string bytes =
+        ExampleBytes(size, {{ProducerId{1}, WriterId{26}}, ChunkId{4'000'000'000}}, 3);
+    const Bytes slice = wire::AsBytes(bytes);
+    EXPECT_TRUE(IsValidPacket({&slice, 1})) << size;
+  }
 }
 
 TEST(StreamNotation, WritersAreLetteredInTheirOrder) {
@@ -53,8 +69,9 @@ TEST(StreamNotation, WhatTheNotationCannotSay_IsLeftUnsaid) {
 }
 
 TEST(StreamNotation, Mistakes_AreNamed) {
-  for (const char* const text : {"", "|", "1A", "a1", "A", "A1:", "A1:5+", "A1x", "A1:65536",
-                                 "A1:65535", "patch", "patch A1x", "read 2x", "A4294967296"})
+  for (const char* const text :
+       {"", "|", "1A", "a1", "A", "A1:", "A1:5+", "A1x", "A1:65536", "A1:65535", "A1:x+8", "A1~",
+        "A1:-8", "patch", "patch A1x", "read 2x", "A4294967296"})
     EXPECT_FALSE(StreamExample::Parse(text)) << text;
 }
 

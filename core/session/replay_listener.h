@@ -91,8 +91,6 @@ struct BufferEvent {
 
 /// Why a chunk was discarded: "the buffer is full".
 const char* InWords(DiscardReason reason);
-/// The event in words, without record and time: "1:4#17 evicted unread for 2:1#90 (4,096 bytes)".
-std::string Describe(const BufferEvent& event);
 /// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
 std::string WaitsFor(StallReason reason, const std::string& chunk);
 template <>

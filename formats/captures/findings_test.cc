@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/compare/fuzz_run.h"
+#include "core/compare/stream_notation.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/inputs/open_log.h"
@@ -164,6 +167,26 @@ TEST(Findings, EmptyPacketTakesTheSign) {
   for (const char* engine : kV2)
     EXPECT_THAT(ReadsOf("empty-packet-takes-the-sign", engine),
                 ElementsAre("1 " + Sign(engine, "overwrite")));
+}
+
+// The page says each stream in the notation of 'ringscope try'.
+TEST(Findings, ArePrintedOnThePage) {
+  std::set<std::string> lines;
+  const std::string page = testing::ReadTestdata("../docs/findings.md");
+  constexpr std::string_view kCommand = "`ringscope try '";
+  for (size_t at = 0; (at = page.find(kCommand, at)) != std::string::npos;) {
+    at += kCommand.size();
+    const auto example = StreamExample::Parse(page.substr(at, page.find('\'', at) - at)).value();
+    lines.insert(InNotation(example.ToOps(4096, FillPolicy::kRingBuffer)).value());
+  }
+  size_t streams = 0;
+  for (const auto& file : std::filesystem::directory_iterator(testing::TestdataPath("findings"))) {
+    const std::string name = file.path().filename().string();
+    const PlainStream stream = StreamOf(name.substr(0, name.find('.')));
+    EXPECT_TRUE(lines.contains(InNotation(ToOps(stream)).value_or("none"))) << name;
+    ++streams;
+  }
+  EXPECT_EQ(lines.size(), streams);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 /// "request". Reading the line gives an equal record.
 std::string FormatOp(const Op& op);
 
+/// Returns a log: a note, and the records, a line each.
+std::string FormatLog(const std::string& note, const std::vector<StoredOp>& ops);
+
 /// FormatOp for many records: keeps its memory.
 class OpLineWriter {
  public:

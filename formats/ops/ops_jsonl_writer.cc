@@ -242,4 +242,10 @@ std::string FormatOp(const Op& op) {
   return line;
 }
 
+std::string FormatLog(const std::string& note, const std::vector<StoredOp>& ops) {
+  std::string text = FormatOp({.time_ns = {}, .body = Note{note}}) + "\n";
+  for (const StoredOp& op : ops) text += FormatOp(op.op()) + "\n";
+  return text;
+}
+
 }  // namespace ringscope

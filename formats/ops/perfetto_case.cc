@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cctype>
+#include <map>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,31 +16,70 @@
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
 
-/// Limit of the helper FakePacketFragment of Perfetto's tests.
-constexpr size_t kMostFragmentBytes = 4094;
+// Limits of the helpers of Perfetto's tests.
+constexpr size_t kMostPacketBytes = 4096;    // AddPacket, size header included
+constexpr size_t kMostFragmentBytes = 4094;  // FakePacketFragment of bytes
 
 /// Since then previous_packet_dropped reports causes, and reads return them as a number.
 constexpr uint32_t kFirstReleaseWithCauses = 57;
 /// Since then there is the counter chunks_relocated.
 constexpr uint32_t kFirstReleaseWithRelocated = 58;
 
-/// "0x05, 0x61"
-std::string ByteList(std::string_view bytes) {
-  std::string list;
-  for (const char byte : bytes)
-    list += fmt::format("{}0x{:02x}", list.empty() ? "" : ", ", static_cast<uint8_t>(byte));
-  return list;
+/// A fragment's bytes in a chunk, with its size in front.
+size_t WithSizeVarint(size_t bytes) { return bytes + wire::VarintSize(bytes); }
+
+/// Bytes as the helpers of the tests make them: "a00-a01-".
+std::string FakeBytes(size_t size, char letter) {
+  std::string bytes;
+  for (size_t i = 0; i < size; ++i) {
+    const char of_four[] = {letter, static_cast<char>('0' + i / 40 % 10),
+                            static_cast<char>('0' + i / 4 % 10), '-'};
+    bytes += of_four[i % 4];
+  }
+  return bytes;
+}
+/// The letter of such bytes; 0 for others.
+char LetterOf(std::string_view bytes) {
+  const bool is_fake = !bytes.empty() && std::isalpha(static_cast<unsigned char>(bytes[0])) != 0 &&
+                       WithSizeVarint(bytes.size()) <= kMostPacketBytes &&
+                       bytes == FakeBytes(bytes.size(), bytes[0]);
+  return is_fake ? bytes[0] : '\0';
 }
 
-/// A string literal of any bytes, in several lines if it is long.
+/// A call chain, in lines of at most 80 columns.
+std::string Chain(std::string start, const std::vector<std::string>& calls) {
+  size_t column = start.size();
+  for (const std::string& call : calls) {
+    if (column + call.size() > kTextColumns) {
+      start += "\n      ";
+      column = 6;
+    }
+    start += call;
+    column += call.size();
+  }
+  return start;
+}
+
+/// ".AddPacket({0x05, 0x61})", 12 bytes a line.
+std::string AddBytes(std::string_view bytes) {
+  constexpr size_t kInLine = 12;
+  std::string list;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    list += fmt::format("{}0x{:02x}",
+                        i == 0             ? ""
+                        : i % kInLine == 0 ? ",\n          "
+                                           : ", ",
+                        static_cast<uint8_t>(bytes[i]));
+  return fmt::format(".AddPacket({{{}}})", list);
+}
+
+/// A string literal of any bytes.
 std::string CppLiteral(std::string_view bytes) {
-  constexpr size_t kInLine = 48;
-  if (bytes.size() > kInLine)
-    return CppLiteral(bytes.substr(0, kInLine)) + "\n        " + CppLiteral(bytes.substr(kInLine));
   std::string text;
   for (const char byte : bytes) {
     const auto code = static_cast<unsigned char>(byte);
@@ -60,31 +102,46 @@ std::string Ids(SequenceKey sequence, ChunkId chunk) {
                      Raw(sequence.writer), Raw(chunk), UnsignedSuffix(Raw(chunk)));
 }
 
-/// Puts the records through both engines, and writes what side A gives.
-class CaseWriter {
- public:
-  explicit CaseWriter(const PerfettoCase& test_case)
-      : case_(test_case),
-        release_(test_case.a.engine->release),
-        is_v2_(test_case.a.engine->name != "v1") {}
+std::string FlagNames(uint8_t flags) {
+  std::vector<std::string> names;
+  if ((flags & kFirstContinues) != 0) names.emplace_back("kContFromPrevChunk");
+  if ((flags & kLastContinues) != 0) names.emplace_back("kContOnNextChunk");
+  if ((flags & kNeedsPatching) != 0) names.emplace_back("kChunkNeedsPatching");
+  if ((flags & ~kAbiFlags) != 0) names.push_back(std::to_string(flags & ~kAbiFlags));
+  return fmt::format("{}", fmt::join(names, " | "));
+}
 
-  Result<std::string> Write() {
-    for (const Op& op : case_.ops)
-      if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) setup_ = *setup;
-    RS_ASSIGN_OR_RETURN(a_, MakeEngine(case_.a));
-    RS_ASSIGN_OR_RETURN(b_, MakeEngine(case_.b));
-    for (const Op& op : case_.ops) RS_RETURN_IF_ERROR(AddOp(op));
-    if (has_other_buffers_)
-      return Fail(ErrorCode::kUnsupported, "the records are of several buffers, a test is of one");
-    WriteRead(UINT64_MAX);
-    WriteCounters();
-    for (const auto* engine : {&a_, &b_})
-      if ((*engine)->failure() != nullptr) return tl::unexpected<Error>(*(*engine)->failure());
-    std::string body;
-    body.swap(text_);
-    WriteStart();
-    return text_ + body + "}\n";
+/// Puts records through an engine, and writes the calls and what the engine gives.
+class BodyWriter {
+ public:
+  /// @param test engine whose tests the text is for
+  /// @param has_letters packets get the bytes that the helpers make
+  BodyWriter(std::unique_ptr<Engine> engine, const EngineInfo& test, bool has_letters)
+      : engine_(std::move(engine)), release_(test.release), has_letters_(has_letters) {}
+
+  Status Add(const Op& op) {
+    if (const auto* commit = std::get_if<Commit>(&op.body)) {
+      AddCommit(*commit);
+    } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
+      AddRead(read->max_packets.value_or(UINT64_MAX));
+    } else if (std::holds_alternative<CloneRead>(op.body)) {
+      RS_ASSIGN_OR_RETURN(const auto clone, engine_->Clone());
+      Line("\n  {{\n    std::unique_ptr<TraceBuffer> snap = trace_buffer()->CloneReadOnly();");
+      Line("    snap->BeginRead();");
+      AddPackets(*clone, UINT64_MAX, "snap, ", "    ");
+      Line("    ASSERT_THAT(ReadPacket(snap), IsEmpty());\n  }}");
+    }
+    if (engine_->failure() != nullptr) return tl::unexpected<Error>(*engine_->failure());
+    if (!has_words_)
+      return Fail(ErrorCode::kUnsupported, "a chunk has bytes that none of its packets counts");
+    return {};
   }
+
+  const std::string& text() const { return text_; }
+  bool has_packets() const { return has_packets_; }
+  const BufferStats& stats() const { return engine_->stats(); }
+  /// Returns true if reads return loss bits as a number.
+  bool is_number() const { return release_ >= kFirstReleaseWithCauses; }
 
  private:
   template <typename... Args>
@@ -92,114 +149,63 @@ class CaseWriter {
     text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  /// Returns true if reads return loss bits as a number.
-  bool is_number() const { return release_ >= kFirstReleaseWithCauses; }
-
-  uint64_t SizeOf(const PerfettoCase::Side& side) const { return side.size.value_or(setup_.size); }
-  FillPolicy PolicyOf(const PerfettoCase::Side& side) const {
-    return side.policy.value_or(setup_.policy);
-  }
-  Result<std::unique_ptr<Engine>> MakeEngine(const PerfettoCase::Side& side) const {
-    return side.engine->create({.size = SizeOf(side), .policy = PolicyOf(side)});
-  }
-
-  void NoteBuffer(uint64_t id) {
-    has_other_buffers_ |= buffer_.value_or(id & UINT16_MAX) != (id & UINT16_MAX);
-    buffer_ = id & UINT16_MAX;
-  }
-
-  Status AddOp(const Op& op) {
-    if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) {
-      NoteBuffer(Raw(setup->id));
-    } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
-      AddCommit(*commit);
-    } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
-      if (read->buffer) NoteBuffer(Raw(*read->buffer));
-      WriteRead(read->max_packets.value_or(UINT64_MAX));
-    } else if (const auto* clone = std::get_if<CloneRead>(&op.body)) {
-      NoteBuffer(Raw(clone->buffer));
-      return WriteClone();
-    }
-    return {};
-  }
-
   void AddCommit(const Commit& commit) {
-    parser_.Parse(commit.request);
-    for (const ChunkToMove& chunk : parser_.chunks()) {
-      NoteBuffer(chunk.target_buffer.value_or(0));
-      const auto moved = ToChunkCommit(commit.producer, chunk);
+    CommitRequestParser parser;
+    parser.Parse(commit.request);
+    for (const ChunkToMove& chunk : parser.chunks()) {
+      auto moved = ToChunkCommit(commit.producer, chunk);
       if (!moved) continue;
-      a_->Commit(*moved);
-      b_->Commit(*moved);
-      WriteCommit(*moved);
+      std::string payload(wire::AsText(moved->payload));
+      std::vector<Fragment> fragments;
+      VisitFragments(moved->payload, moved->fragments,
+                     [&](const Fragment& fragment) { fragments.push_back(fragment); });
+      for (size_t i = 0; has_letters_ && i < fragments.size(); ++i) {
+        // A chunk that is committed again has the same packets.
+        const auto place = std::pair(ChunkName{moved->sequence, moved->chunk}.Packed(), i);
+        const auto next = static_cast<char>('a' + letters_.size() % 26);
+        payload.replace(
+            fragments[i].body, fragments[i].size(),
+            FakeBytes(fragments[i].size(), letters_.try_emplace(place, next).first->second));
+      }
+      moved->payload = wire::AsBytes(payload);
+      engine_->Commit(*moved);
+      WriteCommit(*moved, fragments);
+      payloads_[{moved->sequence, moved->chunk}] = std::move(payload);
     }
-    for (const ChunkToPatch& patch : parser_.patches()) {
-      NoteBuffer(patch.target_buffer.value_or(0));
+    for (const ChunkToPatch& patch : parser.patches()) {
       std::vector<Patch> list;
       const ChunkPatches patches = ToChunkPatches(commit.producer, patch, list);
-      b_->ApplyPatches(patches);
-      WritePatch(patches, a_->ApplyPatches(patches));
+      // Patches have the bytes that are there, so that the packets are the helpers' ones.
+      const std::string& payload = payloads_[{patches.sequence, patches.chunk}];
+      for (Patch& each : list)
+        if (has_letters_ && each.offset + kPatchSize <= payload.size())
+          each.data = wire::AsBytes(payload).data() + each.offset;
+      WritePatch(patches, engine_->ApplyPatches(patches));
     }
   }
 
-  /// "RelocatesCompletedChunk", of the cause.
-  std::string CauseName() const {
-    std::string name;
-    bool upper = true;
-    const size_t rule = case_.cause.find(':');  // of "v2@58:relocates_completed_chunk"
-    for (const char c : case_.cause.substr(rule == std::string::npos ? 0 : rule + 1)) {
-      const auto code = static_cast<unsigned char>(c);
-      if (std::isalnum(code) != 0) name += static_cast<char>(upper ? std::toupper(code) : c);
-      upper = std::isalnum(code) == 0;
-    }
-    return name;
-  }
-
-  void WriteStart() {
-    const auto side = [&](const PerfettoCase::Side& of) {
-      std::string text = of.engine->name;
-      if (of.size || of.policy)
-        text += fmt::format(" with a buffer of {} bytes ({})", SizeOf(of), Name(PolicyOf(of)));
-      return text;
-    };
-    const std::string text =
-        fmt::format("{}: {}. Expected is what {} gives; {} gives something else.", case_.cause,
-                    case_.what, side(case_.a), side(case_.b));
-    std::istringstream wrapped(Wrap(Printable(text), size_t{0}, kTextColumns - 3));
-    for (std::string line; std::getline(wrapped, line);) Line("// {}", line);
-    Line("TEST_F({}, Reproducer_{}) {{", is_v2_ ? "TraceBufferV2Test" : "TraceBufferTest",
-         CauseName());
-    Line("  ResetBuffer({}{});", SizeOf(case_.a),
-         PolicyOf(case_.a) == FillPolicy::kDiscard ? ", TraceBuffer::kDiscard" : "");
-    // A debug build checks for chunks that the writers of real traces would not send.
-    if (a_->stats().abi_violations + b_->stats().abi_violations > 0)
-      Line("  SuppressClientDchecksForTesting();");
-    if (has_packets_)
-      Line("  {} previous_packet_dropped = {};", is_number() ? "uint32_t" : "bool",
-           is_number() ? "0" : "false");
-  }
-
-  void WriteCommit(const ChunkCommit& commit) {
+  void WriteCommit(const ChunkCommit& commit, const std::vector<Fragment>& fragments) {
     const std::string_view payload = wire::AsText(commit.payload);
-    std::string data = "nullptr, 0";
-    Line("  {{");
-    if (!payload.empty()) {
-      text_ += "    static const uint8_t kPayload[] = {";
-      constexpr size_t kInLine = 12;
-      for (size_t at = 0; at < payload.size(); at += kInLine) {
-        text_ += fmt::format("\n        {},", ByteList(payload.substr(at, kInLine)));
-      }
-      text_ += "};\n";
-      data = "kPayload, sizeof(kPayload)";
+    std::vector<std::string> calls;
+    for (const Fragment& fragment : fragments) {
+      const size_t size = fragment.size_with_header();
+      const char letter = LetterOf(payload.substr(fragment.body, fragment.size()));
+      calls.push_back(letter != 0 && size == WithSizeVarint(fragment.size())
+                          ? fmt::format(".AddPacket({}, '{}')", size, letter)
+                          : AddBytes(payload.substr(fragment.offset, size)));
     }
-    Line(
-        "    trace_buffer()->CopyChunkUntrusted(\n        ProducerID({}), ClientIdentity(uid_t(0), "
-        "pid_t(0)), WriterID({}),\n"
-        "        ChunkID({}{}), /*num_fragments=*/{}, /*chunk_flags=*/{},\n"
-        "        /*chunk_complete=*/{}, {});",
-        Raw(commit.sequence.producer), Raw(commit.sequence.writer), Raw(commit.chunk),
-        UnsignedSuffix(Raw(commit.chunk)), commit.fragments, commit.flags, commit.complete, data);
-    Line("  }}");
+    const std::string_view rest = payload.substr(fragments.empty() ? 0 : fragments.back().end);
+    const bool is_padding = rest.find_first_not_of('\0') == std::string_view::npos;
+    if (!is_padding) calls.push_back(AddBytes(rest));
+    if (calls.size() > commit.fragments) has_words_ = false;
+    for (size_t i = calls.size(); i < commit.fragments; ++i)
+      calls.push_back(".IncrementNumPackets()");
+    if (commit.flags != 0) calls.push_back(fmt::format(".SetFlags({})", FlagNames(commit.flags)));
+    if (is_padding && !rest.empty())
+      calls.push_back(fmt::format(".PadTo({})", kStoredHeaderSize + payload.size()));
+    calls.push_back(fmt::format(".CopyIntoTraceBuffer({});",
+                                commit.complete ? "" : "/*chunk_complete=*/false"));
+    Line("{}", Chain(fmt::format("  CreateChunk({})", Ids(commit.sequence, commit.chunk)), calls));
   }
 
   void WritePatch(const ChunkPatches& patches, bool applied) {
@@ -218,24 +224,14 @@ class CaseWriter {
          patches.more ? ", /*other_patches_pending=*/true" : "");
   }
 
-  void WriteRead(uint64_t max_packets) {
+  void AddRead(uint64_t max_packets) {
     Line("\n  trace_buffer()->BeginRead();");
-    if (WritePackets(*a_, max_packets, "", "  ")) Line("  ASSERT_THAT(ReadPacket(), IsEmpty());");
-    b_->BeginRead();
-    while (max_packets-- > 0 && b_->NextPacket() != nullptr) continue;
-  }
-
-  Status WriteClone() {
-    RS_ASSIGN_OR_RETURN(const auto clone, a_->Clone());
-    Line("\n  {{\n    std::unique_ptr<TraceBuffer> snap = trace_buffer()->CloneReadOnly();");
-    Line("    snap->BeginRead();");
-    WritePackets(*clone, UINT64_MAX, "snap, ", "    ");
-    Line("    ASSERT_THAT(ReadPacket(snap), IsEmpty());\n  }}");
-    return {};
+    if (AddPackets(*engine_, max_packets, "", "  "))
+      Line("  ASSERT_THAT(ReadPacket(), IsEmpty());");
   }
 
   /// Reads an engine, and writes what it gives. @return whether the read ended without a packet
-  bool WritePackets(Engine& engine, uint64_t max_packets, const char* of, const char* indent) {
+  bool AddPackets(Engine& engine, uint64_t max_packets, const char* of, const char* indent) {
     engine.BeginRead();
     for (; max_packets > 0; --max_packets) {
       const Packet* const packet = engine.NextPacket();
@@ -255,7 +251,11 @@ class CaseWriter {
       const std::string_view slice = wire::AsText(bytes);
       all += slice;
       fits = fits && !slice.empty() && slice.size() <= kMostFragmentBytes;
-      slices.push_back(fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
+      const char letter = LetterOf(slice);
+      slices.push_back(
+          letter != 0
+              ? fmt::format("FakePacketFragment({}, '{}')", WithSizeVarint(slice.size()), letter)
+              : fmt::format("FakePacketFragment({}, {})", CppLiteral(slice), slice.size()));
     }
     if (fits) {
       Line(
@@ -274,53 +274,105 @@ class CaseWriter {
   }
 
   void WriteDropped(uint32_t dropped, const char* indent) {
-    if (!is_number()) {
+    if (is_number())
+      Line("{}EXPECT_EQ({}u, previous_packet_dropped);{}", indent, dropped,
+           dropped == 0 ? "" : "  // " + LossBitsToString(dropped));
+    else
       Line("{}EXPECT_{}(previous_packet_dropped);", indent, dropped != 0 ? "TRUE" : "FALSE");
-      return;
-    }
-    if (!is_v2_ || dropped == 0) {
-      Line("{}EXPECT_EQ({}u, previous_packet_dropped);", indent, dropped);
-      return;
-    }
-    std::vector<std::string> names = {"DataLossReason::DATA_LOSS_PRESENT"};
-    for (const LossBitName& bit : kLossBitNames) {
-      if ((dropped & bit.bit) == 0) continue;
-      std::string upper = bit.name;
-      for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-      names.push_back("DataLossReason::DATA_LOSS_" + upper);
-    }
-    Line("{}EXPECT_EQ(static_cast<uint32_t>({}),\n{}          previous_packet_dropped);", indent,
-         fmt::join(names, fmt::format(" |\n{}                                ", indent)), indent);
   }
 
-  /// The counters that moved, or that the sides do not agree on.
-  void WriteCounters() {
-    text_ += "\n";
-    for (const StatField& field : kStatFields) {
-      const uint64_t a = a_->stats().*field.value, b = b_->stats().*field.value;
-      if (field.value == &BufferStats::buffer_size || (a == 0 && b == 0)) continue;
-      if (field.value == &BufferStats::chunks_relocated && release_ < kFirstReleaseWithRelocated)
-        continue;
-      Line("  EXPECT_EQ({}u, trace_buffer()->stats().{}());", a, field.name);
-    }
-  }
-
-  const PerfettoCase& case_;
-  const uint32_t release_;
-  const bool is_v2_;
-  BufferSetUp setup_;
-  std::unique_ptr<Engine> a_, b_;
-  CommitRequestParser parser_;
-  std::optional<uint64_t> buffer_;
-  bool has_other_buffers_ = false;
+  std::unique_ptr<Engine> engine_;
+  uint32_t release_;
+  bool has_letters_;
   bool has_packets_ = false;
+  bool has_words_ = true;                                // the helpers can make all chunks
+  std::map<std::pair<uint64_t, size_t>, char> letters_;  // of packets
+  std::unordered_map<ChunkName, std::string> payloads_;  // as they were committed
   std::string text_;
 };
 
+/// The test up to the first operation.
+std::string StartOf(const PerfettoCase& test_case, const Both<BodyWriter*>& bodies) {
+  const Both<BufferSetUp> buffers = {test_case.BufferOf(Side::kA), test_case.BufferOf(Side::kB)};
+  const auto name = [&](Side side) {
+    const BufferSetUp& buffer = buffers[side];
+    const std::string& engine = test_case.sides[side].engine->name;
+    if (buffers.a.size == buffers.b.size && buffers.a.policy == buffers.b.policy) return engine;
+    return fmt::format("{} with a buffer of {} bytes ({})", engine, buffer.size,
+                       Name(buffer.policy));
+  };
+  std::string text;
+  std::istringstream wrapped(
+      Wrap(Printable(fmt::format("{}: {}. Expected is what {} gives; {} gives something else.",
+                                 test_case.cause, test_case.what, name(Side::kA), name(Side::kB))),
+           size_t{0}, kTextColumns - 3));
+  for (std::string line; std::getline(wrapped, line);) text += fmt::format("// {}\n", line);
+  std::string cause = test_case.cause;
+  for (char& c : cause)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  text += fmt::format(
+      "TEST_F({}, Reproducer_{}) {{\n  ResetBuffer({}{});\n",
+      test_case.sides.a.engine->name == "v1" ? "TraceBufferTest" : "TraceBufferV2Test", cause,
+      buffers.a.size, buffers.a.policy == FillPolicy::kDiscard ? ", TraceBuffer::kDiscard" : "");
+  // A debug build checks for chunks that the writers of real traces would not send.
+  if (bodies.a->stats().abi_violations + bodies.b->stats().abi_violations > 0)
+    text += "  SuppressClientDchecksForTesting();\n";
+  if (bodies.a->has_packets())
+    text += bodies.a->is_number() ? "  uint32_t previous_packet_dropped = 0;\n"
+                                  : "  bool previous_packet_dropped = false;\n";
+  return text;
+}
+
 }  // namespace
 
+BufferSetUp PerfettoCase::BufferOf(ringscope::Side side) const {
+  BufferSetUp buffer;
+  for (const StoredOp& op : ops)
+    if (const auto* found = std::get_if<BufferSetUp>(&op.op().body)) buffer = *found;
+  buffer.size = sides[side].size.value_or(buffer.size);
+  buffer.policy = sides[side].policy.value_or(buffer.policy);
+  return buffer;
+}
+
 Result<std::string> WritePerfettoCase(const PerfettoCase& test_case) {
-  return CaseWriter(test_case).Write();
+  std::set<BufferId> ids;
+  for (const StoredOp& op : test_case.ops)
+    if (const auto* found = std::get_if<BufferSetUp>(&op.op().body)) ids.insert(found->id);
+  if (ids.size() > 1)
+    return Fail(ErrorCode::kUnsupported, "the records are of several buffers, a test is of one");
+  const EngineInfo& test = *test_case.sides.a.engine;
+  // With the helpers' bytes the test is short, but a difference may need those that are there.
+  for (const bool has_letters : {true, false}) {
+    Both<std::unique_ptr<BodyWriter>> bodies;
+    for (const Side side : kSides) {
+      const BufferSetUp buffer = test_case.BufferOf(side);
+      RS_ASSIGN_OR_RETURN(auto engine, test_case.sides[side].engine->create(
+                                           {.size = buffer.size, .policy = buffer.policy}));
+      bodies[side] = std::make_unique<BodyWriter>(std::move(engine), test, has_letters);
+      for (const StoredOp& op : test_case.ops) RS_RETURN_IF_ERROR(bodies[side]->Add(op.op()));
+      RS_RETURN_IF_ERROR(bodies[side]->Add({.time_ns = {}, .body = ReadPass()}));
+    }
+    const auto& [a, b] = bodies;
+    std::string counters;
+    for (const StatField& field : kStatFields) {
+      if (a->stats().*field.value == b->stats().*field.value ||
+          field.value == &BufferStats::buffer_size ||
+          (field.value == &BufferStats::chunks_relocated &&
+           test.release < kFirstReleaseWithRelocated))
+        continue;
+      counters += fmt::format("{}  EXPECT_EQ({}u, trace_buffer()->stats().{}());\n",
+                              counters.empty() ? "\n" : "", a->stats().*field.value, field.name);
+    }
+    if (a->text() != b->text() || !counters.empty())
+      return StartOf(test_case, {a.get(), b.get()}) + a->text() + counters + "}\n";
+  }
+  return Fail(ErrorCode::kUnsupported,
+              fmt::format("a test of {}'s buffer cannot show the difference", test.name));
+}
+
+bool IsPerfettoCase(Bytes start) {
+  const std::string_view text = wire::AsText(start);
+  return text.starts_with("// ") && text.find("\nTEST_F(TraceBuffer") != std::string_view::npos;
 }
 
 std::string PerfettoCasePath(const std::string& log) {

@@ -2,16 +2,19 @@
 #define RINGSCOPE_FORMATS_OPS_PERFETTO_CASE_H_
 
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
+#include "core/compare/log_diff.h"
 #include "core/engine/catalogue.h"
 #include "core/log/op.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
 
-inline constexpr OutputKind kPerfettoCaseOutput = {"a test case", true};
+/// Returns true if a file begins as a test case does.
+bool IsPerfettoCase(Bytes start);
+inline constexpr OutputKind kPerfettoCaseOutput = {"a test case", true, IsPerfettoCase};
 
 /// Records that two engines take differently, as a unit test of Perfetto's trace buffer.
 struct PerfettoCase {
@@ -22,15 +25,19 @@ struct PerfettoCase {
     std::optional<FillPolicy> policy = {};
   };
 
-  std::string cause;        // the rule, or the kind of the difference: names the test
-  std::string what;         // what differs, in a line
-  std::span<const Op> ops;  // of one buffer: set-up, commits, patches, reads, clones
-  Side a, b;
+  std::string cause;          // the rule, or the kind of the difference: names the test
+  std::string what;           // what differs, in a line
+  std::vector<StoredOp> ops;  // of one buffer: set-up, commits, patches, reads, clones
+  Both<Side> sides;
+
+  /// The buffer of a side, as it is set up.
+  BufferSetUp BufferOf(ringscope::Side side) const;
 };
 
 /// Writes a test that expects what side A gives: for trace_buffer_v1_unittest.cc or
-/// _v2_unittest.cc. Leaves out identities. @return kUnsupported for several buffers, or if an
-/// engine fails
+/// _v2_unittest.cc. Leaves out identities, and what packets contain unless the difference needs it.
+/// @return kUnsupported for several buffers, if an engine fails, or if a test of side A cannot show
+/// the difference
 Result<std::string> WritePerfettoCase(const PerfettoCase& test_case);
 
 /// The test's path beside a log: "bug.ops.jsonl" gets "bug.cc".

@@ -43,15 +43,13 @@ std::string PrintToName(const ::testing::TestParamInfo<KnownCase>& info) {
 }
 void PrintTo(const KnownCase& known, std::ostream* out) { *out << known.name; }
 
-Result<std::string> CaseOf(const std::vector<StoredOp>& stored, const char* a, const char* b,
+Result<std::string> CaseOf(const std::vector<StoredOp>& ops, const char* a, const char* b,
                            const char* cause = "a case") {
-  std::vector<Op> ops;
-  for (const StoredOp& op : stored) ops.push_back(op.op());
-  return WritePerfettoCase({.cause = cause,
-                            .what = "the engines differ",
-                            .ops = ops,
-                            .a = {.engine = FindEngine(a).value()},
-                            .b = {.engine = FindEngine(b).value()}});
+  return WritePerfettoCase(
+      {.cause = cause,
+       .what = "the engines differ",
+       .ops = ops,
+       .sides = {{.engine = FindEngine(a).value()}, {.engine = FindEngine(b).value()}}});
 }
 
 class KnownCases : public ::testing::TestWithParam<KnownCase> {};
@@ -81,6 +79,7 @@ TEST_P(KnownCases, PassWithAAndFailWithB) {
                                 engine, RS_PERFETTO_CASES, test)
                         .c_str()));
   };
+  EXPECT_LE(std::ranges::count(*text, '\n'), 40);
   EXPECT_EQ(run(known.a), 0);
   EXPECT_EQ(run(known.b), 1);
 }
@@ -94,14 +93,41 @@ Result<std::string> CaseOfLines(const std::vector<std::string>& lines) {
 
 constexpr const char* kBuffer = R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})";
 
-TEST(PerfettoCase, ChunksAreListedAsBytes) {
+// The packets' own bytes do not matter here: they become the helpers'.
+TEST(PerfettoCase, Chunks_AreMadeByTheHelpers) {
   const std::string text =
-      CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":1,)"
-                            R"("payload":"7f6162"})"})
+      CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":2,"chunk":4294967295,)"
+                            R"("fragments":4,"flags":7,"complete":false,)"
+                            R"("payload":"0440014001024002""00ffffff7f"})"})
           .value();
-  EXPECT_THAT(text, HasSubstr("static const uint8_t kPayload[] = {\n        0x7f, 0x61, 0x62,};"));
+  EXPECT_THAT(text, HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_a_case) {"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  CreateChunk(ProducerID(1), WriterID(2), ChunkID(4294967295u))\n"
+                "      .AddPacket(5, 'a').AddPacket(3, 'b').AddPacket({0x00})\n"
+                "      .AddPacket({0xff, 0xff, 0xff, 0x7f})\n"
+                "      .SetFlags(kContFromPrevChunk | kContOnNextChunk | kChunkNeedsPatching)\n"
+                "      .CopyIntoTraceBuffer(/*chunk_complete=*/false);\n"));
   EXPECT_THAT(text, HasSubstr("SuppressClientDchecksForTesting();"));
   EXPECT_THAT(text, HasSubstr("EXPECT_EQ(1u, trace_buffer()->stats().abi_violations());"));
+}
+
+TEST(PerfettoCase, DamagedChunks_AreBytes) {
+  // The second size is beyond the payload.
+  const std::string text =
+      CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":5,)"
+                            R"("payload":"ffffff7f7f616263646566676869"})"})
+          .value();
+  EXPECT_THAT(text, HasSubstr("\n      .AddPacket({0xff, 0xff, 0xff, 0x7f, 0x7f, 0x61, 0x62, 0x63, "
+                              "0x64, 0x65, 0x66, 0x67,\n          0x68, 0x69})\n"
+                              "      .IncrementNumPackets().IncrementNumPackets()"));
+}
+
+TEST(PerfettoCase, DifferenceThatATestCannotShow_IsReported) {
+  const auto text = CaseOfLines({kBuffer});
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message,
+              HasSubstr("a test of v2@57's buffer cannot show the difference"));
 }
 
 TEST(PerfettoCase, SeveralBuffers_AreRefused) {

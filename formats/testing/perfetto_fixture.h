@@ -164,8 +164,25 @@ class TraceBuffer {
   std::unique_ptr<ringscope::Engine> engine_;
 };
 
+/// Payload bytes of a fake fragment: the prefix, two digits that count to 99, a dash.
+inline std::string FakePayload(size_t size, char prefix) {
+  std::string payload;
+  for (size_t i = 0; i < size; ++i) {
+    const size_t part = i % 4;
+    payload += part == 0   ? prefix
+               : part == 1 ? static_cast<char>('0' + (i / 4 / 10) % 10)
+               : part == 2 ? static_cast<char>('0' + (i / 4) % 10)
+                           : '-';
+  }
+  return payload;
+}
+/// Bytes of its size header.
+inline size_t FakeHeader(size_t size) { return size <= 128 ? 1 : 2; }
+
 class FakePacketFragment {
  public:
+  FakePacketFragment(size_t size, char prefix)
+      : payload_(FakePayload(size - FakeHeader(size), prefix)) {}
   FakePacketFragment(const void* payload, size_t size)
       : payload_(static_cast<const char*>(payload), size) {
     if (size > 4094) std::abort();
@@ -179,9 +196,74 @@ class FakePacketFragment {
   std::string payload_;
 };
 
+class FakeChunk {
+ public:
+  FakeChunk(TraceBuffer* buffer, ProducerID producer, WriterID writer, ChunkID chunk)
+      : buffer_(buffer), producer_(producer), writer_(writer), chunk_(chunk) {}
+
+  FakeChunk& AddPacket(size_t size, char seed, uint8_t packet_flag = 0) {
+    const size_t header = FakeHeader(size);
+    if (size > 4096 || size < header || (flags_ & 2) != 0) std::abort();
+    if ((packet_flag & 1) != 0 && num_packets_ > 0) std::abort();
+    const size_t payload = size - header;
+    if (header == 1) {
+      data_ += static_cast<char>(payload);
+    } else {
+      data_ += static_cast<char>((payload & 0x7f) | 0x80);
+      data_ += static_cast<char>(payload >> 7);
+    }
+    data_ += FakePayload(payload, seed);
+    flags_ |= packet_flag;
+    ++num_packets_;
+    return *this;
+  }
+  FakeChunk& AddPacket(std::initializer_list<uint8_t> raw) {
+    data_.append(raw.begin(), raw.end());
+    ++num_packets_;
+    return *this;
+  }
+  FakeChunk& IncrementNumPackets() {
+    ++num_packets_;
+    return *this;
+  }
+  FakeChunk& SetFlags(uint8_t flags) {
+    flags_ |= flags;
+    return *this;
+  }
+  FakeChunk& SetUID(uid_t uid) {
+    uid_ = uid;
+    return *this;
+  }
+  FakeChunk& PadTo(size_t size) {
+    if (size < data_.size() + 16) std::abort();
+    data_.resize(size - 16);
+    return *this;
+  }
+  size_t CopyIntoTraceBuffer(bool chunk_complete = true) {
+    buffer_->CopyChunkUntrusted(producer_, ClientIdentity(uid_, -1), writer_, chunk_, num_packets_,
+                                flags_, chunk_complete,
+                                reinterpret_cast<const uint8_t*>(data_.data()), data_.size());
+    return data_.size() + 16;
+  }
+
+ private:
+  TraceBuffer* buffer_;
+  const ProducerID producer_;
+  const WriterID writer_;
+  const ChunkID chunk_;
+  uid_t uid_ = static_cast<uid_t>(-1);
+  uint8_t flags_ = 0;
+  uint16_t num_packets_ = 0;
+  std::string data_;
+};
+
 /// What both fixtures have.
 class TraceBufferFixture : public testing::Test {
  protected:
+  static constexpr uint8_t kContFromPrevChunk = 1;
+  static constexpr uint8_t kContOnNextChunk = 2;
+  static constexpr uint8_t kChunkNeedsPatching = 4;
+
   void ResetBuffer(size_t size, TraceBuffer::OverwritePolicy policy = TraceBuffer::kOverwrite) {
     const char* const name = std::getenv("RINGSCOPE_CASE_ENGINE");
     ASSERT_NE(name, nullptr) << "RINGSCOPE_CASE_ENGINE is not set";
@@ -193,6 +275,9 @@ class TraceBufferFixture : public testing::Test {
                                     ? ringscope::FillPolicy::kDiscard
                                     : ringscope::FillPolicy::kRingBuffer})
             .value());
+  }
+  FakeChunk CreateChunk(ProducerID producer, WriterID writer, ChunkID chunk) {
+    return FakeChunk(trace_buffer_.get(), producer, writer, chunk);
   }
   bool TryPatchChunkContents(ProducerID producer, WriterID writer, ChunkID chunk,
                              std::vector<TraceBuffer::Patch> patches,
