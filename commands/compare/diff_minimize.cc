@@ -10,6 +10,7 @@
 #include "commands/replays/trace_check.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
+#include "core/compare/fuzz_run.h"
 #include "core/compare/minimize.h"
 #include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
@@ -193,7 +194,7 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
   if (args.minimize == "-") return {};
   context.console.Say(
       fmt::format("wrote {}: {} of {}", args.minimize, minimal.size(), Count(before, "record")));
-  RS_ASSIGN_OR_RETURN(const std::optional<PerfettoCase> test, CaseOf(sides, minimal, shown));
+  RS_ASSIGN_OR_RETURN(std::optional<PerfettoCase> test, CaseOf(sides, minimal, shown));
   if (!test) {
     context.console.Say(
         "no test case was written: it requires that both sides are read at the same moments, and "
@@ -202,6 +203,13 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
   }
   if (const std::string example = ExampleLine(*test, shows); !example.empty())
     context.console.Say("in a line: " + example);
+  const Both<FuzzSide> engines = {SideOf(*test->sides.a.engine), SideOf(*test->sides.b.engine)};
+  if (const auto found = CompareOver(engines, wanted->Others(), minimal);
+      found && found->sort == test->cause) {
+    const auto rules = ExplanationOf(engines, wanted->Others(), minimal, *found);
+    if (!rules.empty()) test->cause = FullName(*rules.front());
+    if (!rules.empty()) context.console.Say("without this rule they agree: " + test->cause);
+  }
   RS_ASSIGN_OR_RETURN(const std::string written,
                       WriteCase(*test, args.minimize, args.force, context));
   context.console.Say(written);

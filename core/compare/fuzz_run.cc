@@ -268,7 +268,8 @@ bool AreExplained(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops
   return !left || left->record > finding.record;
 }
 
-/// The rule that explains the finding, or the fewest that do so only together; empty: none do.
+}  // namespace
+
 Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
                     const FuzzFinding& finding) {
   if (finding.oracle != Oracle::kDifference) return {};
@@ -289,6 +290,8 @@ Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const O
   }
   return rules;
 }
+
+namespace {
 
 /// All differences of a stream: the first one, and those that show once the rules that explain it
 /// are switched.

@@ -124,6 +124,12 @@ std::vector<StoredOp> StreamOfSeed(const FuzzPlan& plan, uint32_t seed);
 std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignored& ignored,
                                        const std::vector<StoredOp>& ops);
 
+/// The rule that explains the finding over these operations, or the fewest that do so only
+/// together; empty: none do.
+std::vector<const NamedRule*> ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored,
+                                            const std::vector<StoredOp>& ops,
+                                            const FuzzFinding& finding);
+
 /// Compares both engines over a seed's stream. For a difference it finds the rule that explains it,
 /// switches that and continues, until nothing else differs. Each 16th seed also goes through the
 /// ledger (all with checks_losses).

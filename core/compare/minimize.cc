@@ -206,15 +206,13 @@ bool MakeRestAPacket(Parts& parts) {
   parts.fragments.emplace_back(std::exchange(parts.rest, {}));
   return true;
 }
-/// Makes one packet of those that are whole in the chunk, with as many bytes.
-/// @param kept last ones that stay apart
-template <size_t kept>
-bool JoinPackets(Parts& parts) {
+/// Makes one packet of those that are whole among the first `end`, with as many bytes.
+bool JoinPackets(Parts& parts, size_t end) {
   if (!parts.header || parts.fragments.size() != parts.header->fragments) return false;
   const size_t begin = (parts.header->flags & kFirstContinues) != 0 ? 1 : 0;
-  const size_t last = kept + ((parts.header->flags & kLastContinues) != 0 ? 1 : 0);
-  if (parts.fragments.size() < begin + 2 + last) return false;
-  const size_t end = parts.fragments.size() - last;
+  const bool continues = (parts.header->flags & kLastContinues) != 0 && !parts.fragments.empty();
+  end = std::min(end, parts.fragments.size() - (continues ? 1 : 0));
+  if (end < begin + 2) return false;
   size_t bytes = 0;
   for (size_t i = begin; i < end; ++i) bytes += SizeInPayload(parts.fragments[i].size());
   parts.Erase(begin + 1, end);
@@ -260,10 +258,17 @@ class Minimizer {
     return true;
   }
 
+  /// Returns true if other records are of the same chunk: its packets stay where they are in it.
+  bool IsPartOfChunk(const StoredOp& op) const {
+    const auto name = TakeApart(op).name();
+    return name && std::ranges::count(Names(), *name) > 1;
+  }
+
   using Group = std::vector<size_t>;  // of records, by index
   /// Records to be changed together: those of all chunks, those of a chunk that is committed again
-  /// or patched, and each by itself.
-  std::vector<Group> Groups() const {
+  /// or patched, and each other one by itself.
+  /// @param splits_chunks also each record of such a chunk by itself
+  std::vector<Group> Groups(bool splits_chunks) const {
     std::map<std::optional<uint64_t>, Group> of_chunks;  // nullopt: of all, which comes first
     for (size_t i = 0; i < ops_.size(); ++i) {
       const auto name = TakeApart(ops_[i]).name();
@@ -272,9 +277,10 @@ class Minimizer {
       of_chunks[name->Packed()].push_back(i);
     }
     std::vector<Group> groups;
-    for (auto& [chunk, group] : of_chunks)
-      if (group.size() > 1) groups.push_back(std::move(group));
-    for (size_t i = 0; i < ops_.size(); ++i) groups.push_back({i});
+    for (const auto& [chunk, group] : of_chunks)
+      if (group.size() > 1) groups.push_back(group);
+    for (size_t i = 0; i < ops_.size(); ++i)
+      if (splits_chunks || !IsPartOfChunk(ops_[i])) groups.push_back({i});
     return groups;
   }
   /// Tries the records with their parts changed. @return false, too: nothing changes
@@ -291,9 +297,9 @@ class Minimizer {
     return changes && !IsOver() && Try(std::move(ops));
   }
   template <typename F>
-  bool Change(F change) {
+  bool Change(F change, bool splits_chunks) {
     bool changed = false;
-    for (const Group& group : Groups()) changed |= TryOn(group, change);
+    for (const Group& group : Groups(splits_chunks)) changed |= TryOn(group, change);
     return changed;
   }
   template <typename F>
@@ -327,18 +333,29 @@ class Minimizer {
   bool Simplify() {
     bool changed = ShrinkBuffers();
     changed |= Renumber();
-    for (bool (*const change)(Parts&) : {DropTime, DropIdentity, DropReadLimits, Complete, DropRest,
-                                         MakeRestAPacket, JoinPackets<0>, JoinPackets<1>})
-      changed |= Change(change);
-    for (int bit = 0x80; bit != 0; bit >>= 1)
-      changed |= Change([bit](Parts& parts) {
+    for (bool (*const change)(Parts&) : {DropTime, DropIdentity, DropReadLimits, Complete})
+      changed |= Change(change, /*splits_chunks=*/true);
+    for (int bit = 0x80; bit != 0; bit >>= 1) {
+      const auto drop = [bit](Parts& parts) {
         if (!parts.header || (parts.header->flags & bit) == 0) return false;
         parts.header->flags = static_cast<uint8_t>(parts.header->flags & ~bit);
         return true;
-      });
+      };
+      changed |= Change(drop, /*splits_chunks=*/true);
+    }
+    for (bool (*const change)(Parts&) : {DropRest, MakeRestAPacket})
+      changed |= Change(change, false);
+    for (const Group& group : Groups(false)) {
+      size_t most = SIZE_MAX;  // packets that each commit of the chunk has
+      for (const size_t i : group)
+        if (const Parts parts = TakeApart(ops_[i]); parts.header)
+          most = std::min(most, parts.fragments.size());
+      for (const size_t end : {most, most - 1})
+        changed |= TryOn(group, [end](Parts& parts) { return JoinPackets(parts, end); });
+    }
     changed |= ShrinkContents();
     changed |= MergeChunks();
-    changed |= Change(FillPackets);
+    changed |= Change(FillPackets, false);
     return changed;
   }
 
@@ -390,7 +407,7 @@ class Minimizer {
                     fragment.resize(std::min(size, fragment.size()));
                   return parts.Payload() != before;
                 });
-    for (const Group& group : Groups()) {
+    for (const Group& group : Groups(/*splits_chunks=*/false)) {
       const auto largest = [&](auto get) {
         size_t most = 0;
         for (const size_t i : group) most = std::max<size_t>(most, get(TakeApart(ops_[i])));
@@ -450,7 +467,7 @@ class Minimizer {
     for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
       const Parts merged = TakeApart(ops_[i]);
       for (const size_t to : {i - 1, i + 1}) {
-        Parts larger = to < ops_.size() ? TakeApart(ops_[to]) : Parts();
+        Parts larger = to < ops_.size() && !IsPartOfChunk(ops_[to]) ? TakeApart(ops_[to]) : Parts();
         if (!merged.header || larger.fragments.empty()) continue;
         std::string& packet = *std::ranges::max_element(larger.fragments, {}, &std::string::size);
         packet.resize(SizeWithin(SizeInPayload(packet.size()) +

@@ -157,7 +157,8 @@ struct DrainProblem {
   std::string field;
   std::string value;
 };
-DrainProblem DrainProblemOf(const ConfiguredSource& source) {
+/// @param start_ns time of the session's start, since boot
+DrainProblem DrainProblemOf(const ConfiguredSource& source, int64_t start_ns) {
   constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384, kSmallKb = 1024, kKbPerSecond = 5 * 1024;
   constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000;
   const uint64_t kb = source.ftrace_buffer_kb.value_or(0);
@@ -177,6 +178,12 @@ DrainProblem DrainProblemOf(const ConfiguredSource& source) {
     return {fmt::format("The kernel's buffers have {} KiB for each CPU only.", kb),
             "buffer_size_kb", std::to_string(kSmallKb)};
   if (ms >= kLongMs && kb < kLargeKb) return drained(" only");
+  constexpr int64_t kLateNs = 300'000'000'000;
+  if (source.preserves_ftrace && start_ns > kLateNs)
+    return {
+        "preserve_ftrace_buffer keeps what the kernel's buffers had before the session, which "
+        "began more than five minutes after boot.",
+        "", ""};
   if (source.has_all_syscalls)
     return {"All system calls are traced, without a list in syscall_events.", "", ""};
   return {};
@@ -184,7 +191,8 @@ DrainProblem DrainProblemOf(const ConfiguredSource& source) {
 
 void ExamineDrain(Examiner& examiner) {
   for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
-    const DrainProblem problem = DrainProblemOf(examiner.config.sources[i]);
+    const DrainProblem problem = DrainProblemOf(
+        examiner.config.sources[i], examiner.facts.lifetime.value_or(TimeSpan()).first_ns);
     if (problem.what.empty()) continue;
     Finding& finding = examiner.Add("config.ftrace_drain", problem.what,
                                     {.where = fmt::format("data_sources[{}]", i)});

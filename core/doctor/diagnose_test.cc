@@ -268,6 +268,26 @@ std::vector<Case> Cases() {
   return cases;
 }
 
+// What the kernel's buffers had before the session is old, unless the session began at boot.
+TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
+  for (const int64_t start_ns : {int64_t{60'000'000'000}, int64_t{3600'000'000'000}}) {
+    TraceFacts facts = GoodTrace();
+    facts.lifetime = TimeSpan{start_ns, start_ns + 1'000'000'000};
+    facts.config =
+        GoodConfig()
+            .Inner(proto::TraceConfig::kDataSources,
+                   Message().Inner(
+                       proto::TraceConfig::DataSource::kConfig,
+                       Message()
+                           .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                           .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                  Message().Uint(proto::FtraceConfig::kPreserveFtraceBuffer, 1))))
+            .text();
+    EXPECT_EQ(FindRule(Diagnose(facts), "config.ftrace_drain") != nullptr,
+              start_ns > 300'000'000'000);
+  }
+}
+
 TEST(Diagnose, FindsWhatEachRuleIsAbout) {
   std::set<std::string_view> found;
   for (const Case& one : Cases()) {

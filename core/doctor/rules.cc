@@ -198,8 +198,8 @@ constexpr std::array kRules = {
          "A buffer of its own for the data source that writes most."},
     Rule{"config.ftrace_drain", Harm::kWarning, "The kernel's buffers are small for what they take",
          "A drain period of seconds needs a large kernel buffer per CPU: less than 5 MB/s, less "
-         "than 1 MiB, a period below 100 ms or above a minute, and all system calls without a "
-         "list are findings.",
+         "than 1 MiB, a period below 100 ms or above a minute, all system calls without a "
+         "list, and old events that are kept are findings.",
          "drain_period_ms: 250, or a larger buffer_size_kb; syscall_events."},
     Rule{"config.unused_buffer", Harm::kWarning, "A buffer that nothing is written to",
          "Data sources write to the buffer of their target_buffer or target_buffer_name, and "

@@ -49,6 +49,8 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   buffer_name = Text(config, Config::kTargetBufferName);
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
+  source.preserves_ftrace =
+      wire::LastVarint(ftrace, proto::FtraceConfig::kPreserveFtraceBuffer).value_or(0) != 0;
   const bool has_list = wire::LastBytes(ftrace, proto::FtraceConfig::kSyscallEvents).has_value();
   wire::ForEachMessage(ftrace, proto::FtraceConfig::kFtraceEvents, [&](Bytes event) {
     source.has_all_syscalls |= !has_list && wire::AsText(event).starts_with("raw_syscalls/");

@@ -37,6 +37,7 @@ struct ConfiguredSource {
   std::optional<uint64_t> ftrace_buffer_kb;
   std::optional<uint64_t> ftrace_drain_period_ms;
   bool has_all_syscalls = false;
+  bool preserves_ftrace = false;  // keeps what the kernel's buffers had before
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
