@@ -94,8 +94,6 @@ FuzzResult RunStreams(const FuzzPlan& plan, const FuzzArgs& args, Context& conte
                       Count(result.findings.size(), "finding")));
   }
   for (KnownFinding& finding : result.findings) {
-    if (console.shows_progress())
-      console.ShowProgressLine(fmt::format("minimizing {}", finding.first.Cause()));
     const auto end = SteadyClock::now() + kMinimizingAFinding;
     finding.smallest = Smallest(plan, finding.first, StreamOfSeed(plan, finding.seed),
                                 [end] { return SteadyClock::now() >= end; });

@@ -24,6 +24,8 @@ using Ops = std::vector<StoredOp>;
 
 /// Bytes of packets to try first. Even ones can be well-formed messages.
 constexpr std::array<size_t, 3> kSmallSizes = {0, 2, 8};
+/// The largest packet that the helpers of Perfetto's tests make.
+constexpr size_t kMostPacketBytes = 4094;
 
 /// A record taken apart: its chunk if it is a commit of one, or its patches.
 struct Parts {
@@ -178,14 +180,14 @@ Ops SplitCommits(const Ops& ops) {
 
 // Changes that make a record plainer; false: the record has nothing to change.
 
-bool DropTime(Parts& parts) { return std::exchange(parts.op.time_ns, std::nullopt).has_value(); }
-bool DropIdentity(Parts& parts) {
-  auto* const commit = std::get_if<Commit>(&parts.op.body);
-  if (commit == nullptr || (commit->uid.value_or(0) == 0 && commit->pid.value_or(0) == 0))
-    return false;
-  commit->uid.reset();
-  commit->pid.reset();
-  return true;
+bool DropTimeAndIdentity(Parts& parts) {
+  bool dropped = std::exchange(parts.op.time_ns, std::nullopt).has_value();
+  if (auto* const commit = std::get_if<Commit>(&parts.op.body)) {
+    dropped |= commit->uid.value_or(0) != 0 || commit->pid.value_or(0) != 0;
+    commit->uid.reset();
+    commit->pid.reset();
+  }
+  return dropped;
 }
 bool DropReadLimits(Parts& parts) {
   auto* const read = std::get_if<ReadPass>(&parts.op.body);
@@ -199,6 +201,11 @@ bool Complete(Parts& parts) {
          (parts.patch && std::exchange(parts.patch->more, false));
 }
 bool DropRest(Parts& parts) { return !std::exchange(parts.rest, {}).empty(); }
+bool ClearRest(Parts& parts) {
+  if (parts.rest.find_first_not_of('\0') == std::string::npos) return false;
+  parts.rest.assign(parts.rest.size(), '\0');
+  return true;
+}
 /// As a packet the bytes are in the notation.
 bool MakeRestAPacket(Parts& parts) {
   if (parts.rest.empty()) return false;
@@ -206,17 +213,29 @@ bool MakeRestAPacket(Parts& parts) {
   parts.fragments.emplace_back(std::exchange(parts.rest, {}));
   return true;
 }
-/// Makes one packet of those that are whole among the first `end`, with as many bytes.
-bool JoinPackets(Parts& parts, size_t end) {
+/// Makes one packet of those that are whole from `begin` to `end`, with as many bytes.
+bool JoinPackets(Parts& parts, size_t begin, size_t end) {
   if (!parts.header || parts.fragments.size() != parts.header->fragments) return false;
-  const size_t begin = (parts.header->flags & kFirstContinues) != 0 ? 1 : 0;
   const bool continues = (parts.header->flags & kLastContinues) != 0 && !parts.fragments.empty();
+  begin = std::max<size_t>(begin, (parts.header->flags & kFirstContinues) != 0 ? 1 : 0);
   end = std::min(end, parts.fragments.size() - (continues ? 1 : 0));
   if (end < begin + 2) return false;
   size_t bytes = 0;
   for (size_t i = begin; i < end; ++i) bytes += SizeInPayload(parts.fragments[i].size());
   parts.Erase(begin + 1, end);
   parts.fragments[begin].resize(SizeWithin(bytes));
+  return true;
+}
+/// Makes packets smaller by a factor, so that their chunk occupies as much less, rounded up.
+bool ScalePayload(Parts& parts, uint64_t size, uint64_t of) {
+  if (parts.fragments.empty()) return false;
+  const auto outer = OuterSize(static_cast<uint32_t>(parts.Payload().size()));
+  const auto wanted = OuterSize(static_cast<uint32_t>(outer * size / of)) - 2 * kStoredHeaderSize;
+  for (std::string& fragment : parts.fragments) fragment.resize(fragment.size() * size / of);
+  parts.rest.resize(parts.rest.size() * size / of);
+  std::string& largest = *std::ranges::max_element(parts.fragments, {}, &std::string::size);
+  if (const size_t now = parts.Payload().size(); now < wanted)
+    largest.resize(SizeWithin(SizeInPayload(largest.size()) + wanted - now));
   return true;
 }
 /// Gives packets the bytes that they have in the notation.
@@ -333,7 +352,7 @@ class Minimizer {
   bool Simplify() {
     bool changed = ShrinkBuffers();
     changed |= Renumber();
-    for (bool (*const change)(Parts&) : {DropTime, DropIdentity, DropReadLimits, Complete})
+    for (bool (*const change)(Parts&) : {DropTimeAndIdentity, DropReadLimits, Complete})
       changed |= Change(change, /*splits_chunks=*/true);
     for (int bit = 0x80; bit != 0; bit >>= 1) {
       const auto drop = [bit](Parts& parts) {
@@ -343,15 +362,19 @@ class Minimizer {
       };
       changed |= Change(drop, /*splits_chunks=*/true);
     }
-    for (bool (*const change)(Parts&) : {DropRest, MakeRestAPacket})
-      changed |= Change(change, false);
+    for (bool (*const change)(Parts&) : {DropRest, ClearRest}) changed |= Change(change, false);
     for (const Group& group : Groups(false)) {
+      if (group.size() == 1) changed |= TryOn(group, MakeRestAPacket);
       size_t most = SIZE_MAX;  // packets that each commit of the chunk has
       for (const size_t i : group)
         if (const Parts parts = TakeApart(ops_[i]); parts.header)
           most = std::min(most, parts.fragments.size());
-      for (const size_t end : {most, most - 1})
-        changed |= TryOn(group, [end](Parts& parts) { return JoinPackets(parts, end); });
+      const auto join = [&](size_t begin, size_t end) {
+        changed |= TryOn(group, [&](Parts& parts) { return JoinPackets(parts, begin, end); });
+      };
+      join(0, most);
+      join(0, most - 1);
+      join(most, SIZE_MAX);
     }
     changed |= ShrinkContents();
     changed |= MergeChunks();
@@ -385,10 +408,7 @@ class Minimizer {
         const bool is_smaller = TryAll([&](Parts& parts) {
           if (auto* const setup = std::get_if<BufferSetUp>(&parts.op.body))
             return std::exchange(setup->size, std::min(setup->size, size)) > size;
-          for (std::string& fragment : parts.fragments)
-            if (scales) fragment.resize(fragment.size() * size / largest);
-          if (scales) parts.rest.resize(parts.rest.size() * size / largest);
-          return scales && parts.header.has_value();
+          return scales && ScalePayload(parts, size, largest);
         });
         if (is_smaller) return true;
       }
@@ -468,11 +488,13 @@ class Minimizer {
       const Parts merged = TakeApart(ops_[i]);
       for (const size_t to : {i - 1, i + 1}) {
         Parts larger = to < ops_.size() && !IsPartOfChunk(ops_[to]) ? TakeApart(ops_[to]) : Parts();
-        if (!merged.header || larger.fragments.empty()) continue;
+        if (!merged.header || !larger.header) continue;
+        size_t bytes = OuterSize(static_cast<uint32_t>(merged.Payload().size()));
+        if (larger.fragments.empty()) larger.fragments.resize(larger.header->fragments = 1);
         std::string& packet = *std::ranges::max_element(larger.fragments, {}, &std::string::size);
-        packet.resize(SizeWithin(SizeInPayload(packet.size()) +
-                                 OuterSize(static_cast<uint32_t>(merged.Payload().size()))));
-        if (larger.Payload().size() > kMaxChunkPayload) continue;
+        if (!packet.empty()) bytes += SizeInPayload(packet.size());
+        packet.resize(SizeWithin(bytes));
+        if (packet.size() > kMostPacketBytes) continue;
         Ops ops = ops_;
         ops[to] = PutTogether(larger);
         ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
