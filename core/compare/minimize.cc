@@ -201,18 +201,6 @@ bool Complete(Parts& parts) {
          (parts.patch && std::exchange(parts.patch->more, false));
 }
 bool DropRest(Parts& parts) { return !std::exchange(parts.rest, {}).empty(); }
-bool ClearRest(Parts& parts) {
-  if (parts.rest.find_first_not_of('\0') == std::string::npos) return false;
-  parts.rest.assign(parts.rest.size(), '\0');
-  return true;
-}
-/// As a packet the bytes are in the notation.
-bool MakeRestAPacket(Parts& parts) {
-  if (parts.rest.empty()) return false;
-  ++parts.header->fragments;
-  parts.fragments.emplace_back(std::exchange(parts.rest, {}));
-  return true;
-}
 /// Makes one packet of those that are whole from `begin` to `end`, with as many bytes.
 bool JoinPackets(Parts& parts, size_t begin, size_t end) {
   if (!parts.header || parts.fragments.size() != parts.header->fragments) return false;
@@ -238,12 +226,13 @@ bool ScalePayload(Parts& parts, uint64_t size, uint64_t of) {
     largest.resize(SizeWithin(SizeInPayload(largest.size()) + wanted - now));
   return true;
 }
-/// Gives packets the bytes that they have in the notation.
+/// Gives packets and padding the bytes that they have in the notation.
 bool FillPackets(Parts& parts) {
   if (!parts.header) return false;
   const std::string before = parts.Payload();
   for (size_t i = 0; i < parts.fragments.size(); ++i)
     parts.fragments[i] = ExampleBytes(parts.fragments[i].size(), *parts.name(), i);
+  parts.rest.assign(parts.rest.size(), '\0');
   return parts.Payload() != before;
 }
 
@@ -362,9 +351,8 @@ class Minimizer {
       };
       changed |= Change(drop, /*splits_chunks=*/true);
     }
-    for (bool (*const change)(Parts&) : {DropRest, ClearRest}) changed |= Change(change, false);
+    changed |= Change(DropRest, false);
     for (const Group& group : Groups(false)) {
-      if (group.size() == 1) changed |= TryOn(group, MakeRestAPacket);
       size_t most = SIZE_MAX;  // packets that each commit of the chunk has
       for (const size_t i : group)
         if (const Parts parts = TakeApart(ops_[i]); parts.header)
