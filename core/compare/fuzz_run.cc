@@ -268,31 +268,6 @@ bool AreExplained(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops
   return !left || left->record > finding.record;
 }
 
-}  // namespace
-
-Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
-                    const FuzzFinding& finding) {
-  if (finding.oracle != Oracle::kDifference) return {};
-  const auto are_explained = [&](const Rules& rules) {
-    return AreExplained(sides, ignored, ops, finding, rules);
-  };
-  Rules rules = RulesBetween(sides);
-  for (const NamedRule* const rule : rules)
-    if (are_explained({rule})) return {rule};
-  if (rules.size() < 2 || !are_explained(rules)) return {};
-  for (size_t i = 0; i < rules.size();) {
-    Rules fewer = rules;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (are_explained(fewer))
-      rules = std::move(fewer);
-    else
-      ++i;
-  }
-  return rules;
-}
-
-namespace {
-
 /// All differences of a stream: the first one, and those that show once the rules that explain it
 /// are switched.
 std::vector<FuzzFinding> DifferencesIn(const FuzzPlan& plan, const Ops& ops) {
@@ -329,6 +304,27 @@ std::vector<FuzzFinding> FaultsOf(const FuzzPlan& plan, Side side, const Ops& op
 }
 
 }  // namespace
+
+Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const Ops& ops,
+                    const FuzzFinding& finding) {
+  if (finding.oracle != Oracle::kDifference) return {};
+  const auto are_explained = [&](const Rules& rules) {
+    return AreExplained(sides, ignored, ops, finding, rules);
+  };
+  Rules rules = RulesBetween(sides);
+  for (const NamedRule* const rule : rules)
+    if (are_explained({rule})) return {rule};
+  if (rules.size() < 2 || !are_explained(rules)) return {};
+  for (size_t i = 0; i < rules.size();) {
+    Rules fewer = rules;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (are_explained(fewer))
+      rules = std::move(fewer);
+    else
+      ++i;
+  }
+  return rules;
+}
 
 FuzzSide SideOf(const EngineInfo& engine) {
   FuzzSide side{engine, {}};

@@ -200,7 +200,6 @@ bool Complete(Parts& parts) {
   return std::exchange(parts.chunk.incomplete, false) ||
          (parts.patch && std::exchange(parts.patch->more, false));
 }
-bool DropRest(Parts& parts) { return !std::exchange(parts.rest, {}).empty(); }
 /// Makes one packet of those that are whole from `begin` to `end`, with as many bytes.
 bool JoinPackets(Parts& parts, size_t begin, size_t end) {
   if (!parts.header || parts.fragments.size() != parts.header->fragments) return false;
@@ -351,7 +350,6 @@ class Minimizer {
       };
       changed |= Change(drop, /*splits_chunks=*/true);
     }
-    changed |= Change(DropRest, false);
     for (const Group& group : Groups(false)) {
       size_t most = SIZE_MAX;  // packets that each commit of the chunk has
       for (const size_t i : group)
@@ -457,8 +455,12 @@ class Minimizer {
                of.patched.resize(1 + more);
                of.patch->patches.resize(1 + more);
              });
-      shrink([](const Parts& of) { return of.patched.empty() ? 0 : of.patch->patches[0].offset; },
-             [](Parts& of, size_t offset) { of.patch->patches[0].offset = offset; });
+      // Patches stay after the size of a first packet.
+      shrink(
+          [](const Parts& of) {
+            return of.patched.empty() ? 0 : std::max<uint64_t>(of.patch->patches[0].offset, 2) - 2;
+          },
+          [](Parts& of, size_t offset) { of.patch->patches[0].offset = offset + 2; });
       shrink(
           [](const Parts& of) {
             const auto* const read = std::get_if<ReadPass>(&of.op.body);
