@@ -71,7 +71,6 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
 
 Command ExportCommand() {
   return {"export",
-          "Explain",
           "Write what happened to every packet into a SQLite database",
           "Replays like 'ringscope replay' and writes one SQLite file: a row for each packet that "
           "was written, with its fate and the cause, and tables of the sessions, buffers, "

@@ -117,7 +117,6 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
 Command TimelineCommand() {
   return {
       "timeline",
-      "Explain",
       "Draw the buffers over time, or the holes of a trace, as a trace",
       "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
       "the Perfetto UI and trace processor. Each buffer has counters of its fill level and its "

@@ -212,10 +212,7 @@ struct DumpArgs {
 };
 
 Result<std::string> ParseKind(std::string_view text) {
-  const std::vector<std::string> kinds = FilterKinds();
-  if (std::find(kinds.begin(), kinds.end(), text) != kinds.end()) return std::string(text);
-  return Fail(ErrorCode::kUsage, fmt::format("there is no kind '{}'", text), {},
-              DidYouMean(text, kinds, "see 'ringscope help dump'"));
+  return ParseChoice(text, FilterKinds(), "kind", "see 'ringscope help dump'");
 }
 
 Result<ProducerId> ParseProducer(std::string_view text) {
@@ -335,7 +332,6 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
 
 Command DumpCommand() {
   return {"dump",
-          "Logs",
           "Print a log's records",
           "Prints records: all, or those that pass the filters. A record must pass each filter; if "
           "a filter has several values, one of them must match. As text a record is a line with "

@@ -77,13 +77,6 @@ void SaySession(const TraceImportReport& report, const std::string& session, Con
                     WithCommas(report.gaps), WithCommas(report.counted_losses)));
 }
 
-/// Returns true if all of a trace's packets are in the log that was made of it.
-bool IsComplete(const TraceLog& log) {
-  return log.damage_count == 0 && std::ranges::all_of(log.sessions, [](const auto& session) {
-           return session.malformed == 0 && session.beyond_limits == 0;
-         });
-}
-
 /// Prints what was imported of a trace, what had to be assumed, and what its log cannot show.
 void SayImported(const TraceLog& log, Console& console) {
   const size_t sessions = log.sessions.size();
@@ -113,7 +106,8 @@ ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLo
                              Count(beyond_limits, "packet"),
                              WithCommas(TraceImport::kMaxSequences)));
   if (packets == 0) console.Warn("the trace has no packets of producers");
-  return IsComplete(log) ? ExitCode::kClean : ExitCode::kNotice;
+  const bool is_complete = log.damage_count == 0 && malformed == 0 && beyond_limits == 0;
+  return is_complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 /// Writes a trace as a log, with progress.
@@ -259,7 +253,6 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
 
 Command ImportCommand() {
   return {"import",
-          "Logs",
           "Write operations, a trace or another log as a commit log",
           "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
           "with checksums and an index. Every record is kept, including malformed requests. A log "

@@ -109,10 +109,9 @@ void ReportFacts(Report& report, const SessionSummary& session) {
                             header.clock.empty() ? "" : ", ", Printable(header.clock)));
   }
   report.Fact("records", fmt::format("{}: {}", WithCommas(session.records), Joined(kinds)));
-  report.Fact(
-      "committed",
-      fmt::format("{}, {}, {}", Count(session.chunks, "chunk"), HumanSize(session.chunk_bytes),
-                  session.patches == 1 ? "1 patch" : WithCommas(session.patches) + " patches"));
+  report.Fact("committed",
+              fmt::format("{}, {}, {}", Count(session.chunks, "chunk"),
+                          HumanSize(session.chunk_bytes), Count(session.patches, "patch")));
   if (session.recorder_gaps > 0)
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
@@ -357,7 +356,6 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
 
 Command InfoCommand() {
   return {"info",
-          "Logs",
           "Summarize a log: sessions, buffers, producers, sequences",
           "Shows a log's sessions: what recorded them and when, the buffers, the producers, what "
           "happened in order (tracing sessions, data sources, flushes, triggers, clones, reads), "

@@ -53,9 +53,7 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   } else if (IsCutOff(info)) {
     report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", 2);
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
-    report.Print(
-        "  It has no index for the whole file, as logs were concatenated.\n  'ringscope verify "
-        "--repair OUT' writes a copy that has one.\n");
+    report.Paragraph("Logs were concatenated: a copy by --repair has one index for all.", 2);
   }
 }
 
@@ -225,7 +223,6 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
 
 Command VerifyCommand() {
   return {"verify",
-          "Logs",
           "Check a log or a trace for damage, down to each record",
           "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
           "record numbers, and that every record parses. Lists the damage: where, how many bytes, "

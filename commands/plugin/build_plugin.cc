@@ -548,7 +548,6 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
 Command PluginCommand() {
   return {
       "plugin",
-      "Replay",
       "Make a plug-in of a Perfetto checkout's own buffers",
       "Compiles Perfetto's own trace buffers, of any release from v53 on, of main or of a "
       "commit, as a plug-in: an engine for replay, diff, gaps and all other commands. The "

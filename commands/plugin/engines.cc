@@ -209,7 +209,6 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
 
 Command EnginesCommand() {
   return {"engines",
-          "Replay",
           "List the buffer versions that can be replayed",
           "Lists the trace buffers that ringscope reimplements: the name for --engine, the "
           "Perfetto release that has this buffer, and its differences from the previous one. With "

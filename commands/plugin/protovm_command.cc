@@ -387,7 +387,6 @@ Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
 
 Command ProtovmCommand() {
   return {"protovm",
-          "Explain",
           "Show and run programs that fold packets into a state",
           "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
           "unread are folded into a state by it, which the trace has in their place. 'show' "

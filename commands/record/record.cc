@@ -555,7 +555,6 @@ void SetUp(CLI::App& app, RecordArgs& args) {
 Command RecordCommand() {
   return {
       "record",
-      "Record",
       "Record a live session, between its producers and the service",
       "Runs between producers and Perfetto's tracing service: producers connect to ringscope, "
       "which forwards everything they send to the service. It logs what they commit: chunks "

@@ -128,7 +128,6 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
 Command ReplayCommand() {
   return {
       "replay",
-      "Replay",
       "Replay a log through a trace buffer, and write the trace",
       "Feeds what producers committed into a reimplementation of the trace buffer and reads it as "
       "the tracing service did, or as you choose. By default engine, sizes and policies are those "

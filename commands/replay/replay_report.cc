@@ -147,7 +147,7 @@ std::string RefusalsText(const ServiceStats& service) {
   std::vector<std::string> refused;
   if (service.chunks_discarded > 0) refused.push_back(Count(service.chunks_discarded, "chunk"));
   if (const uint64_t patches = service.patches_discarded; patches > 0)
-    refused.push_back(patches == 1 ? "1 patch" : WithCommas(patches) + " patches");
+    refused.push_back(Count(patches, "patch"));
   if (service.invalid_packets > 0) refused.push_back(Count(service.invalid_packets, "packet"));
   if (refused.empty()) return "";
   return fmt::format("\nThe service itself refused {}.\n", Joined(refused));

@@ -229,7 +229,6 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
 Command StatsCommand() {
   return {
       "stats",
-      "Replay",
       "Replay a log and print all counters, or only the losses",
       "Replays like 'ringscope replay' and prints the counters of the buffers and the service. "
       "With --data-loss: only those that trace processor's stats table counts as a data "

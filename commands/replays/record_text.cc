@@ -103,7 +103,7 @@ std::string DescribeChunk(const ChunkToMove& chunk) {
 
 std::string DescribePatches(const ChunkToPatch& patch) {
   const size_t count = patch.patches.size();
-  std::string text = count == 1 ? "1 patch" : fmt::format("{} patches", WithCommas(count));
+  std::string text = Count(count, "patch");
   for (size_t i = 0; i < count && i < kOffsetsShown; ++i)
     text += fmt::format("{} {}", i == 0 ? " at" : ",", patch.patches[i].offset);
   if (count > kOffsetsShown) text += ", ...";

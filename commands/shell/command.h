@@ -65,13 +65,13 @@ struct ExitMeanings {
 /// One command of the tool. Help, man pages and completions derive from this.
 struct Command {
   const char* name;
-  const char* group;    // heading in the overview
   const char* summary;  // one line, no full stop
   const char* description;
   std::vector<Example> examples;
   /// Adds the command's options to `app`. The runner uses what a later parse puts into them.
   std::function<Runner(CLI::App& app)> bind;
   ExitMeanings exits = {};
+  const char* group = "";  // heading in the overview, see Commands
 };
 
 /// Binds an options struct: `set_up` adds its options to an app, `run` gets it filled in.

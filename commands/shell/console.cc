@@ -19,17 +19,7 @@ constexpr const char* kGreen = "\x1b[1;32m";
 constexpr const char* kYellow = "\x1b[1;33m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
-constexpr const char* kClearLine = "\r\x1b[K";
-
-/// As many characters of UTF-8 as there are columns.
-std::string_view FirstColumns(std::string_view line, size_t columns) {
-  size_t end = 0;
-  for (; end < line.size(); ++end) {
-    const bool starts_character = (static_cast<uint8_t>(line[end]) & 0xC0) != 0x80;
-    if (starts_character && columns-- == 0) break;
-  }
-  return line.substr(0, end);
-}
+const std::string kClearLine = "\r\x1b[K";
 
 }  // namespace
 
@@ -109,9 +99,9 @@ void Console::ShowProgressLine(std::string_view line) {
   if (progress_on_ != nullptr) return progress_on_->ShowProgressLine(line);
   if (line.empty() && !progress_shown_) return;
   // The last column stays free: some terminals wrap as soon as it is used.
-  if (const size_t columns = streams_.err.columns(); columns > 0)
-    line = FirstColumns(line, columns - 1);
-  static_cast<void>(streams_.err.Write(fmt::format("{}{}", kClearLine, line)));
+  const size_t columns = streams_.err.columns();
+  static_cast<void>(streams_.err.Write(
+      kClearLine + (columns > 0 ? Shortened(line, columns - 1) : std::string(line))));
   progress_shown_ = !line.empty();
 }
 

@@ -128,13 +128,18 @@ std::string OptionText(const OptionInfo& option, const Console& console) {
                      Wrap(option.description, kOptionColumn));
 }
 
-/// "  --all                    As text, explain each gap": what the description begins with.
+/// "  --all                    Explain each gap": what the description begins with.
 std::string OptionLine(const OptionInfo& option) {
-  constexpr size_t kColumn = 27, kColumns = 80;
-  std::string what = option.description.substr(0, option.description.find_first_of(";:("));
+  constexpr size_t kColumn = 27, kColumns = 80, kLeast = 20;
+  std::string what = option.description.substr(0, option.description.find_first_of(";:(", kLeast));
   while (what.ends_with(' ')) what.pop_back();
-  const std::string synopsis = Shortened(option.Synopsis(), kColumn - 3);
-  return fmt::format("  {:<{}}{}\n", synopsis, kColumn - 2, Shortened(what, kColumns - kColumn));
+  const size_t comma = what.size() > kColumns - kColumn ? what.rfind(", ", kColumns - kColumn) : 0;
+  if (comma != std::string::npos && comma > kLeast) what.resize(comma);
+  const std::string synopsis = "  " + Shortened(option.Synopsis(), kColumns - 2);
+  const char* const between = synopsis.size() > kColumn - 1 ? "\n" : "";
+  return fmt::format("{}{}{:{}}{}\n", synopsis, between, "",
+                     *between != '\0' ? kColumn : kColumn - synopsis.size(),
+                     Shortened(what, kColumns - kColumn));
 }
 
 bool IsOfReplays(const OptionInfo& option) { return option.group.starts_with(kReplayGroup); }
@@ -246,7 +251,6 @@ Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
 
 Command HelpCommand() {
   return {"help",
-          "Help",
           "Explain a command, or list all commands",
           "Prints a command's examples, arguments, options and exit status; without COMMAND, the "
           "list of all commands. 'ringscope COMMAND --help' prints the same.",

@@ -23,16 +23,6 @@ namespace {
   throw CLI::ValidationError(name, error.ToString());
 }
 
-Status TakeChoice(const std::string& text, const std::vector<std::string>& choices,
-                  std::string& target) {
-  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    return Fail(ErrorCode::kUsage, fmt::format("there is no value '{}'", text), {},
-                DidYouMean(text, choices, fmt::format("{}", fmt::join(choices, ", "))));
-  }
-  target = text;
-  return {};
-}
-
 }  // namespace
 
 void InGroup(CLI::App& app, const std::string& heading) { app.option_defaults()->group(heading); }
@@ -104,19 +94,17 @@ void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const
 
 void AddChoice(CLI::App& app, const std::string& names, std::string& target,
                const std::vector<std::string>& choices, const std::string& description, Need need) {
-  const auto take = [&target, choices](const std::string& text) {
-    return TakeChoice(text, choices, target);
+  const auto take = [&target, choices](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(target, ParseChoice(text, choices, "value", Joined(choices)));
+    return {};
   };
-  AddTaken(app, names, take, fmt::format("{}", fmt::join(choices, "|")), description, need);
+  AddTaken(app, names, take, Joined(choices, "|"), description, need);
 }
 
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats) {
   target = formats.front();
-  const auto take = [&target, formats](const std::string& text) {
-    return TakeChoice(text == "table" ? "text" : text, formats, target);  // its old name
-  };
-  AddTaken(app, "--format", take, fmt::format("{}", fmt::join(formats, "|")),
-           fmt::format("Format of the result (default: {})", formats.front()));
+  AddChoice(app, "--format", target, formats,
+            fmt::format("Format of the result (default: {})", formats.front()));
   app.get_option("--format")->group(kOutputGroup);
 }
 

@@ -246,7 +246,6 @@ Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
 
 Command CompletionsCommand() {
   return {"completions",
-          "Help",
           "Print a completion script for a shell",
           "Prints a script with which bash, zsh or fish completes ringscope's commands, options, "
           "values and files. Packages install these scripts; print one if you have only the "
@@ -260,7 +259,6 @@ Command CompletionsCommand() {
 
 Command CompleteCommand() {
   return {"__complete",
-          "",
           "Print the words that can follow on a command line",
           "Completes the last WORD. Prints a line for each word that can replace it: the word, and "
           "after a tab its description. A line ':files' means names of files.",

@@ -20,21 +20,13 @@ struct Unit {
   uint64_t factor;
 };
 
-constexpr std::array<Unit, 14> kSizeUnits = {{
+/// Also followed by "b" or "ib": "kb", "kib".
+constexpr std::array<Unit, 5> kSizeUnits = {{
     {"", 1},
-    {"b", 1},
     {"k", uint64_t{1} << 10},
-    {"kb", uint64_t{1} << 10},
-    {"kib", uint64_t{1} << 10},
     {"m", uint64_t{1} << 20},
-    {"mb", uint64_t{1} << 20},
-    {"mib", uint64_t{1} << 20},
     {"g", uint64_t{1} << 30},
-    {"gb", uint64_t{1} << 30},
-    {"gib", uint64_t{1} << 30},
     {"t", uint64_t{1} << 40},
-    {"tb", uint64_t{1} << 40},
-    {"tib", uint64_t{1} << 40},
 }};
 constexpr std::array<Unit, 7> kTimeUnits = {{
     {"ns", 1},
@@ -56,6 +48,10 @@ std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Uni
   std::string unit_name(text.substr(digits));
   for (char& c : unit_name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (units.data() == kSizeUnits.data() && unit_name.ends_with('b')) {
+    unit_name.pop_back();
+    if (unit_name.size() == 2 && unit_name.back() == 'i') unit_name.pop_back();
+  }
   const auto unit = std::find_if(units.begin(), units.end(),
                                  [&](const Unit& entry) { return unit_name == entry.name; });
   if (unit == units.end() || number.empty() || !IsDigit(number.front())) return std::nullopt;
@@ -139,12 +135,19 @@ Result<BufferKey> ParseBuffer(std::string_view text) {
   return BufferKey(is_index, static_cast<uint32_t>(number));
 }
 
+Result<std::string> ParseChoice(std::string_view text, std::span<const std::string> choices,
+                                const char* noun, std::string otherwise) {
+  if (std::ranges::find(choices, text) != choices.end()) return std::string(text);
+  return Fail(ErrorCode::kUsage, fmt::format("there is no {} '{}'", noun, text), {},
+              DidYouMean(text, choices, std::move(otherwise)));
+}
+
 Result<FillPolicy> ParsePolicy(std::string_view text) {
-  if (const auto policy = FromName<FillPolicy>(text)) return *policy;
-  const std::array<std::string, 2> names = {Name(FillPolicy::kRingBuffer),
-                                            Name(FillPolicy::kDiscard)};
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a fill policy", text), {},
-              DidYouMean(text, names, "ring_buffer or discard"));
+  const std::vector<std::string> names(kEnumNames<FillPolicy>.begin(),
+                                       kEnumNames<FillPolicy>.end());
+  RS_ASSIGN_OR_RETURN(const std::string name,
+                      ParseChoice(text, names, "fill policy", "ring_buffer or discard"));
+  return *FromName<FillPolicy>(name);
 }
 
 Result<protovm::ProgramChoice> ParsePrograms(std::string_view text) {

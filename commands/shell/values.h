@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +51,12 @@ Result<SequenceKey> ParseSequence(std::string_view text);
 
 /// A buffer's id.
 Result<BufferKey> ParseBuffer(std::string_view text);
+
+/// One of these words.
+/// @param noun names what is chosen: "kind"
+/// @param otherwise the hint if no choice is near
+Result<std::string> ParseChoice(std::string_view text, std::span<const std::string> choices,
+                                const char* noun, std::string otherwise);
 
 /// "ring_buffer" or "discard"
 Result<FillPolicy> ParsePolicy(std::string_view text);

@@ -143,7 +143,6 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
 Command AdviseCommand() {
   return {
       "advise",
-      "Explain",
       "List changes of the config that would have kept what was lost",
       "Lists what would have helped, the most effective first: other buffer sizes, a buffer of its "
       "own for a sequence that overwrites others, a shorter period of writing into a file, another "

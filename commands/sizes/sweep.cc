@@ -158,7 +158,6 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 Command SweepCommand() {
   return {
       "sweep",
-      "Replay",
       "Compare what buffers of many sizes and kinds would have kept",
       "Replays a log with many configurations at once: sizes, fill policies, buffer versions "
       "and times of reading. For each it reports what the "

@@ -120,7 +120,8 @@ std::string ShareText(uint64_t part, uint64_t whole) {
 }
 
 std::string Count(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
+  const char* const ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", WithCommas(count), noun, ending);
 }
 
 std::string Joined(const std::vector<std::string>& parts, std::string_view between) {

@@ -34,7 +34,7 @@ std::string HumanDuration(uint64_t ns);
 std::string ShareText(uint64_t part, uint64_t whole);
 /// Returns the share for a table, where no whole has "".
 std::string Percent(uint64_t part, uint64_t whole);
-/// "1 packet", "2 packets": `noun` takes an s unless the count is 1.
+/// "1 packet", "2 packets", "2 patches": the plural of `noun` unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
 /// "was" or "were", "is" or "are": the verb after a count.
 inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }

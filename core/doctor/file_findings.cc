@@ -175,8 +175,7 @@ void ExamineService(Examiner& examiner) {
   const uint64_t patches = service.patches_discarded;
   add("service.chunks_discarded", "chunks_discarded", service.chunks_discarded,
       Count(service.chunks_discarded, "chunk"));
-  add("service.patches_discarded", "patches_discarded", patches,
-      WithCommas(patches) + (patches == 1 ? " patch" : " patches"));
+  add("service.patches_discarded", "patches_discarded", patches, Count(patches, "patch"));
   if (const uint64_t invalid = service.invalid_packets; invalid > 0)
     examiner.Add("service.invalid_packets",
                  fmt::format("{} {} not valid, and {} not in the trace.", Count(invalid, "packet"),
