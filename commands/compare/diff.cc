@@ -41,7 +41,9 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
       "Packets to list for each kind of difference (default: 20)");
-  AddFlag(app, "--all", args.all, "Also list the counters that are equal");
+  AddFlag(app, "--all", args.all,
+          "Also list the packets and counters that differ, as text, and the state of both "
+          "buffers before the first difference");
   AddParsed(
       app, "--ignore", args.ignore_identity,
       [](std::string_view text) -> Result<bool> {
@@ -215,7 +217,6 @@ DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneFacts>&
 Command DiffCommand() {
   return {
       "diff",
-      "Replay",
       "Compare two replays of a log, a log with its trace, or two traces",
       "Replays logs on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "

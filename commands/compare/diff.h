@@ -20,7 +20,7 @@ struct DiffArgs {
   SessionSelection input;     // logs, logs and their trace, or two traces
   Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
   size_t limit = 20;          // packets listed of each kind
-  bool all = false;           // list counters that agree, too
+  bool all = false;           // as text, list packets and counters, too
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;

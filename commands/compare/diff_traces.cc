@@ -23,7 +23,7 @@ Cell SequenceCell(const SequenceDiff& sequence, Side side) {
            {"packets", sequence.packets[side]}}};
 }
 
-void ReportSequences(Report& report, const OutputDiff& diff) {
+void ReportSequences(Report& report, const OutputDiff& diff, bool all) {
   Table table({{"A", Align::kLeft, "a"},
                {"B", Align::kLeft, "b"},
                {"packets in A", Align::kRight},
@@ -39,7 +39,7 @@ void ReportSequences(Report& report, const OutputDiff& diff) {
                   {CountsText(sequence.counts), FieldsToJson(sequence.counts)}});
   }
   report.Data("sequences", table.ToJson());
-  report.Section("Sequences that differ", table, 2);
+  if (all) report.Section("Sequences that differ", table, 2);
 }
 
 /// "17 of 5": packet 17 of sequence 5.
@@ -78,14 +78,15 @@ Table PacketTable(const std::vector<OutputDifference>& packets) {
   return table;
 }
 
-void ReportPackets(Report& report, const OutputDiff& diff) {
+void ReportPackets(Report& report, const OutputDiff& diff, bool all) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     if (diff.listed[i].empty()) continue;
     const auto kind = static_cast<DifferenceKind>(i);
     const Table table = PacketTable(diff.listed[i]);
     report.Data(Name(kind), table.ToJson());
-    PrintList(report, kind, table, diff.counts[kind], diff.listed[i].size(),
-              kind == DifferenceKind::kIdentity ? "sequence" : "packet");
+    if (all)
+      PrintList(report, kind, table, diff.counts[kind], diff.listed[i].size(),
+                kind == DifferenceKind::kIdentity ? "sequence" : "packet");
   }
 }
 
@@ -137,8 +138,8 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
     report.Paragraph("Counters were not compared: A or B has no TraceStats packet.");
   if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
   ReportFirst(report, diff);
-  ReportSequences(report, diff);
-  report.AddObject("packets", [&] { ReportPackets(report, diff); });
+  ReportSequences(report, diff, args.all);
+  report.AddObject("packets", [&] { ReportPackets(report, diff, args.all); });
   report.Data("buffers", Json::array());
   for (size_t i = 0; i < diff.stats.size(); ++i) {
     BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(i)}};
@@ -150,6 +151,7 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       ReportCounters(report, buffer, args.all, std::nullopt);
     });
   }
+  if (!args.all && !diff.Same()) report.Paragraph(kAllLists);
   return report;
 }
 

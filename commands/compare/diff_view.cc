@@ -184,14 +184,15 @@ std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) 
   return text;
 }
 
-void ReportPackets(Report& report, const LogDiff& result) {
+void ReportPackets(Report& report, const LogDiff& result, bool all) {
   for (size_t i = 0; i < kDifferenceKinds; ++i) {
     const auto kind = static_cast<DifferenceKind>(i);
     if (kind >= DifferenceKind::kPatch) continue;  // not of packets
     const std::vector<PacketDifference>& packets = result.Listed(kind);
     report.Data(Name(kind), FieldsToJson(packets));
-    PrintList(report, kind, PacketTable(kind, packets, result.first_time_ns), result.counts[kind],
-              packets.size(), "packet");
+    if (all)
+      PrintList(report, kind, PacketTable(kind, packets, result.first_time_ns), result.counts[kind],
+                packets.size(), "packet");
   }
 }
 
@@ -199,7 +200,8 @@ void PrintField(Report& report, std::string_view name, std::string_view text) {
   report.Print(Wrap(text, fmt::format("  {:<10}", name)) + "\n");
 }
 
-void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns) {
+/// @param all with the state of both buffers before
+void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns, bool all) {
   const bool is_counter = first.kind == DifferenceKind::kCounter;
   report.Heading(fmt::format("{}: {}",
                              is_counter ? "First divergence of counters" : "First divergence",
@@ -223,6 +225,7 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
         fmt::format("{}: {} in A, {} in B", field.name, WithCommas(first.stats.a.*field.value),
                     WithCommas(first.stats.b.*field.value)));
   }
+  if (!all) return;
   for (const Side side : kSides)
     PrintField(report, fmt::format("{} before", Letter(side)), StateText(first.states[side]));
 }
@@ -232,17 +235,19 @@ std::string EngineLabel(const SideBuffer& side) {
   return side.engine.substr(side.engine.rfind('/') + 1);
 }
 
+/// Prints the packets read of each buffer, and all else in which its sides differ.
 void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
   Table table({{""}, {""}, {"A", Align::kRight}, {"B", Align::kRight}});
   for (const auto& [id, sides, diverged] : buffers) {
     std::string name = fmt::format("buffers[{}]", sides.a.index);
     const auto add = [&, &both = sides](const char* title, auto cell) {
-      table.AddRow({std::exchange(name, ""), title, cell(both.a), cell(both.b)});
+      const Cell a = cell(both.a), b = cell(both.b);
+      if (a.text != b.text || !name.empty()) table.AddRow({std::exchange(name, ""), title, a, b});
     };
+    add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });
     add("engine", [](const SideBuffer& side) { return NameCell(EngineLabel(side)); });
     add("size", [](const SideBuffer& side) { return BytesCell(side.size); });
     add("policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); });
-    add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });
     add("packet bytes", [](const SideBuffer& side) { return BytesCell(side.read.bytes); });
     add("left unread", [](const SideBuffer& side) { return BytesCell(side.stats.unread_bytes()); });
     add("peak", [](const SideBuffer& side) { return BytesCell(side.peak_bytes); });
@@ -279,7 +284,7 @@ std::string SummaryOf(const LogDiff& result) {
   if (fewer + more == 0)
     text = fmt::format("{} and {} return the same packets", a, b);
   else if (fewer > 0 && more > 0)
-    text = fmt::format("{} returns {} that {} does not, and lacks {} of it", b,
+    text = fmt::format("{} returns {} that {} does not, and lacks {} that it returns", b,
                        Count(more, "packet"), a, WithCommas(fewer));
   else
     text = fmt::format("{} returns {} {} than {}", b, Count(fewer + more, "packet"),
@@ -323,10 +328,10 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"first_counter_divergence", FieldsToJson(result.first_counter)},
                {"first_other_order_across_sequences",
                 result.first_order ? FieldsToJson(result.first_order->moment) : Json()}});
-  if (result.first) PrintDivergence(report, *result.first, first_time_ns);
+  if (result.first) PrintDivergence(report, *result.first, first_time_ns, args.all);
   if (result.first_counter && !result.first && !result.Same())
-    PrintDivergence(report, *result.first_counter, first_time_ns);
-  report.AddObject("packets", [&] { ReportPackets(report, result); });
+    PrintDivergence(report, *result.first_counter, first_time_ns, args.all);
+  report.AddObject("packets", [&] { ReportPackets(report, result, args.all); });
   if (result.first_order) {
     report.Heading("Order across sequences");
     report.Print(fmt::format("  {} of {} in a different order, first at {}\n",
@@ -349,6 +354,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   const std::string summary = SummaryOf(result);
   report.Data("summary", summary);
   if (!summary.empty()) report.Print("\n" + Wrap(summary, size_t{0}) + "\n");
+  if (!args.all && !result.Same()) report.Paragraph(kAllLists);
 }
 
 }  // namespace
@@ -381,7 +387,7 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
     const uint64_t b = buffer.sides.b.stats.*field.value;
     const std::optional<LogMoment>& since = buffer.diverged[i];
     counters[field.name] = {{"a", a}, {"b", b}};
-    if (!all && a == b && !since) continue;
+    if (a == b && !since) continue;
     const std::string change =
         a == b ? "" : fmt::format("{}{}", a < b ? "+" : "-", WithCommas(a < b ? b - a : a - b));
     std::string from = since ? MomentText(*since, first_time_ns) : std::string();
@@ -389,7 +395,7 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
     table.AddRow({field.name, WithCommas(a), WithCommas(b), change, from});
   }
   report.Data("counters", std::move(counters));
-  report.Section(fmt::format("Counters of buffers[{}]", buffer.sides.a.index), table, 2);
+  if (all) report.Section(fmt::format("Counters of buffers[{}]", buffer.sides.a.index), table, 2);
 }
 
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {

@@ -12,6 +12,7 @@
 namespace ringscope {
 
 inline constexpr const char* kDiffDocument = "diff";
+inline constexpr const char* kAllLists = "--all lists the packets and counters that differ.";
 
 /// The record in words, in one line: "commit of 1:6#0 to buffer 2: 10 fragments, 4,080 bytes".
 std::string OperationText(const Op& op);
@@ -26,7 +27,7 @@ Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 /// (--limit)".
 void PrintList(Report& report, DifferenceKind kind, const Table& table, uint64_t count,
                size_t listed, const char* noun);
-/// The counters of a buffer: for people those that differ, or all, and since when.
+/// The counters of a buffer; for people those that differ, if they are to see all.
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
                     std::optional<uint64_t> first_time_ns);
 

@@ -392,7 +392,6 @@ Result<ExitCode> RunFuzz(const FuzzArgs& chosen, Context& context) {
 
 Command FuzzCommand() {
   return {"fuzz",
-          "Replay",
           "Find what two buffer versions do differently",
           "Puts random streams of commits, patches, reads and clones through two buffer versions, "
           "each a release or a plug-in, and compares all that they return: packets, their order "
