@@ -38,9 +38,7 @@ struct DoctorArgs {
 Result<std::string> ParseRule(std::string_view text) {
   std::vector<std::string> ids;
   for (const Rule& rule : DoctorRules()) ids.emplace_back(rule.id);
-  if (std::ranges::find(ids, text) != ids.end()) return std::string(text);
-  return Fail(ErrorCode::kUsage, fmt::format("there is no rule '{}'", text), {},
-              DidYouMean(text, ids, "'man ringscope-doctor' lists the rules"));
+  return ParseChoice(text, ids, "rule", "'man ringscope-doctor' lists the rules");
 }
 
 void SetUp(CLI::App& app, DoctorArgs& args) {
@@ -165,10 +163,7 @@ Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces
   } else {
     for (const DoctorTrace& trace : traces) {
       if (&trace != traces.data()) report.Print(args.brief ? "\n" : "\n\n");
-      if (args.brief)
-        PrintBrief(report, trace);
-      else
-        PrintTrace(report, trace, args.all);
+      PrintTrace(report, trace, args.brief, args.all);
     }
   }
   return CodeOf(traces);
@@ -222,15 +217,14 @@ Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
 Command DoctorCommand() {
   return {
       "doctor",
-      "Explain",
       "Find what is wrong with a trace, and what to change",
       "Reads a Perfetto trace once, by the rules of trace processor, and reports what is wrong "
       "with it: a verdict first, then findings, the worst first, each with what, where, the cause, "
       "the proof, and the remedy as lines of the trace config; then what was checked without "
       "finding a problem. "
       "Also reads zip archives such as Android bug reports, each trace in them by itself, and "
-      "logs, whose sessions are replayed. Several inputs are examined on all cores: the worst "
-      "traces are listed, and then all, grouped by their findings.",
+      "logs, whose sessions are replayed. Several inputs are examined on all cores, "
+      "and traces with the same findings share a row, the worst first.",
       {{"ringscope doctor trace.pftrace", "What is wrong with this trace, and what do I change?"},
        {"ringscope doctor bugreport.zip", "The same for each trace in a bug report"},
        {"ringscope doctor traces/", "What is wrong with all of these?"},

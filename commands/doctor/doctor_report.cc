@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,11 @@ namespace {
 
 constexpr size_t kPartIndent = 3;
 /// Findings of a trace that a screen has with their sentence, and by their title; what is not
-/// known; and traces of many that it lists. The worst finding is in full.
+/// known. The worst finding is in full.
 constexpr size_t kWithSentence = 3;
 constexpr size_t kWithTitle = 5;
 constexpr size_t kUnknownListed = 2;
-constexpr size_t kTracesListed = 10;
+constexpr size_t kGroupsListed = 10;  // of many traces
 
 /// "   Where:   buffer 0", unless there is nothing to print.
 void PrintPart(Report& report, const char* title, const std::string& text) {
@@ -114,11 +115,13 @@ void PrintChanges(Report& report, const DoctorTraces& traces) {
     const auto fits = [&values = values](size_t percent) {
       return values[(values.size() * percent + 99) / 100 - 1];
     };
-    report.Print(
-        Wrap(fmt::format("{}: {} for half of the {} that need it, {} for 95%, {} for all", path,
-                         fits(50), Count(values.size(), "trace"), fits(95), fits(100)),
-             "  ") +
-        "\n");
+    const std::string those = Count(values.size(), "trace") + " that need it";
+    report.Print(Wrap(fits(50) == fits(100)
+                          ? fmt::format("{}: {} for the {}", path, fits(100), those)
+                          : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,
+                                        fits(50), those, fits(95), fits(100)),
+                      "  ") +
+                 "\n");
   }
 }
 
@@ -155,14 +158,10 @@ void PrintCsv(Console& console, const DoctorTraces& traces) {
 }  // namespace
 
 void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
-  std::vector<const DoctorTrace*> worst;
-  for (const DoctorTrace& trace : traces)
-    if (trace.diagnosis.harm >= Harm::kWarning) worst.push_back(&trace);
-  std::ranges::stable_sort(worst, std::ranges::greater(),
-                           [](const DoctorTrace* trace) { return trace->diagnosis.harm; });
   const std::vector<TraceGroup> groups = GroupsOf(traces);
   report.Heading(fmt::format("{}, by their findings", Count(traces.size(), "trace")));
-  for (const auto& [key, members] : groups) {
+  const size_t shown = all ? groups.size() : std::min(groups.size(), kGroupsListed);
+  for (const auto& [key, members] : std::span(groups).first(shown)) {
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
       titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
@@ -173,13 +172,13 @@ void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
              fmt::format("{:>6}  ", WithCommas(members.size()))) +
         "\n");
   }
+  PrintMore(report, groups.size() - shown, "further row");
   PrintChanges(report, traces);
-  if (worst.empty()) return;
-  report.Heading("The worst");
-  const size_t shown = all ? worst.size() : std::min(kTracesListed, worst.size());
-  for (size_t i = 0; i < shown; ++i) PrintVerdict(report, *worst[i]);
-  if (shown < worst.size())
-    report.Print(fmt::format("and {} more; --all lists them\n", worst.size() - shown));
+  if (!all) return report.Paragraph("\n--all lists each trace; 'ringscope FILE' answers for one.");
+  report.Heading("Each trace, the worst first");
+  for (const auto& [key, members] : groups)
+    for (const DoctorTrace* trace : members)
+      if (key.first >= Harm::kWarning) PrintVerdict(report, *trace);
 }
 
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
@@ -197,11 +196,8 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
   return {};
 }
 
-void PrintBrief(Report& report, const DoctorTrace& trace) {
-  PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
-}
-
-void PrintTrace(Report& report, const DoctorTrace& trace, bool all) {
+void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all) {
+  if (brief) return PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
   PrintVerdict(report, trace);
   if (trace.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));

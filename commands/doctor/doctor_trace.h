@@ -73,11 +73,10 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
 /// Returns true if the input is a log; standard input is not looked at.
 bool IsLog(Context& context, const std::string& path);
 
-/// The answer alone, as text.
-void PrintBrief(Report& report, const DoctorTrace& trace);
 /// The result of one trace, as text: the verdict and the findings, the worst first.
+/// @param brief the answer alone
 /// @param all each finding in full, what was checked, and the config with the changes
-void PrintTrace(Report& report, const DoctorTrace& trace, bool all);
+void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all);
 
 /// Prints many traces as text: those with the same findings as one, the changes of the config that
 /// would fit them, and the worst ones, a paragraph each.

@@ -93,7 +93,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   const std::optional<TimeHole>& hole = examiner.facts.hole;
   if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
   if (IsInSession(examiner, left))
-    finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *left));
+    finding.cause += fmt::format(" What is left begins at {}.", TimeText(examiner, left->first_ns));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "

@@ -415,7 +415,7 @@ TEST(Diagnose, OfALogBuffersTimesAndSizesAreThoseOfTheReplay) {
   const Finding* const finding = FindRule(diagnosis, "buffer.overwritten");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->where, "buffers[0]");
-  EXPECT_NE(finding->cause.find("What is left is from 2.000 s to 12.000 s."), std::string::npos)
+  EXPECT_NE(finding->cause.find("What is left begins at 2.000 s."), std::string::npos)
       << finding->cause;
   ASSERT_EQ(finding->changes.size(), 1u);
   EXPECT_EQ(finding->changes[0].value, "324");
