@@ -249,6 +249,17 @@ class PageTest(unittest.TestCase):
             self.assertEqual(result['bad'], [], scheme)
             self.shoot(scheme + '-open')
 
+    def test_changes_lead_to_their_findings(self):
+        missing = self.browser.run(
+            "return [...document.querySelectorAll('#changes a')].map((link) => link.hash)"
+            ".filter((hash) => !document.querySelector(hash.replace('.', '\\\\.')))")
+        self.assertEqual(missing, [])
+        self.assertGreater(self.browser.run("return document.querySelectorAll('#changes a').length"), 0)
+        marked = self.browser.run(
+            "return [...document.querySelectorAll('#config mark')].map((line) => line.textContent.trim())")
+        self.assertIn('size_kb: 6544', marked)
+        self.assertNotIn('fill_policy: RING_BUFFER', marked)
+
     def test_tables_are_sorted_by_their_headings(self):
         packets = lambda: [int(text.replace(',', '')) for text in self.column('#largest', 2)]
         press = lambda: self.browser.run(
@@ -284,6 +295,8 @@ class PageTest(unittest.TestCase):
             words = plain.run('return document.body.innerText')
             for needed in ('96.2%', 'overwritten', 'Largest gaps'):
                 self.assertIn(needed, words)
+            self.assertGreater(plain.run(
+                "return document.querySelectorAll('svg.timeline .bars rect').length"), 50)
             self.assertEqual(plain.run(
                 "return document.querySelectorAll('button, input').length"), 0)
         finally:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,15 +19,18 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
+#include "commands/shell/text.h"
+#include "core/base/text.h"
 #include "core/base/wire.h"
+#include "formats/draw/svg.h"
+#include "formats/json/json.h"
 
 namespace ringscope {
 namespace {
 
-using PageData = nlohmann::ordered_json;
-
 constexpr size_t kStaticGaps = 20;   // listed where there is no JavaScript
 constexpr size_t kGapsInData = 100;  // the largest ones
+constexpr size_t kSequencesDrawn = 24;
 constexpr std::string_view kPageMark = "<!doctype html>\n<!-- Written by ringscope report. -->";
 
 const OutputKind kPageOutput = {
@@ -49,7 +51,7 @@ class OtherCommands {
   /// Runs `ringscope NAME --format json INPUT...`, as many at a time as there are cores. A command
   /// that fails leaves its message among the problems of the page in place of its document.
   void Run(const std::vector<const char*>& names) {
-    std::vector<Result<PageData>> documents(names.size());
+    std::vector<Result<Json>> documents(names.size());
     TasksOnCores(context_)(names.size(),
                            [&](size_t i) { documents[i] = Document(names[i], i == 0); });
     for (size_t i = 0; i < names.size(); ++i) {
@@ -63,10 +65,10 @@ class OtherCommands {
 
   /// True if an input that was read was damaged.
   bool found_damage() const { return found_damage_; }
-  PageData& data() { return data_; }
+  Json& data() { return data_; }
 
  private:
-  Result<PageData> Document(const char* name, bool shows_progress) {
+  Result<Json> Document(const char* name, bool shows_progress) {
     std::vector<std::string> options = {"--format", "json"};
     const SessionSelection& input = args_.input;
     if (input.only) options.insert(options.end(), {"--session", std::to_string(*input.only)});
@@ -78,7 +80,7 @@ class OtherCommands {
     Context inner{console, context_.threads, context_.files};
     RS_ASSIGN_OR_RETURN(const ExitCode code, RunNamed(name, std::move(options), inner));
     RS_RETURN_IF_ERROR(console.Flush());
-    PageData document = PageData::parse(out.text, nullptr, /*allow_exceptions=*/false);
+    Json document = Json::parse(out.text, nullptr, /*allow_exceptions=*/false);
     // What 'info' finds is damage; the others also find losses. Of a trace, 'doctor' finds it.
     if (std::string_view(name) == "info" && code == ExitCode::kNotice) found_damage_ = true;
     for (const char* rule : {"\"trace.empty\"", "\"trace.corrupt\"", "\"trace.cut_off\""})
@@ -90,36 +92,24 @@ class OtherCommands {
   Context& context_;
   const ReportArgs& args_;
   std::atomic<bool> found_damage_ = false;
-  PageData data_ = PageData::object();
+  Json data_ = Json::object();
 };
 
-std::string Escaped(std::string_view text) {
-  constexpr std::pair<char, const char*> kEntities[] = {
-      {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
-  std::string out;
-  for (const char c : text) {
-    const auto* const entity =
-        std::ranges::find(kEntities, c, &std::pair<char, const char*>::first);
-    out += entity == std::end(kEntities) ? std::string(1, c) : entity->second;
-  }
-  return out;
-}
-
 /// The text of a value, as HTML; an absent one is empty.
-std::string TextOf(const PageData& object, const char* key) {
+std::string TextOf(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return {};
-  return Escaped(found->is_string() ? found->get<std::string>() : found->dump());
+  return XmlEscaped(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
 /// The answers for each trace or session of the input; of several with the same findings, the
 /// first. The worst ones first.
-std::string AnswersHtml(const PageData& doctor) {
-  const PageData traces = doctor.value("traces", PageData::array());
-  const PageData groups = doctor.value("groups", PageData::array());
+std::string AnswersHtml(const Json& doctor) {
+  const Json traces = doctor.value("traces", Json::array());
+  const Json groups = doctor.value("groups", Json::array());
   std::string html;
-  const auto add = [&html](const PageData& trace, size_t others) {
-    const PageData answer = trace.value("answer", PageData::object());
+  const auto add = [&html](const Json& trace, size_t others) {
+    const Json answer = trace.value("answer", Json::object());
     const std::string session = TextOf(trace, "session"), change = TextOf(answer, "change");
     html +=
         fmt::format("<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
@@ -128,52 +118,171 @@ std::string AnswersHtml(const PageData& doctor) {
                     TextOf(answer, "severity"), TextOf(answer, "headline"));
     if (!change.empty())
       html += fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", change);
-    for (const PageData& line : answer.value("lines", PageData::array()))
+    for (const Json& line : answer.value("lines", Json::array()))
       if (line.value("label", "") != "Over time")  // a picture has that
         html +=
             fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
     html += "</dl>\n";
   };
-  for (const PageData& trace : traces)
+  for (const Json& trace : traces)
     if (groups.empty()) add(trace, 0);
-  for (const PageData& group : groups)
+  for (const Json& group : groups)
     add(traces.at(group.at("first").get<size_t>()), group.at("files").size() - 1);
   return html;
 }
 
 /// The largest gaps as rows of a table, for readers without JavaScript.
-std::string GapRowsHtml(const PageData& gaps) {
+std::string GapRowsHtml(const Json& gaps) {
   std::string html;
   size_t rows = 0;
-  for (const PageData& session : gaps.value("sessions", PageData::array())) {
-    for (const PageData& gap : session.value("gaps", PageData::array())) {
+  for (const Json& session : gaps.value("sessions", Json::array())) {
+    for (const Json& gap : session.value("gaps", Json::array())) {
       if (rows++ == kStaticGaps) return html;
       std::string causes;
-      for (const PageData& cause : gap.value("causes", PageData::array()))
+      for (const Json& cause : gap.value("causes", Json::array()))
         causes += (causes.empty() ? "" : "; ") + TextOf(cause, "text");
-      html += fmt::format(
-          "<tr><th>{}</th><td>{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
-          TextOf(gap, "sequence"), TextOf(gap, "producer"), TextOf(gap, "packets"), causes);
+      html +=
+          fmt::format("<tr><th>{}</th><td class=\"number\">{}</td><td>{}</td></tr>\n",
+                      TextOf(gap, "title"), WithCommas(gap.at("packets").get<uint64_t>()), causes);
     }
   }
   return html;
 }
 
 /// Keeps the gaps of each session that lost most packets.
-void KeepLargestGaps(PageData& data) {
+void KeepLargestGaps(Json& data) {
   if (!data.contains("gaps")) return;
-  for (PageData& session : data["gaps"]["sessions"]) {
-    auto& gaps = session["gaps"].get_ref<PageData::array_t&>();
+  for (Json& session : data["gaps"]["sessions"]) {
+    auto& gaps = session["gaps"].get_ref<Json::array_t&>();
     std::ranges::stable_sort(gaps, std::ranges::greater(),
-                             [](const PageData& gap) { return gap.value("packets", uint64_t{0}); });
+                             [](const Json& gap) { return gap.value("packets", uint64_t{0}); });
     gaps.resize(std::min(gaps.size(), kGapsInData));
   }
+}
+
+/// Returns the number at a path like "written.from_ns"; null and absent ones are 0.
+double NumberAt(const Json& object, const char* path) {
+  const auto key = KeyPath(path);
+  return object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
+}
+
+/// A picture on one time axis: rows of bars, which the page styles and moves. Measures are units of
+/// its width, 960.
+class TimePicture {
+ public:
+  TimePicture(double from_ns, double to_ns)
+      : from_(from_ns), span_(std::max(to_ns - from_ns, 1.0)) {}
+
+  void AddRow(std::string_view name, double height = 14) {
+    y_ += height_ + 4;
+    height_ = height;
+    names_ += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y_ + height - 3,
+                          XmlEscaped(Shortened(name, 36)));
+  }
+  /// @param share of the row's height
+  void AddBar(std::string_view classes, double from_ns, double to_ns, std::string_view what,
+              double share = 1) {
+    const double x = At(from_ns);
+    bars_ += fmt::format(
+        "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"><title>{}"
+        "</title></rect>\n",
+        classes, x, y_ + height_ * (1 - share), std::max(At(to_ns) - x, 1.0), height_ * share,
+        XmlEscaped(what));
+  }
+  std::string Finish() const {
+    const double bottom = y_ + height_ + 18;
+    std::string ticks;
+    for (int i = 0; i <= 4; ++i)
+      ticks += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\">{:.3f} s</text>\n",
+                           kNames + kBars * i / 4, bottom, span_ / 1e9 * i / 4);
+    return fmt::format(
+        "<div class=\"scroll\" tabindex=\"0\"><svg class=\"timeline\" role=\"img\" viewBox=\"0 0 "
+        "960 {}\" data-seconds=\"{}\"><title>The session over time</title>\n{}<svg x=\"{}\" "
+        "width=\"{}\" height=\"{}\"><g class=\"bars\">\n{}</g></svg>\n{}</svg></div>\n",
+        bottom + 6, span_ / 1e9, names_, kNames, kBars, bottom - 14, bars_, ticks);
+  }
+
+ private:
+  static constexpr double kNames = 220, kBars = 720;  // the first are in front of the bars
+
+  double At(double ns) const { return kBars * std::clamp((ns - from_) / span_, 0.0, 0.999); }
+
+  const double from_, span_;   // ns
+  double y_ = 0, height_ = 0;  // of the row
+  std::string names_, bars_;
+};
+
+/// Draws a session: packets written and lost, how far ring buffers reach back, reads, flushes and
+/// clones, and each sequence with gaps, from the documents of gaps, info and sweep.
+std::string SessionPicture(const Json& gaps, const Json& info, const Json& sweep) {
+  const double end = NumberAt(info, "last_time_ns");
+  TimePicture picture(NumberAt(info, "start_ns"), end);
+  if (const Json over = gaps.value("over_time", Json::object()); !over.empty()) {
+    const std::vector<uint64_t> written = over.at("written"), lost = over.at("lost");
+    const auto most = static_cast<double>(std::max<uint64_t>(std::ranges::max(written), 1));
+    picture.AddRow("packets, lost ones red", 60);
+    double at = NumberAt(over, "first_ns");
+    for (size_t i = 0; i < written.size(); ++i, at += NumberAt(over, "interval_ns")) {
+      const std::string what = fmt::format("{} of {} packets lost", lost[i], written[i]);
+      for (const auto& [classes, count] : {std::pair("written", written[i]), {"all", lost[i]}})
+        picture.AddBar(classes, at, at + NumberAt(over, "interval_ns"), what,
+                       static_cast<double>(count) / most);
+    }
+  }
+  for (const Json& buffer : gaps.at("buffers"))
+    for (const Json& tried : sweep.value("configurations", Json::array()))
+      for (const Json& each : tried.at("buffers"))
+        if (buffer.at("policy") == "ring_buffer" && each.at("buffer") == buffer.at("buffer") &&
+            each.at("size") == buffer.at("size")) {
+          picture.AddRow(fmt::format("buffers[{}] reaches back", TextOf(buffer, "index")));
+          picture.AddBar("reach", end - NumberAt(each, "history_ns"), end,
+                         "reaches back so far when it is read");
+        }
+  picture.AddRow("reads, flushes, clones");
+  for (const Json& event : info.at("events")) {
+    const std::string name = event.at("event");
+    if (name != "read" && !name.starts_with("flush") && !name.starts_with("clone")) continue;
+    // A read without a time is one after the last record that has one.
+    const double at = event.contains("time_ns") ? NumberAt(event, "time_ns") : end;
+    picture.AddBar(name == "read" ? "read" : "mark", at, at, name);
+  }
+  size_t shown = 0;
+  for (const Json& sequence : gaps.at("sequences")) {
+    if (NumberAt(sequence, "gaps") == 0 || shown++ == kSequencesDrawn) continue;
+    picture.AddRow(sequence.at("title").get<std::string>());
+    for (const Json& gap : gaps.at("gaps")) {
+      if (gap.at("title") != sequence.at("title") || gap.at("buffer") != sequence.at("buffer"))
+        continue;
+      const Json& cause = gap.at("causes").front();
+      picture.AddBar("lost " + TextOf(cause, "fate"), NumberAt(gap, "written.from_ns"),
+                     NumberAt(gap, "written.to_ns"),
+                     fmt::format("{} packets lost: {}", TextOf(gap, "packets"),
+                                 cause.at("text").get<std::string>()));
+      if (const double unusable = NumberAt(gap, "next.unusable.packets"); unusable > 0)
+        picture.AddBar("unusable", NumberAt(gap, "next.unusable.from_ns"),
+                       NumberAt(gap, "next.unusable.to_ns"),
+                       fmt::format("{} packets need state that was lost", unusable));
+    }
+  }
+  return picture.Finish();
+}
+
+/// The sessions of a log over time; empty: of a trace.
+std::string PicturesHtml(const Json& data) {
+  const auto sessions = [&](const char* command) {
+    return data.value(command, Json::object()).value("sessions", Json::array());
+  };
+  const Json gaps = sessions("gaps"), infos = sessions("info"), sweeps = sessions("sweep");
+  std::string html;
+  for (size_t i = 0; i < std::min(gaps.size(), infos.size()); ++i)
+    html += SessionPicture(gaps[i], infos[i], i < sweeps.size() ? sweeps[i] : Json::object());
+  return html;
 }
 
 std::string WordsHtml() {
   std::string html;
   for (const Word& word : Words())
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, Escaped(word.meaning));
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
   return html;
 }
 
@@ -194,18 +303,21 @@ std::string Filled(std::string_view page,
   return filled;
 }
 
-std::string PageOf(const PageData& data, const std::string& path) {
-  std::string json = data.dump(-1, ' ', false, PageData::error_handler_t::replace);
+std::string PageOf(const Json& data, const std::string& path) {
+  const std::string pictures = PicturesHtml(data);
+  std::string json = JsonText(data);
   // Nothing in it can end the element that it is in.
   for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
     json.replace(at, 1, "\\u003c");
   // Scripts run if they have this word, which nothing in the data can know.
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
-  return Filled(ReportPage(), {{"title", Escaped(path)},
+  return Filled(ReportPage(), {{"title", XmlEscaped(path)},
                                {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
-                               {"answers", AnswersHtml(data.value("doctor", PageData::object()))},
+                               {"answers", AnswersHtml(data.value("doctor", Json::object()))},
+                               {"pictures", pictures},
+                               {"no_pictures", pictures.empty() ? "hidden" : ""},
                                {"words", WordsHtml()},
-                               {"gaps", GapRowsHtml(data.value("gaps", PageData::object()))},
+                               {"gaps", GapRowsHtml(data.value("gaps", Json::object()))},
                                {"data", json}});
 }
 
@@ -232,7 +344,7 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   const std::string input = Shortened(args.input.paths);
   commands.data()["input"] = input;
   commands.data()["tool"] = ToolVersion();
-  commands.data()["problems"] = PageData::array();
+  commands.data()["problems"] = Json::array();
   // Of traces, the doctor says all that they prove; the other commands need a log. The sweep, which
   // takes most memory, is alone and first. The doctor's error would be the last.
   std::vector<const char*> names = {"doctor"};
@@ -256,7 +368,6 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
 Command ReportCommand() {
   return {
       "report",
-      "Explain",
       "Write a page on a session or many traces to attach to a bug",
       "Writes one HTML file on a session of a log or a Perfetto trace: the answer, what to change, "
       "loss over time, the sequences, the largest gaps, buffer sizes, what is wrong with the "

@@ -50,6 +50,12 @@ TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
   const std::string body = ran.out.substr(0, ran.out.find("<script type="));
   EXPECT_THAT(body, HasSubstr("96.2%"));
   EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
+  // The session over time, with what each bar is.
+  EXPECT_THAT(body, HasSubstr("<svg class=\"timeline\""));
+  EXPECT_THAT(body, HasSubstr(">sequence 3 (demo-app/appbin, 1:2)</text>"));
+  EXPECT_THAT(body, HasSubstr("<rect class=\"lost overwritten\""));
+  EXPECT_THAT(body,
+              HasSubstr("<title>50126 packets lost: overwritten before they were read</title>"));
   EXPECT_FALSE(data.contains("sweep"));
 }
 
