@@ -78,9 +78,7 @@ class LostPacketList : public LedgerSink {
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    WritePacketRow(args_.format == "csv" ? RowFormat::kCsv : RowFormat::kJson, account, session_,
-                   args_.input.clone, kind, line_);
-    console_.Print(line_);
+    console_.Print(PacketLine(account, session_, args_.input.clone, kind, args_.format == "csv"));
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
@@ -103,7 +101,6 @@ class LostPacketList : public LedgerSink {
   Console& console_;
   const GapAnalysis& analysis_;
   const PacketKinds& kinds_;
-  std::string line_;  // scratch
   bool listed_ = false;
 };
 
@@ -156,7 +153,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
     return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
   RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
-  const ShownGaps selection(report, outcome, notes, args.filter, remedies, kinds);
+  const ShownGaps selection{
+      {report, notes.start_ns(), args.filter}, outcome, notes, remedies, kinds};
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));
   else if (args.format == "text")
@@ -175,14 +173,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
-  if (args.format == "csv") {
-    std::string titles;
-    if (args.packets)
-      WritePacketRow(RowFormat::kCsvTitles, {}, 0, {}, "", titles);
-    else
-      titles = GapCsvTitles();
-    out.Print(titles);
-  }
+  if (args.format == "csv") out.Print(CsvTitles(args.packets));
   if (args.format == "jsonl") out.Print(JsonText(JsonDocument("gaps")) + "\n");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, sessions, context, out);
@@ -196,7 +187,6 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
 Command GapsCommand() {
   return {
       "gaps",
-      "Explain",
       "Report what was lost, to what, and what would have saved it",
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
       "the missing ones: the answer, and the losses by their cause with what keeps "

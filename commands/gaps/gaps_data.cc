@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
@@ -169,9 +170,18 @@ void ListFields(JsonFieldWriter& io, const Gap& gap) {
      "blamed", gap.blamed, "abort", gap.abort, "remedies", gap.remedies);
 }
 
+void ListFields(JsonFieldWriter& io, const PacketAccount& packet) {
+  io("buffer", packet.buffer, "sequence", packet.sequence, "chunk", packet.first_chunk, "fragment",
+     packet.fragment, "offset", packet.first_offset, "last_chunk", packet.last_chunk, "size",
+     packet.size, "content", ContentName(packet.facts.content), "timestamp", packet.facts.timestamp,
+     "fate", packet.fate, "cause", packet.cause, "own_fault", packet.own_fault, "culprit",
+     packet.culprit, "written_ns", packet.written.time_ns, "written_record", packet.written.record,
+     "lost_ns", packet.decided.time_ns, "lost_record", packet.decided.record);
+}
+
 namespace {
 
-/// Columns of CSV: paths in the JSON of a gap.
+/// Columns of CSV: paths in the JSON of a gap, and members of a packet.
 constexpr std::array kGapColumns = {"session",
                                     "buffer",
                                     "sequence",
@@ -197,10 +207,27 @@ constexpr std::array kGapColumns = {"session",
                                     "remedies.read_period_ns",
                                     "reads",
                                     "clone"};
+constexpr std::array kPacketColumns = {"session",   "buffer",      "sequence",   "chunk",
+                                       "fragment",  "offset",      "last_chunk", "size",
+                                       "content",   "timestamp",   "fate",       "cause",
+                                       "own_fault", "culprit",     "written_ns", "written_record",
+                                       "lost_ns",   "lost_record", "clone",      "name"};
+
+/// The values of an object at these paths as a row of CSV; an absent one is empty.
+std::string CsvRow(const Json& json, std::span<const char* const> paths) {
+  std::string row;
+  for (const char* const path : paths) {
+    const auto key = KeyPath(path);
+    row += (json.contains(key) ? CsvText(json[key]) : "") + ",";
+  }
+  row.back() = '\n';
+  return row;
+}
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
   json["producer"] = Printable(selection.notes.ProducerOf(gap.sequence));
+  json["title"] = selection.notes.NameOf(gap.sequence);
   Json& names = json["names"] = Json::array();  // what packets of a content are about
   for (const KindCount& kind : gap.kinds)
     names.push_back({{"kind", ContentName(kind.content)},
@@ -311,6 +338,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   write("sequences", "sequence", JsonArray(selection.sequences, [&](const SequenceGaps* sequence) {
           Json json = FieldsToJson(*sequence);
           json["producer"] = Printable(selection.notes.ProducerOf(sequence->sequence));
+          json["title"] = selection.notes.NameOf(sequence->sequence);
           json["sequence_id"] = selection.notes.TraceIdOf(sequence->sequence);
           return json;
         }));
@@ -335,8 +363,9 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   write("stale", "stale", FieldsToJson(selection.stale));
 }
 
-std::string GapCsvTitles() {
-  std::string titles = fmt::format("{}\n", fmt::join(kGapColumns, ","));
+std::string CsvTitles(bool of_packets) {
+  std::string titles = fmt::format(
+      "{}\n", of_packets ? fmt::join(kPacketColumns, ",") : fmt::join(kGapColumns, ","));
   std::ranges::replace(titles, '.', '_');
   return titles;
 }
@@ -348,73 +377,19 @@ std::string GapCsvRows(const ShownGaps& selection) {
     json["session"] = selection.outcome.session;
     json["reads"] = ReadsName(selection.outcome.reads);
     if (selection.outcome.clone) json["clone"] = *selection.outcome.clone;
-    for (const char* const path : kGapColumns) {
-      const auto key = KeyPath(path);
-      rows += (json.contains(key) ? CsvText(json[key]) : "") + ",";
-    }
-    rows.back() = '\n';
+    rows += CsvRow(json, kGapColumns);
   });
   return rows;
 }
 
-namespace {
-
-/// Writes the fields of a row. Unknown values are null in JSON, empty in CSV.
-struct RowWriter {
-  /// @param value as the format has it; empty: unknown
-  void Add(const char* key, std::string_view value) {
-    if (format == RowFormat::kJson) line.append("\"").append(key).append("\":");
-    if (format == RowFormat::kJson && value.empty()) value = "null";
-    line.append(format == RowFormat::kCsvTitles ? key : value).append(",");
-  }
-  void Number(const char* key, std::optional<uint64_t> value) {
-    if (!value) return Add(key, "");
-    const fmt::format_int digits(*value);
-    Add(key, {digits.data(), digits.size()});
-  }
-  void Text(const char* key, const std::string& value) {
-    Add(key, value.empty()                ? value
-             : format == RowFormat::kJson ? JsonText(Json(value))
-                                          : CsvText(value));
-  }
-  void Flag(const char* key, bool value) {
-    if (format == RowFormat::kJson) return Add(key, value ? "true" : "false");
-    Add(key, value ? "1" : "0");
-  }
-
-  std::string& line;
-  const RowFormat format;
-};
-
-}  // namespace
-
-void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
-                    std::optional<uint64_t> clone, const std::string& kind, std::string& line) {
-  RowWriter row{line, format};
-  const bool is_json = format == RowFormat::kJson;
-  line = is_json ? "{\"type\":\"packet\"," : "";
-  row.Number("session", session);
-  row.Number("buffer", Raw(account.buffer));
-  row.Text("sequence", ToString(account.sequence));
-  row.Number("chunk", account.first_chunk);
-  row.Number("fragment", account.fragment);
-  row.Number("offset", account.first_offset);
-  row.Number("last_chunk", account.last_chunk);
-  row.Number("size", account.size);
-  row.Text("content", ContentName(account.facts.content));
-  row.Number("timestamp", account.facts.timestamp);
-  row.Text("fate", Name(account.fate));
-  row.Text("cause", Name(account.cause));
-  row.Flag("own_fault", account.own_fault);
-  row.Text("culprit", account.culprit ? ToString(*account.culprit) : "");
-  row.Number("written_ns", account.written.time_ns);
-  row.Number("written_record", account.written.record);
-  row.Number("lost_ns", account.decided.time_ns);
-  row.Number("lost_record", account.decided.record);
-  row.Number("clone", clone);
-  row.Text("name", kind);
-  line.back() = is_json ? '}' : '\n';
-  if (is_json) line += '\n';
+std::string PacketLine(const PacketAccount& account, uint64_t session,
+                       std::optional<uint64_t> clone, const std::string& kind, bool as_csv) {
+  Json json = FieldsToJson(account);
+  json["name"] = kind.empty() ? Json() : Json(kind);
+  if (!as_csv) return JsonLine("packet", session, clone, json);
+  json["session"] = session;
+  json["clone"] = FieldsToJson(clone);
+  return CsvRow(json, kPacketColumns);
 }
 
 std::string LostPacketText(const PacketAccount& account, const std::string& kind,

@@ -20,18 +20,16 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines);
 /// When a replay read, as an object on a line.
 std::string ReadsJsonl(const ReplayOutcome& outcome);
 
+/// The titles of CSV, of gaps or of packets.
+std::string CsvTitles(bool of_packets);
 /// Gaps as rows of CSV.
-std::string GapCsvTitles();
 std::string GapCsvRows(const ShownGaps& selection);
 
-enum class RowFormat { kJson, kCsv, kCsvTitles };
-
-/// Writes a lost packet for programs, with the line break. A log may have millions.
+/// A lost packet for programs: an object on a line, or a row of CSV.
 /// @param clone whose holder's view this is; absent: the session's own
 /// @param kind its name, see PacketKinds; may be empty
-/// @param line gets the row
-void WritePacketRow(RowFormat format, const PacketAccount& account, uint64_t session,
-                    std::optional<uint64_t> clone, const std::string& kind, std::string& line);
+std::string PacketLine(const PacketAccount& account, uint64_t session,
+                       std::optional<uint64_t> clone, const std::string& kind, bool as_csv);
 
 /// The first columns of LostPacketText, to which what follows is indented.
 inline constexpr size_t kLostPacketMargin = 27;

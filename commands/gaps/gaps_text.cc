@@ -101,8 +101,8 @@ class GapsText {
     PrintStale();
     PrintPending();
     if (!others_.empty())
-      out_.Paragraph(
-          fmt::format("Also: {}. --all explains each, and all gaps.", Joined(others_, "; ")));
+      out_.Paragraph(fmt::format("Also: {}. --all explains each{}.", Joined(others_, "; "),
+                                 shown_.any_loss ? ", and all gaps" : ""));
     else if (shown_.any_loss && !all_)
       out_.Paragraph("--all explains each gap; 'ringscope graph' draws its chunks.");
   }
@@ -185,7 +185,6 @@ class GapsText {
     if (!shown_.any_loss) return;
     PrintSequences();
     PrintSources();
-    if (all_) PrintContents();
   }
 
   /// On a screen a line; else a table whose rows add up to the first.
@@ -261,21 +260,6 @@ class GapsText {
       --left;
     }
     if (left > 0) PrintItem(Count(left, "further cause"));
-  }
-
-  /// Prints the contents of the lost packets, if they are of several kinds.
-  void PrintContents() {
-    std::map<uint32_t, FateCount> sums;
-    shown_.VisitGaps([&](const Gap& gap) {
-      for (const ContentCount& content : gap.contents) sums[content.content] += content.count;
-    });
-    if (sums.size() < 2) return;
-    std::vector<std::pair<uint32_t, FateCount>> contents(sums.begin(), sums.end());
-    std::ranges::stable_sort(contents, std::ranges::greater(),
-                             [](const auto& content) { return content.second.packets; });
-    PrintList("Lost by content", contents, "kind", [](const auto& content) {
-      return fmt::format("{}: {}", ContentName(content.first), PacketsText(content.second));
-    });
   }
 
   void PrintSources() {

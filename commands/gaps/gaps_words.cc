@@ -40,19 +40,18 @@ constexpr std::array<const char*, kEnumNames<FlagRule>.size()> kRuleTexts = {
     "only an empty packet, or fragments that are part of no packet, were abandoned",
     "what was overwritten before them is folded into a state (ProtoVM)"};
 
-/// By AbortReason.
-constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortTexts = {
-    "why the shared memory ({size}) was full is not in the log: the producer had committed only "
-    "{window}; its other writers can have held the chunks",
-    "the packet was too large: {packet} of it were committed before it was aborted, and the shared "
-    "memory has {size}",
-    "a burst: the producer committed {window}, and its shared memory has {size}",
-    "nothing was committed for {quiet}, as if the service was blocked; then {window}, and the "
-    "shared memory has {size}",
-    "writers hold the chunks: {full}",
-    "the producer held complete chunks back for {held} or more: {full}",
-    "the service was late, chunks waited {waiting} for it: {full}",
-    "held back by the recorder: requests of the producer waited {held} for it"};
+/// What shows the reason, by AbortReason.
+constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortFacts = {
+    ": it has {size}, and the producer had committed only {window}; its other writers can have "
+    "held "
+    "the chunks",
+    ": {packet} of it were committed before it was aborted, and the shared memory has {size}",
+    ": it committed {window}, and its shared memory has {size}",
+    ": nothing was committed for {quiet}; then {window}, and the shared memory has {size}",
+    ": {full}",
+    " for {held} or more: {full}",
+    ": chunks waited {waiting} for it: {full}",
+    ": they waited {held} for it"};
 
 /// Remedies for full shared memory, by AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
@@ -82,10 +81,11 @@ std::string FullText(const smb::SeenMemory& full) {
 }
 
 std::string AbortText(const AbortFacts& abort) {
-  const char* text = kAbortTexts.at(static_cast<size_t>(abort.reason));
+  const char* text = kAbortFacts.at(static_cast<size_t>(abort.reason));
   if (abort.reason == AbortReason::kBurst && abort.full)
-    text = "a burst: {full}, {since} after the producer's last commit";
-  return fmt::format(fmt::runtime(text),
+    text = ": {full}, {since} after the producer's last commit";
+  return fmt::format(fmt::runtime(std::string("{reason}") + text),
+                     fmt::arg("reason", AbortReasonText(abort.reason)),
                      fmt::arg("size", abort.smb_size ? HumanSize(*abort.smb_size) : "unknown size"),
                      fmt::arg("window", fmt::format("{} in {}", HumanSize(abort.window_bytes),
                                                     HumanDuration(abort.kWindowNs))),
@@ -138,23 +138,9 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       fmt::arg("sequence", notes.NameOf(gap.sequence)));
 }
 
-using Parts = std::vector<std::pair<std::string, uint64_t>>;
-
-/// "80% app/frame, 15% app/draw, 5% others": the first parts of a whole; may be empty.
-std::string SharesText(const Parts& parts, uint64_t whole, size_t named) {
-  std::vector<std::string> texts;
-  uint64_t rest = whole;
-  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
-    texts.push_back(fmt::format("{} {}", ShareText(parts[i].second, whole), parts[i].first));
-    rest -= parts[i].second;
-  }
-  if (!texts.empty() && rest > 0) texts.push_back(ShareText(rest, whole) + " others");
-  return Joined(texts);
-}
-
 /// Names of what the packets of a content are about; may be empty.
 std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
-  Parts parts;
+  SharesOf parts;
   for (const KindCount& kind : gap.kinds)
     if (kind.content == content.content)
       parts.emplace_back(kinds.NameOf(kind.kind), kind.count.packets);
@@ -186,7 +172,7 @@ std::string CausesText(const Gap& gap) {
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   if (gap.contents.size() == 1)
     return ContentText(gap.contents.front().content, KindsText(gap, gap.contents.front(), kinds));
-  Parts parts;
+  SharesOf parts;
   for (const ContentCount& content : gap.contents) {
     const std::string about = KindsText(gap, content, kinds);
     parts.emplace_back(
@@ -201,7 +187,7 @@ bool IsFilled(const Gap& gap) {
 }
 
 std::string TakersText(const Gap& gap, const ShownGaps& selection) {
-  Parts parts;
+  SharesOf parts;
   uint64_t all = 0;
   const auto add = [&](SequenceKey sequence, uint64_t amount) {
     // The producer's name, unless it is that of the lost packets.
@@ -225,8 +211,14 @@ std::string TakersText(const Gap& gap, const ShownGaps& selection) {
 
 std::string BlameText(const Gap& gap, const SessionNotes& notes) {
   std::vector<std::string> parts;
+  const GapBlame* before = nullptr;
   for (const GapBlame& blame : gap.blamed) {
-    parts.push_back(parts.size() == 3 ? "..." : BlamePart(gap, blame, notes));
+    const bool is_same_stall =
+        before != nullptr && blame.cause == Cause::kBehindStall && before->chunk == blame.chunk;
+    before = &blame;
+    parts.push_back(parts.size() == 3 ? "..."
+                    : is_same_stall   ? Count(blame.count.packets, "packet") + " after it"
+                                      : BlamePart(gap, blame, notes));
     if (parts.size() > 3) break;
   }
   if (gap.abort) parts.push_back(AbortText(*gap.abort));

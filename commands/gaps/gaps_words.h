@@ -16,14 +16,6 @@ namespace ringscope {
 
 /// The gaps of a session that the user wants to see, and all that showing them takes.
 struct ShownGaps : GapSelection {
-  ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, const RemedyList& tried, const PacketKinds& packet_kinds)
-      : GapSelection(all, session.start_ns(), filter),
-        outcome(replayed),
-        notes(session),
-        remedies(tried),
-        kinds(packet_kinds) {}
-
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
   const RemedyList& remedies;

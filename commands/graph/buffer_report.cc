@@ -73,21 +73,13 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
   return std::string(1, static_cast<char>((consumed ? 'a' : 'A') + static_cast<int>(index)));
 }
 
-/// A line below the row of bytes in which the write cursor is, which points at it.
-std::string CursorLine(uint64_t cursor, uint64_t cell) {
-  constexpr size_t kFirstCell = 14;  // column
-  const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
-  const std::string text = fmt::format("write cursor {:#x}", cursor);
-  if (column + 2 + text.size() <= kTextColumns) return fmt::format("{:{}}^ {}\n", "", column, text);
-  return fmt::format("{:>{}} ^\n", text, column - 1);
-}
-
 std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
   std::string text = fmt::format(
-      "  {} per character, {} per line\n"
+      "  write cursor {:#x}; {} per character, {} per line\n"
       "  letters where chunks and lines begin: A== unread, a-- read\n",
-      HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kTextCellsInRow));
+      layout.write_cursor, HumanSize(grid.bytes_per_cell),
+      HumanSize(grid.bytes_per_cell * kTextCellsInRow));
   for (size_t row = 0; row < grid.cells.size(); row += kTextCellsInRow) {
     const size_t end = std::min(row + kTextCellsInRow, grid.cells.size());
     std::string line;
@@ -99,9 +91,6 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
       line += continues ? (cell.consumed ? "-" : "=") : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
-    const uint64_t cursor = layout.write_cursor / grid.bytes_per_cell;  // its cell
-    if (cursor >= row && (cursor < end || end == grid.cells.size()))
-      text += CursorLine(layout.write_cursor, cursor - row);
   }
   for (size_t i = 0; i < grid.shares.size(); ++i)
     text += fmt::format("  {}  {}\n", Symbol(grid.shares[i], i, false),

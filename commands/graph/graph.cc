@@ -27,7 +27,7 @@ struct GraphArgs {
   SessionSelection input;
   ReplayChoices choices;
   std::vector<SequenceKey> sequences;  // empty: those with losses, worst first
-  std::optional<ChunkChoice> around;
+  std::optional<ChunkName> around;
   std::optional<BufferKey> buffer;
   uint64_t top = 3;  // sequences, if none is chosen
   bool full = false;
@@ -49,15 +49,16 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsed(
       app, "--top", args.top, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
       "N", "Number of sequences to draw without --seq (default: 3)");
-  AddParsed(app, "--around", args.around, ParseChunkChoice, "[PRODUCER:WRITER#]CHUNK",
-            "Show the chunks near this one, like 120 or 2:1#120, and collapse all others");
+  AddParsed(
+      app, "--around", args.around, ParseChunkName, "PRODUCER:WRITER#CHUNK",
+      "Show the chunks of this sequence near this one, like 2:1#120, and collapse all others");
   AddFlag(app, "--full", args.full, "Show every chunk, collapse nothing");
   AddParsed(app, "--buffer", args.buffer, ParseBuffer, "BUFFER",
             "Only this buffer, like buffers[1], or 1 by its id in the log");
   AddFlag(app, "--layout", args.layout,
           "Show the bytes of each buffer instead, and which sequence they belong to");
   AddFlag(app, "--order", args.order,
-          "Show instead in which order a read pass takes what is in each buffer");
+          "Show the order in which a read pass takes what is in a buffer");
   AddParsed(
       app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
       "Show the layout or the order after this record, or at this time after the start, like 1.5s "
@@ -71,26 +72,16 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddFormat(app, args.format, {"text", "svg", "json"});
   args.format.clear();  // by the output's name
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
-  Exclude(app, "--full", {"--around"});
+  Exclude(app, "--around", {"--full", "--seq"});
   Exclude(app, "--order", {"--layout", "--around", "--full"});
   Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
 }
 
 Status CheckArgs(const GraphArgs& args) {
-  const auto refuse = [](const char* what, const char* hint) {
-    return Fail(ErrorCode::kUsage, what, {}, hint);
-  };
   if ((args.order || args.layout) && args.format == "svg")
-    return refuse("only chunks can be drawn", "choose text or json");
+    return Fail(ErrorCode::kUsage, "only chunks can be drawn", {}, "choose text or json");
   if (args.at && !args.layout && !args.order)
-    return refuse("--at needs --layout or --order", "add one of them");
-  if (args.around && args.around->sequence && !args.sequences.empty() &&
-      args.sequences != std::vector{*args.around->sequence})
-    return refuse("--around shows one sequence, and --seq names another",
-                  "leave out --seq, or the sequence of --around");
-  if (args.around && !args.around->sequence && args.sequences.size() != 1)
-    return refuse("--around needs to know the chunk's sequence",
-                  "write it as PRODUCER:WRITER#CHUNK, or add --seq");
+    return Fail(ErrorCode::kUsage, "--at needs --layout or --order", {}, "add one of them");
   return {};
 }
 
@@ -108,7 +99,7 @@ ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
   options.fold.full = args.full;
   if (args.around) {
     options.fold.around = args.around->chunk;
-    if (args.around->sequence) options.sequences = {*args.around->sequence};
+    options.sequences = {args.around->sequence};
   }
   return options;
 }
@@ -279,17 +270,14 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
 
 }  // namespace
 
-Result<ChunkChoice> ParseChunkChoice(std::string_view text) {
-  ChunkChoice choice;
-  if (const size_t hash = text.find('#'); hash != std::string_view::npos) {
-    if (hash > 0) {
-      RS_ASSIGN_OR_RETURN(choice.sequence, ParseSequence(text.substr(0, hash)));
-    }
-    text.remove_prefix(hash + 1);
-  }
-  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT32_MAX));
-  choice.chunk = IdOf(id);
-  return choice;
+Result<ChunkName> ParseChunkName(std::string_view text) {
+  const size_t hash = text.find('#');
+  if (hash == std::string_view::npos)
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' does not name a chunk", text), {},
+                "write PRODUCER:WRITER#CHUNK, like 2:1#120");
+  RS_ASSIGN_OR_RETURN(const SequenceKey sequence, ParseSequence(text.substr(0, hash)));
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(hash + 1), UINT32_MAX));
+  return ChunkName{sequence, IdOf(id)};
 }
 
 Result<LayoutMoment> ParseLayoutMoment(std::string_view text) {
@@ -306,7 +294,6 @@ Result<LayoutMoment> ParseLayoutMoment(std::string_view text) {
 Command GraphCommand() {
   return {
       "graph",
-      "Explain",
       "Draw what became of each chunk, or the layout of the buffer",
       "Replays like 'ringscope replay' and draws the chunks of a sequence in order: when they were "
       "committed and what they contained, whether they were read, overwritten (and by whom) or "
@@ -318,7 +305,7 @@ Command GraphCommand() {
       "packets "
       "that are in the buffer at one moment, and what it would leave.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
-       {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
+       {"ringscope graph session.tblog --around 2:1#120", "What happened near chunk 120?"},
        {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"},
        {"ringscope graph session.tblog --layout --at 1.5s",
         "Which sequence has which bytes after 1.5 seconds?"},

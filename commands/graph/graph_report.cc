@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
@@ -74,7 +75,7 @@ void ListFields(JsonFieldWriter& io, const SequenceGraph& graph) {
 namespace {
 
 /// By Tone.
-constexpr std::array<const char*, kTones> kSigns = {"●", "○", "◌", "◐", "✗", "?"};
+constexpr std::array<const char*, kTones> kSigns = {"●", "◇", "○", "◌", "◐", "✗", "?"};
 
 /// The column beside the chunks: packets that continue from one to the next.
 std::string LinkSign(Link before, Link after) {
@@ -84,7 +85,8 @@ std::string LinkSign(Link before, Link after) {
          (after == Link::kBroken ? "!" : " ");
 }
 
-std::string TableText(const SequenceGraph& graph, const GraphClock& clock) {
+/// @param used gets the tones that the table has
+std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::set<Tone>& used) {
   Table table({{"", Align::kLeft},
                {"chunk", Align::kLeft},
                {"committed", Align::kRight},
@@ -95,6 +97,7 @@ std::string TableText(const SequenceGraph& graph, const GraphClock& clock) {
   for (size_t i = 0; i < graph.items.size(); ++i) {
     const GraphRow row = RowOf(graph.items[i], clock);
     const Link after = graph.LinkAfter(i);
+    if (row.tone) used.insert(*row.tone);
     const std::string sign =
         row.tone ? kSigns[static_cast<size_t>(*row.tone)] + LinkSign(before, after) : "┄";
     table.AddRow({sign, row.ids(), row.committed, row.bytes, row.fragments, row.fate});
@@ -120,9 +123,8 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
   std::string text = fmt::format("{}, {}, {}", Count(graph.chunks, "chunk"), HumanSize(graph.bytes),
                                  PacketsText(graph.packets));
   if (graph.orphan_patches > 0)
-    text += fmt::format(
-        "; {} for chunks that are not in the log",
-        graph.orphan_patches == 1 ? "1 patch" : WithCommas(graph.orphan_patches) + " patches");
+    text += fmt::format("; {} for chunks that are not in the log",
+                        Count(graph.orphan_patches, "patch"));
   return text;
 }
 
@@ -142,14 +144,15 @@ std::string GraphReport::ClosingText() const {
 
 std::string GraphText(const GraphReport& report) {
   std::string text;
+  std::set<Tone> used;
   for (const SequenceGraph& graph : report.graphs)
     text += "\n" + Wrap(report.HeadingText(graph), size_t{0}) + "\n" +
             Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n" +
-            TableText(graph, report.clock);
+            TableText(graph, report.clock, used);
   std::vector<std::string> legend;
-  for (size_t i = 0; i < kTones; ++i)
-    if (static_cast<Tone>(i) != Tone::kUnknown)
-      legend.push_back(fmt::format("{} {}", kSigns[i], kToneTexts[i]));
+  for (const Tone tone : used)
+    legend.push_back(fmt::format("{} {}", kSigns[static_cast<size_t>(tone)],
+                                 kToneTexts[static_cast<size_t>(tone)]));
   legend.emplace_back("┐┤┘ a packet continues in the next chunk");
   legend.emplace_back("! broken: the next chunk does not continue it");
   text += "\n" + Wrap(Joined(legend, "; "), size_t{0}) + "\n";

@@ -31,12 +31,8 @@ struct GraphReport {
   std::string ClosingText() const;
 };
 
-/// A chunk as a command line names it: "120", or with its sequence "1:4#120".
-struct ChunkChoice {
-  std::optional<SequenceKey> sequence;
-  ChunkId chunk{};
-};
-Result<ChunkChoice> ParseChunkChoice(std::string_view text);
+/// A chunk as a command line names it: "1:4#120".
+Result<ChunkName> ParseChunkName(std::string_view text);
 
 /// A moment of a log: a record number "4711", or a time from its start with a unit, "1.5s".
 Result<LayoutMoment> ParseLayoutMoment(std::string_view text);

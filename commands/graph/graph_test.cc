@@ -8,6 +8,7 @@
 #include "commands/graph/graph_report.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -122,6 +123,14 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
   EXPECT_THAT(ran.out, Not(HasSubstr("sequence 1:1")));
 }
 
+TEST(Graph, ChunksThatProgramsFolded_AreNotDrawnAsLost) {
+  const std::string log = testing::TestdataPath("protovm/two-producers.ops.jsonl");
+  const std::string text = RunCommand(GraphCommand(), {log}).out;
+  EXPECT_THAT(text, HasSubstr("  ◇    #0 "));
+  EXPECT_THAT(text, HasSubstr("◇ folded into a state (ProtoVM)"));
+  EXPECT_THAT(text, Not(HasSubstr("✗")));
+}
+
 TEST(Graph, NoneToShow_SaysHowManyThereAre) {
   const Ran ran = Graph(LogOf(4), {"--top", "0"});
   EXPECT_THAT(ran.out, HasSubstr("0 of 1 sequence shown"));
@@ -131,13 +140,12 @@ TEST(Graph, NoneToShow_SaysHowManyThereAre) {
 
 TEST(Graph, OddChoices_AreSaid) {
   EXPECT_THAT(Graph(LogOf(3), {"--seq", "9:9"}).err, HasSubstr("sequence 9:9 committed nothing"));
-  EXPECT_THAT(Graph(LogOf(3), {"--seq", "1:1", "--around", "77"}).err,
-              HasSubstr("there is no chunk #77"));
+  EXPECT_THAT(Graph(LogOf(3), {"--around", "1:1#77"}).err, HasSubstr("there is no chunk #77"));
 }
 
 TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
   EXPECT_THAT(Graph(LogOf(3), {"--layout", "--format", "svg"}).error, HasSubstr("only chunks"));
-  EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("the chunk's sequence"));
+  EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("'77' does not name a chunk"));
   EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
               HasSubstr("there is no buffer '5' (its buffers: buffers[0] (id 1))"));
 }
@@ -151,13 +159,11 @@ TEST(Graph, Output_IsAFile) {
   EXPECT_EQ(ReadFile(file), Graph(LogOf(5), {}).out);
 }
 
-TEST(Graph, ChunkChoices) {
-  EXPECT_EQ(ParseChunkChoice("120")->chunk, ChunkId{120});
-  EXPECT_EQ(ParseChunkChoice("#120")->sequence, std::nullopt);
-  EXPECT_EQ(ParseChunkChoice("2:17#4294967295")->chunk, ChunkId{4294967295});
-  EXPECT_EQ(ParseChunkChoice("2:17#0")->sequence, (SequenceKey{ProducerId{2}, WriterId{17}}));
-  for (const char* text : {"", "x", "2:17", "2:17#", "#", "4294967296", "2#3"})
-    EXPECT_FALSE(ParseChunkChoice(text)) << text;
+TEST(Graph, ChunkNames) {
+  EXPECT_EQ(ParseChunkName("2:17#4294967295")->chunk, ChunkId{4294967295});
+  EXPECT_EQ(ParseChunkName("2:17#0")->sequence, (SequenceKey{ProducerId{2}, WriterId{17}}));
+  for (const char* text : {"", "x", "120", "#120", "2:17", "2:17#", "#", "2:17#4294967296", "2#3"})
+    EXPECT_FALSE(ParseChunkName(text)) << text;
 }
 
 TEST(Layout, Moments) {

@@ -33,6 +33,18 @@ constexpr std::array<FateWords, kChunkFates> kFateWords = {{
 }};
 const FateWords& WordsOf(ChunkFate fate) { return kFateWords.at(static_cast<size_t>(fate)); }
 
+uint64_t PacketsOf(const ChunkSums& sums, Fate fate) {
+  const auto found = sums.packets.find(fate);
+  return found == sums.packets.end() ? 0 : found->second.packets;
+}
+
+/// @param fate of the chunk, or of all chunks of a run
+Tone ToneOf(ChunkFate fate, const ChunkSums& sums) {
+  const bool is_folded = fate == ChunkFate::kOverwritten && PacketsOf(sums, Fate::kFolded) > 0 &&
+                         PacketsOf(sums, Fate::kOverwritten) == 0;
+  return is_folded ? Tone::kFolded : WordsOf(fate).tone;
+}
+
 /// By StallReason.
 constexpr std::array kStallTexts = {"waits for a patch", "waits for the next chunk",
                                     "waits for its writer to complete it"};
@@ -50,20 +62,18 @@ class Remarks {
   void AddCount(uint64_t count, const char* noun, const char* more = "") {
     AddIf(count > 0, Count(count, noun) + more);
   }
-  void AddPatches(uint64_t count, const char* what) {
-    AddIf(count > 0, (count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
-  }
   /// Adds the sums that chunks and runs share. `own` adds those that only one of them has.
   template <typename AddOwn>
   void AddSums(const ChunkSums& sums, const AddOwn& own) {
-    AddPatches(sums.patches.late, "too late");
-    AddPatches(sums.patches.missed, "missed");
-    AddPatches(sums.patches.refused, "outside of the chunk");
+    AddCount(PacketsOf(sums, Fate::kFolded), "packet", " folded into a state (ProtoVM)");
+    AddCount(sums.patches.late, "patch", " too late");
+    AddCount(sums.patches.missed, "patch", " missed");
+    AddCount(sums.patches.refused, "patch", " outside of the chunk");
     own();
     AddCount(sums.abandoned, "fragment", " abandoned");
     AddCount(sums.invalid, "packet", " rejected by the service");
     AddIf(sums.loss_bits != 0, "the trace shows " + LossBitsToString(sums.loss_bits));
-    AddPatches(sums.patches.applied, "applied");
+    AddCount(sums.patches.applied, "patch", " applied");
   }
   std::string After(const std::string& text) const {
     return texts_.empty() ? text : text + "; " + Joined(texts_, "; ");
@@ -97,23 +107,14 @@ std::string FateText(const ChunkNode& node, const GraphClock& clock) {
 
 /// "2:4 (61%), 2:1 (39%)": the sequences for which most packets were evicted.
 std::string EvictorsText(const EvictorTally& evictors) {
-  constexpr size_t kNamed = 3;
-  std::vector<std::pair<uint64_t, SequenceKey>> worst;
-  uint64_t total = evictors.others, others = total;
+  SharesOf worst;
+  uint64_t total = evictors.others;
   for (const auto& [sequence, count] : evictors.packets) {
     total += count;
-    worst.emplace_back(count, sequence);
+    worst.emplace_back(ToString(sequence), count);
   }
-  std::ranges::stable_sort(worst, std::ranges::greater(), &decltype(worst)::value_type::first);
-  std::vector<std::string> parts;
-  for (const auto& [count, sequence] : worst) {
-    if (parts.size() == kNamed)
-      others += count;
-    else
-      parts.push_back(fmt::format("{} {}", ShareText(count, total), ToString(sequence)));
-  }
-  if (others > 0) parts.push_back(fmt::format("{} others", ShareText(others, total)));
-  return Joined(parts);
+  std::ranges::stable_sort(worst, std::ranges::greater(), &SharesOf::value_type::second);
+  return SharesText(worst, total, 3);
 }
 
 std::string FateText(const ChunkRun& run) {
@@ -129,7 +130,7 @@ std::string FateText(const ChunkRun& run) {
 
 /// The worst of the chunks'.
 Tone ToneOf(const ChunkRun& run) {
-  if (run.fate()) return WordsOf(*run.fate()).tone;
+  if (run.fate()) return ToneOf(*run.fate(), run);
   Tone worst = Tone::kGood;
   for (size_t i = 0; i < kChunkFates; ++i)
     if (run.by_fate[i] > 0) worst = std::max(worst, kFateWords[i].tone);
@@ -155,7 +156,7 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
   });
   return {node.id,
           node.id,
-          WordsOf(node.fate).tone,
+          ToneOf(node.fate, node),
           clock.At(node.committed),
           WithCommas(node.bytes),
           WithCommas(node.fragments),

@@ -351,7 +351,6 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
 
 Command TryCommand() {
   return {"try",
-          "Replay",
           "Say an example in one line, and see what buffers make of it",
           "Puts the commits, patches, reads and clones of a line into a buffer of one or more "
           "versions, and shows after each step the chunks in the order of the buffer and of their "

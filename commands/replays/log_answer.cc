@@ -299,21 +299,12 @@ class LogAnswer {
   }
 
   std::string WhyDroppedText() const {
-    constexpr std::array kReasons = {
-        "the shared memory was full; the log does not show why",
-        "a packet was larger than the shared memory",
-        "the producer wrote a burst that its shared memory does not hold",
-        "the shared memory was full while the service was blocked",
-        "the producer's writers held all chunks of the shared memory",
-        "the producer held complete chunks back",
-        "the service was late to free chunks of the shared memory",
-        "the recorder held the producer's requests back"};
-    static_assert(kReasons.size() == kEnumNames<AbortReason>.size());
-    std::array<uint64_t, kReasons.size()> places{};
+    std::array<uint64_t, kEnumNames<AbortReason>.size()> places{};
     for (const SequenceGaps* sequence : sequences_)
       for (const Gap& gap : sequence->gaps)
         if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
-    return kReasons.at(static_cast<size_t>(std::ranges::max_element(places) - places.begin()));
+    return AbortReasonText(
+        static_cast<AbortReason>(std::ranges::max_element(places) - places.begin()));
   }
 
   /// A time of the session as people read it, not after its end.

@@ -71,6 +71,17 @@ constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = 
     "a producer did not acknowledge the flush in time",
     "counted with this record"};
 
+/// By AbortReason.
+constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortReasons = {
+    "the shared memory was full; the log does not show why",
+    "a packet was larger than the shared memory",
+    "the producer wrote a burst that its shared memory does not hold",
+    "the shared memory was full while the service was blocked",
+    "the producer's writers held all chunks of the shared memory",
+    "the producer held complete chunks back",
+    "the service was late to free chunks of the shared memory",
+    "the recorder held the producer's requests back"};
+
 std::string OwnFaultWords(const CauseCount& cause) {
   std::string words = "buffer bug: all fragments were in the buffer, complete and patched";
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
@@ -121,6 +132,10 @@ std::string CauseText(const CauseCount& cause) {
   if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
     text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
   return text;
+}
+
+std::string AbortReasonText(AbortReason reason) {
+  return kAbortReasons.at(static_cast<size_t>(reason));
 }
 
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {

@@ -34,6 +34,9 @@ std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 /// "overwritten before they were read"; of one packet: "... before it was read".
 std::string CauseText(const CauseCount& cause);
 
+/// Why a writer found no chunk for a packet: "the producer held complete chunks back".
+std::string AbortReasonText(AbortReason reason);
+
 /// Why a counter went up: "it has 2 fragments, but its header counts 3". Of the chunk, the packet
 /// or the sequence that the rise names.
 std::string ReasonText(const CounterRise& rise);

@@ -147,7 +147,7 @@ constexpr ToneColours kToneColours[] = {
     {"card", "#f6f7f9", "#22262c"},    {"good", "#3f8f5b", "#5dbb7e"},
     {"unread", "#2f7ed8", "#5aa2f0"},  {"waiting", "#c79a00", "#e3bb3a"},
     {"partly", "#e0781e", "#f0964a"},  {"lost", "#cc3340", "#f2616c"},
-    {"unknown", "#8a9099", "#8a9099"},
+    {"unknown", "#8a9099", "#8a9099"}, {"folded", "#7d5fb2", "#a78bdb"},
 };
 
 constexpr std::string_view kRules = R"(
@@ -156,6 +156,7 @@ text.soft { fill: var(--soft); }
 text.right { text-anchor: end; }
 .gap { fill: none; stroke: var(--lost); stroke-dasharray: 5 4; }
 .good { fill: var(--good); }
+.folded { fill: var(--folded); }
 .unread { fill: var(--unread); }
 .waiting { fill: var(--waiting); }
 .partly { fill: var(--partly); }
