@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/app.h"
+#include "commands/shell/registry.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
 #include "formats/testing/testdata.h"
@@ -50,6 +51,37 @@ TEST_P(Width, EveryLineFits) {
         }
       }
     }
+  }
+}
+
+// By default a person gets a screen; --all and --help have the rest.
+TEST_P(Width, AnswersFitOnAScreen) {
+  const std::string folder = testing::TestdataPath("captures") / GetParam();
+  const std::string log = folder + "/session.ops.jsonl.zst", trace = folder + "/trace.pftrace.zst";
+  const std::string other = testing::TestdataPath("captures/lossless-v2/trace.pftrace.zst");
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {log},
+           {trace},
+           {"gaps", log},
+           {"doctor", log},
+           {"doctor", trace},
+           {"advise", log},
+           {"diff", log, "--a", "v1", "--b", "v2"},
+           {"diff", log, "--a", "v2@54", "--b", "v2@58", "--b-size", "64k"},
+           {"diff", trace, other}}) {
+    MemoryRun memory;
+    ASSERT_THAT(RunApp(args, memory.streams), ::testing::AnyOf(0, 3)) << memory.err.text;
+    EXPECT_LE(testing::Lines(memory.out.text).size(), 40u) << memory.out.text;
+  }
+}
+
+TEST(Help, OfACommand_FitsOnAScreen) {
+  for (const Command& command : Commands()) {
+    MemoryRun memory;
+    ASSERT_EQ(RunApp(std::vector<std::string>{command.name, "-h"}, memory.streams), 0);
+    const auto lines = testing::Lines(memory.out.text);
+    EXPECT_LE(lines.size(), 40u) << command.name;
+    for (const std::string_view line : lines) EXPECT_LE(DisplayWidth(line), 80u) << line;
   }
 }
 
