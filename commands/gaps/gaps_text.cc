@@ -152,16 +152,12 @@ class GapsText {
 
   /// Prints the sums of what the filters select.
   void PrintSelected() {
-    int64_t all = 0;
-    for (const BufferGaps& buffer : shown_.report.buffers)
-      all += std::ranges::count_if(buffer.sequences, [](const SequenceGaps& sequence) {
-        return sequence.written().packets > 0;
-      });
+    const GapSelection all(shown_.report, 0, {});
     FateCount lost;
     shown_.VisitGaps([&](const Gap& gap) { lost += gap.lost; });
     out_.Paragraph(fmt::format(
         "The filters select {} of the {}: {}, {}.{}{}", WithCommas(shown_.sequences.size()),
-        Count(static_cast<uint64_t>(all), "sequence"),
+        Count(all.sequences.size(), "sequence"),
         Count(shown_.own_fault.size() + shown_.gaps.size(), "gap"),
         Count(lost.packets, "lost packet"),
         shown_.by_time ? " Gaps that overlap the selected time are counted in full." : "",

@@ -288,11 +288,6 @@ bool IsCutOff(const LogInfo& info) {
   });
 }
 
-bool StartIsMissing(const LogInfo& info) {
-  return std::ranges::any_of(info.sessions,
-                             [](const SessionSummary& session) { return session.header.part > 0; });
-}
-
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
                 std::optional<uint64_t> only) {
   report.Title(
@@ -347,8 +342,10 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   ReportInfo(report, args.log, parts, *info, args.session);
   RS_RETURN_IF_ERROR(report.Finish());
   WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
-  const bool complete = info->damage_count == 0 && info->closed && !IsCutOff(*info) &&
-                        !StartIsMissing(*info) && parts.problems.empty();
+  const bool starts = std::ranges::all_of(
+      info->sessions, [](const SessionSummary& session) { return session.header.part == 0; });
+  const bool complete = info->damage_count == 0 && info->closed && starts && !IsCutOff(*info) &&
+                        parts.problems.empty();
   return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 

@@ -29,8 +29,6 @@ std::string ExtentText(const LogInfo& info);
 std::string IncompleteText(const std::string& path, const LogInfo& info);
 /// Returns true for a copy of a log that was not closed.
 bool IsCutOff(const LogInfo& info);
-/// Returns true if a session begins with another part than the first.
-bool StartIsMissing(const LogInfo& info);
 /// Adds format, extent and damage to the document.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
 /// Damaged places: offset, bytes, records, what.
