@@ -260,6 +260,25 @@ TEST(Diff, Minimize_OfReads) {
   EXPECT_LE(CountOf(ReadFile(minimal), "\n"), 8u);
 }
 
+// What is left of a recorded session is a line of notation, and a unit test of one screen.
+TEST(Diff, Minimize_OfCaptures_FitsOnAScreen) {
+  const TempFolder folder;
+  const char* const pairs[][3] = {{"ring-v2", "v1", "v2@58"},
+                                  {"ring-v2", "v2@55", "v1"},
+                                  {"ring-v2", "v2@56", "v2@58"},
+                                  {"short-v2", "v1", "v2@55"},
+                                  {"discard-v2", "v2@54", "v2@58"}};
+  for (const auto& [capture, a, b] : pairs) {
+    SCOPED_TRACE(fmt::format("{} {} {}", capture, a, b));
+    const Ran ran = DiffEngines(a, b,
+                                {CapturePath(std::string(capture) + "/session.ops.jsonl.zst"),
+                                 "--minimize", folder.File("min.ops.jsonl"), "--force"});
+    EXPECT_EQ(ran.error, "");
+    EXPECT_LE(CountOf(ReadFile(folder.File("min.cc")), "\n"), 40u);
+    EXPECT_THAT(ran.err, HasSubstr("in a line: ringscope try '"));
+  }
+}
+
 TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
   const TempFolder folder;
   const std::string minimal = folder.File("min.ops.jsonl");
