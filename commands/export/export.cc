@@ -49,6 +49,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     ExportSink sink(*database, sessions.session(), kinds);
     ReplayRun run(context, sessions, args.choices);
     run.AddSink(sink);
+    run.AddListener(sink.lives());
     run.AddListener(sink);
     run.AddListener(sink.gaps());
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
@@ -13,9 +18,13 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
+#include "core/gaps/gap_analysis.h"
+#include "core/perfetto/clocks.h"
+#include "core/perfetto/data_loss.h"
 #include "formats/io/compressed_source.h"
-#include "formats/trace/service_packets.h"
-#include "formats/trace/timeline_trace.h"
+#include "formats/trace/buffer_tracks.h"
+#include "formats/trace/perfetto_trace.h"
+#include "formats/trace/replayed_packets.h"
 #include "formats/trace/trace_file_scan.h"
 #include "formats/trace/trace_holes.h"
 
@@ -23,14 +32,23 @@ namespace ringscope {
 namespace {
 
 struct TimelineArgs {
-  SessionSelection input;
-  std::string output;  // .pftrace; "-": standard output
+  std::vector<std::string> inputs;  // a trace, its log, or both
+  SessionSelection log;             // empty: there is none
+  std::string trace;                // empty: likewise
+  std::string output;               // .pftrace; "-": standard output
   bool force = false;
   ReplayChoices choices;
 };
 
 void SetUp(CLI::App& app, TimelineArgs& args) {
-  AddInput(app, args.input, Logs::kOne, Traces::kTaken);
+  InGroup(app, kInputGroup);
+  AddTexts(app, "INPUT", args.inputs, kLogOrTraceType,
+           "A trace (.pftrace, also the only one in a zip archive or a folder), the commit log of "
+           "its session (.tblog, .ops.jsonl), or both; plain or compressed (zstd, gzip); - reads "
+           "standard input",
+           Need::kRequired, 2);
+  AddSession(app, args.log.only);
+  AddClone(app, args.log.clone);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
@@ -38,78 +56,402 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddForce(app, args.force);
 }
 
+/// Finds out which input is which.
+Status SortInputs(TimelineArgs& args, Context& context) {
+  for (const std::string& path : args.inputs) {
+    const auto input = OpenOneInput(context, path);
+    const bool is_trace = input && input->kind == InputKind::kTrace;
+    if (is_trace ? !args.trace.empty() : !args.log.paths.empty())
+      return Fail(ErrorCode::kUsage, is_trace ? "this is a second trace" : "this is a second log",
+                  {path, {}, {}}, "name one trace, and the log of its session");
+    if (is_trace)
+      args.trace = path;
+    else
+      args.log.paths.push_back(path);
+  }
+  return {};
+}
+
+std::string ShortNameOf(SequenceKey key, const SessionNotes& notes) {
+  const std::string writer = notes.WriterOf(key);
+  return writer.empty() ? notes.NameOf(key) : writer;
+}
+
+/// "overwritten by RenderThread", "discarded: the buffer was already full".
+std::string HoleCauseText(const Gap& gap, const SessionNotes& notes) {
+  if (gap.causes.empty()) return "the cause is unknown";
+  const CauseCount& main = gap.causes.front();
+  if (main.cause != Cause::kEvicted || main.own_fault || gap.evicted_by.empty())
+    return CauseText(main);
+  const SequenceKey evictor = gap.evicted_by.front().sequence;
+  const bool has_others = gap.evicted_by.size() > 1 || gap.evicted_by_others > 0;
+  return fmt::format("overwritten by {}{}",
+                     evictor == gap.sequence ? "itself" : ShortNameOf(evictor, notes),
+                     has_others ? " and others" : "");
+}
+
+/// The changes of the config that would have kept the packets.
+std::string RemedyText(const Gap& gap, const SessionNotes& notes) {
+  constexpr uint64_t kKb = 1024;
+  const GapRemedies& remedies = gap.remedies;
+  if (remedies.buffer_size && !remedies.no_size_helps)
+    return fmt::format("{}.size_kb: {}", notes.NameOf(gap.buffer),
+                       (*remedies.buffer_size + kKb - 1) / kKb);
+  return remedies.flush        ? "flush_period_ms"
+         : remedies.larger_smb ? "a larger shm_size_kb of the producer"
+                               : "none is known";
+}
+
+TrackSlice SliceOf(const Gap& gap, const SessionNotes& notes) {
+  TrackSlice slice;
+  slice.name =
+      fmt::format("lost: {}, {}", Count(gap.lost.packets, "packet"), HoleCauseText(gap, notes));
+  std::vector<std::string> evictors, causes;
+  for (const CauseCount& cause : gap.causes)
+    causes.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
+  for (const EvictorCount& evictor : gap.evicted_by)
+    if (evictors.size() < 4)
+      evictors.push_back(
+          fmt::format("{} for {}", WithCommas(evictor.packets), notes.NameOf(evictor.sequence)));
+  slice.args = {{"packets", gap.lost.packets},
+                {"bytes", gap.lost.bytes},
+                {"cause", Joined(causes, "; ")},
+                {"cause_bits", LossBitsToString(gap.next ? gap.next->loss_bits : gap.lost_bits)},
+                {"chunks", fmt::format("{} to {}", gap.first.chunk, gap.last_chunk)},
+                {"buffer", notes.NameOf(gap.buffer)},
+                {"sequence", notes.NameOf(gap.sequence)},
+                {"remedy", RemedyText(gap, notes)}};
+  if (!evictors.empty()) slice.args.push_back({"overwritten", Joined(evictors)});
+  if (gap.abort) slice.args.push_back({"aborted", Name(gap.abort->reason)});
+  if (gap.own_fault.packets > 0) slice.args.push_back({"buffer_bug", gap.own_fault.packets});
+  return slice;
+}
+
+/// The holes of a sequence that a replay proves, named by what was lost and why.
+struct SequenceHoles {
+  SequenceKey key;
+  const ReplayedPackets::Sequence* packets;
+  std::vector<TrackSlice> lost;
+  std::vector<TrackSlice> unusable;  // packets that need lost state, by their commits
+};
+
+SequenceHoles HolesOf(const SequenceGaps& sequence, const SessionNotes& notes,
+                      const ReplayedPackets::Sequence& packets) {
+  SequenceHoles holes{sequence.sequence, &packets, {}, {}};
+  // From the packet before the first place to that at the second one, or after it.
+  const auto add = [&](ReplayedPackets::Place first, ReplayedPackets::Place after,
+                       TrackSlice slice) {
+    slice.from_ns = packets.TimeBefore(first);
+    slice.to_ns = std::max(slice.from_ns, packets.TimeFrom(after));
+    holes.lost.push_back(std::move(slice));
+  };
+  const auto add_unusable = [&](const UnusablePackets& unusable) {
+    if (!unusable.from_ns || !unusable.to_ns) return;
+    holes.unusable.push_back({.from_ns = static_cast<int64_t>(*unusable.from_ns),
+                              .to_ns = static_cast<int64_t>(*unusable.to_ns),
+                              .name = UnusableText(unusable.count.packets),
+                              .args = {{"packets", unusable.count.packets}}});
+  };
+  for (const Gap& gap : sequence.gaps) {
+    add({gap.first.chunk, gap.first.fragment}, {gap.last.chunk, gap.last.fragment},
+        SliceOf(gap, notes));
+    if (gap.next) add_unusable(gap.next->unusable);
+  }
+  for (const FalseFlag& flag : sequence.false_flags) add_unusable(flag.packet.unusable);
+  for (const MissingChunks& missing : sequence.missing)
+    add({missing.first, 0}, {missing.last, UINT32_MAX},
+        {.name = missing.reported ? "unknown: the log is not complete here"
+                                  : "lost: chunks that were never committed",
+         .args = {{"packets", "unknown"},
+                  {"cause_bits", LossBitsToString(missing.loss_bits)},
+                  {"chunks", fmt::format("{} to {}", missing.first, missing.last)}}});
+  for (const ReplayedPackets::Flagged& flagged : packets.flagged) {
+    // After a gap with an aborted packet, it is of that.
+    const int64_t at_ns = packets.TimeFrom(flagged.place);
+    if (std::ranges::find(holes.lost, at_ns, &TrackSlice::to_ns) == holes.lost.end())
+      add(flagged.place, flagged.place,
+          {.name = (flagged.loss_bits & kLossSmbFull) != 0
+                       ? "lost: shared memory full"
+                       : "lost: packets that the producer dropped",
+           .args = {{"packets", "unknown"},
+                    {"cause_bits", LossBitsToString(flagged.loss_bits)},
+                    {"remedy", "a larger shm_size_kb of the producer"}}});
+  }
+  std::ranges::stable_sort(holes.lost, {}, &TrackSlice::from_ns);
+  std::ranges::stable_sort(holes.unusable, {}, &TrackSlice::from_ns);
+  return holes;
+}
+
+/// Keeps the clock snapshots of a log.
+class ClockSnapshots : public ReplayListener {
+ public:
+  void OnRecord(const Op& op, const LogMoment&) override {
+    if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+      list.push_back(snapshot->snapshot);
+  }
+  std::vector<std::string> list;
+};
+
+/// A replayed session, and the tracks with what it shows.
+struct ReplayedSession {
+  ReplayedSession(Context& context, SessionReader& sessions, const ReplayChoices& choices)
+      : run(context, sessions, choices) {}
+
+  Status ToEnd() {
+    RS_ASSIGN_OR_RETURN(outcome, run.ToEnd());
+    buffers.Finish("buffers were read " + ReadsText(outcome.reads));
+    report = analysis.Finish(run.totals());
+    for (const BufferGaps& buffer : report.buffers)
+      for (const SequenceGaps& sequence : buffer.sequences)
+        if (const auto* const found = packets.Find(sequence.sequence))
+          holes.push_back(HolesOf(sequence, notes, *found));
+    return {};
+  }
+
+  EventTrack& ParentOf(SequenceKey key) {
+    return root.OfProcess(packets.PidOf(key.producer), notes.ProducerOf(key));
+  }
+  /// Adds the holes of a sequence.
+  /// @param known the track of its thread, if a trace describes it; 0: none does
+  void AddHoles(const SequenceHoles& sequence, uint64_t known = 0) {
+    if (sequence.lost.empty() && sequence.unusable.empty()) return;
+    EventTrack& track =
+        known != 0 ? root.AddKnown(known) : ParentOf(sequence.key).Add(notes.NameOf(sequence.key));
+    track.Add("lost packets").AddSlices(sequence.lost);
+    track.Add("unusable packets").AddSlices(sequence.unusable);
+  }
+  /// Adds an arrow from the event that waited longest for its commit, by sequence.
+  void AddStale() {
+    uint64_t flow = 0;
+    for (const StaleSequence& stale : report.stale) {
+      TrackSlice slice{
+          .from_ns = static_cast<int64_t>(stale.event_ns),
+          .to_ns = static_cast<int64_t>(stale.event_ns),
+          .name = fmt::format("stale: {} before its commit", HumanDuration(stale.longest_ns)),
+          .args = {{"chunk", stale.longest_chunk}, {"stale_packets", stale.stale}},
+          .flow = ++flow};
+      if (stale.cpu) slice.args.push_back({"cpu", uint64_t{*stale.cpu}});
+      EventTrack& track = ParentOf(stale.sequence).Add("stale: " + notes.NameOf(stale.sequence));
+      track.AddSlice(slice);
+      slice.from_ns = slice.to_ns += static_cast<int64_t>(stale.longest_ns);
+      slice.name = "commit of what is stale";
+      slice.ends_flow = true;
+      track.AddSlice(std::move(slice));
+    }
+  }
+  uint64_t lost() const {
+    uint64_t sum = 0;
+    for (const auto& [id, totals] : run.totals()) sum += totals.lost().packets;
+    return sum;
+  }
+
+  EventTrack root;
+  ReplayRun run;
+  SessionNotes& notes = run.Add<SessionNotes>();
+  GapAnalysis& analysis = run.Add<GapAnalysis>();
+  ReplayedPackets& packets = run.Add<ReplayedPackets>();
+  BufferTracks& buffers = run.Add<BufferTracks>(root, notes);
+  ClockSnapshots& snapshots = run.Add<ClockSnapshots>();
+  ReplayOutcome outcome;
+  GapReport report;
+  std::vector<SequenceHoles> holes;
+};
+
+/// Tracks take at most a tenth of the trace that they follow.
+constexpr size_t kLeastBytes = size_t{16} << 10, kMostBytes = size_t{32} << 20;
+
+/// Replays the one session of the log.
+Result<std::unique_ptr<ReplayedSession>> ReplayLog(Context& context, SessionReader& sessions,
+                                                   const ReplayChoices& choices) {
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any) return Fail(ErrorCode::kUsage, "the log has no session", {sessions.path(), {}, {}});
+  auto session = std::make_unique<ReplayedSession>(context, sessions, choices);
+  RS_RETURN_IF_ERROR(session->ToEnd());
+  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+  session->AddStale();
+  return session;
+}
+
+/// Writes the buffers of a log's session.
+Result<ExitCode> DrawBuffers(const TimelineArgs& args, Context& context) {
+  SessionReader sessions(context, args.log, "drawing");
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, kTraceOutput, args.force));
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ReplayedSession> session,
+                      ReplayLog(context, sessions, args.choices));
+  TraceWriter trace(*file);
+  trace.AddTool();
+  for (const std::string& snapshot : session->snapshots.list)
+    RS_RETURN_IF_ERROR(trace.AddClockSnapshot(wire::AsBytes(snapshot)));
+  RS_RETURN_IF_ERROR(trace.Finish());
+  for (const SequenceHoles& sequence : session->holes) session->AddHoles(sequence);
+  RS_RETURN_IF_ERROR(file->Write(EncodeTracks(session->root, {.most_bytes = kMostBytes}).packets));
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-")
+    context.console.Say(fmt::format("wrote {}: {}, {}; buffers were read {}", file->path(),
+                                    Count(session->buffers.passes(), "read"),
+                                    Count(session->lost(), "lost packet"),
+                                    ReadsText(session->outcome.reads)));
+  return sessions.Finish();
+}
+
 /// Copies what a trace has, decompressed, up to a packet that is cut off.
-Status CopyTrace(Context& context, const std::string& path, uint64_t most, ByteSink& sink) {
+/// @return bytes
+Result<uint64_t> CopyTrace(Context& context, const std::string& path, uint64_t most,
+                           ByteSink& sink) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
   std::unique_ptr<ByteSource> source = std::move(input.source);
   if (auto unpacked = MakeSourceFor(wire::AsBytes(input.start), source))
     source = std::move(unpacked);
   std::vector<uint8_t> part(kReadBytes);
-  while (most > 0) {
-    RS_ASSIGN_OR_RETURN(const size_t size,
-                        source->Read(std::span(part).first(std::min<uint64_t>(most, part.size()))));
+  uint64_t copied = 0;
+  while (copied < most) {
+    RS_ASSIGN_OR_RETURN(
+        const size_t size,
+        source->Read(std::span(part).first(std::min<uint64_t>(most - copied, part.size()))));
     if (size == 0) break;
-    most -= size;
+    copied += size;
     RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
   }
-  return {};
+  return copied;
+}
+
+/// A trace, and which of its sequences a log explains.
+struct ExplainedTrace {
+  ScannedTrace scanned;
+  std::map<TraceSequenceId, SequenceDigest> digests;
+  uint64_t others = 0;  // sequences that the replay returns otherwise
+
+  bool IsExplained(const SequenceHoles& sequence) const {
+    const auto found = digests.find(sequence.packets->id);
+    return (found == digests.end() ? SequenceDigest() : found->second) == sequence.packets->digest;
+  }
+};
+
+/// @param log nullptr: there is none
+Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context,
+                                    const ReplayedSession* log) {
+  ExplainedTrace trace;
+  PacketWatch watch;
+  if (log != nullptr)
+    watch = [&](const RawPacket& packet, const TracePacketView& view) {
+      trace.digests[{view.machine, view.sequence_id}].Add(SplitAppended(packet.bytes, view).bytes);
+    };
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
+  Progress progress(context.console, fmt::format("reading {}", Printable(path)));
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  RS_ASSIGN_OR_RETURN(trace.scanned,
+                      InFile(path, ScanTraceFile(std::move(input.source), update, watch)));
+  if (log == nullptr) return trace;
+  if (trace.scanned.sessions.size() > 1)
+    return Fail(ErrorCode::kUsage, "the trace has several sessions, and the log is of one",
+                {path, {}, {}}, "name the trace alone");
+  for (const SequenceHoles& sequence : log->holes)
+    trace.others += trace.IsExplained(sequence) ? 0 : 1;
+  return trace;
+}
+
+/// Replays the log of a trace, so that it returns the trace's packets, and reads the trace.
+/// @param log gets the replay
+Result<ExplainedTrace> ReplayForTrace(const TimelineArgs& args, Context& context,
+                                      std::unique_ptr<ReplayedSession>& log) {
+  ReplayChoices choices = args.choices;
+  while (true) {
+    SessionReader sessions(context, args.log, "replaying");
+    log.reset();  // before the next one takes memory
+    RS_ASSIGN_OR_RETURN(log, ReplayLog(context, sessions, choices));
+    RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
+    sessions.Finish();
+    RS_ASSIGN_OR_RETURN(ExplainedTrace trace, ReadForHoles(args.trace, context, log.get()));
+    const ReadsUsed& reads = log->outcome.reads;
+    // When the service read for a file does not show in the log, but it does in the file.
+    const bool may_find = choices.reads.mode == ReadsMode::kAuto && choices.reads.like.empty() &&
+                          (reads.assumed || reads.seen_in_file > 0) && !args.log.clone;
+    if (trace.others == 0 || !may_find) return trace;
+    choices.reads.like = args.trace;
+  }
 }
 
 /// Writes a trace as it is, followed by tracks with what it lacks.
 Result<ExitCode> DrawHoles(const TimelineArgs& args, Context& context) {
-  const std::string& path = args.input.paths.front();
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
-  Progress progress(context.console, fmt::format("reading {}", Printable(path)));
-  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
-  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned,
-                      InFile(path, ScanTraceFile(std::move(input.source), update)));
+  const bool has_log = !args.log.paths.empty();
+  std::unique_ptr<ReplayedSession> log;
+  RS_ASSIGN_OR_RETURN(const ExplainedTrace trace, has_log
+                                                      ? ReplayForTrace(args, context, log)
+                                                      : ReadForHoles(args.trace, context, nullptr));
+  if (has_log && trace.others == log->holes.size() && trace.others > 0)
+    return Fail(ErrorCode::kUsage,
+                fmt::format("no sequence of the trace is as the replay of {} returns it",
+                            Printable(args.log.paths[0])),
+                {args.trace, {}, {}},
+                "name the log of the trace's own session, or the trace alone");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
-  RS_RETURN_IF_ERROR(CopyTrace(context, path, scanned.cut_off_at.value_or(UINT64_MAX), *file));
-  RS_ASSIGN_OR_RETURN(const WrittenHoles holes, WriteTraceHoles(scanned.sessions, *file));
+  const std::optional<uint64_t>& cut_off_at = trace.scanned.cut_off_at;
+  RS_ASSIGN_OR_RETURN(const uint64_t bytes,
+                      CopyTrace(context, args.trace, cut_off_at.value_or(UINT64_MAX), *file));
+  uint32_t number = 0;  // of what follows: the trace may have such tracks
+  for (const TraceFacts& facts : trace.scanned.sessions)
+    number += static_cast<uint32_t>(std::ranges::count_if(
+        facts.sequences, [](const TraceSequence& one) { return IsOwnSequence(one.id); }));
+  uint64_t bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
+  uint64_t slices = 0, left_out = 0;
+  const auto write = [&](const EventTrack& root, uint32_t clock, int64_t after_ns, size_t share) {
+    const EncodedTracks tracks = EncodeTracks(root, {.number = number++,
+                                                     .clock = clock,
+                                                     .after_ns = after_ns,
+                                                     .most_bytes = bytes_left / share});
+    bytes_left -= std::min<uint64_t>(bytes_left, tracks.packets.size());
+    slices += tracks.slices;
+    left_out += tracks.left_out;
+    return file->Write(tracks.packets);
+  };
+  std::set<TraceSequenceId> explained;
+  const TraceFacts& first = trace.scanned.sessions.front();
+  if (has_log) {
+    std::map<TraceSequenceId, uint64_t> tracks;
+    for (const TraceSequence& sequence : first.sequences)
+      tracks[{sequence.machine, sequence.id}] = sequence.track;
+    for (const SequenceHoles& sequence : log->holes)
+      if (trace.IsExplained(sequence)) {
+        explained.insert(sequence.packets->id);
+        log->AddHoles(sequence, tracks[sequence.packets->id]);
+      }
+  }
+  size_t sessions = trace.scanned.sessions.size();
+  for (const TraceFacts& facts : trace.scanned.sessions) {
+    EventTrack root;
+    AddTraceHoles(facts, explained, root);
+    RS_RETURN_IF_ERROR(write(root, facts.trace_clock, facts.sorter_left_ns, sessions--));
+  }
+  if (has_log) RS_RETURN_IF_ERROR(write(log->root, kBootTime, first.sorter_left_ns, 1));
   RS_RETURN_IF_ERROR(file->Commit());
-  if (scanned.cut_off_at)
+  if (cut_off_at)
     context.console.Warn(fmt::format("{}: the packet at byte {} is cut off, and left out",
-                                     Printable(path), *scanned.cut_off_at));
+                                     Printable(args.trace), *cut_off_at));
+  if (trace.others > 0)
+    context.console.Warn(fmt::format(
+        "{}: {} as the replay of the log returns them, {} not: of those the holes are shown that "
+        "the trace alone proves",
+        Printable(args.trace), Count(log->holes.size() - trace.others, "sequence"), trace.others));
   context.console.Say(fmt::format(
-      "{}: the trace, followed by {} over what is missing{}", file->path(),
-      Count(holes.shown, "slice"),
-      holes.left_out == 0 ? ""
-                          : fmt::format("; {} left out, as the UI sorts this trace in windows",
-                                        WithCommas(holes.left_out))));
-  return scanned.cut_off_at ? ExitCode::kNotice : ExitCode::kClean;
+      "{}: the trace, followed by {} over what is missing{}{}", file->path(),
+      Count(slices, "slice"), has_log ? " and of the buffers" : "",
+      left_out == 0 ? ""
+                    : fmt::format("; {} left out, as the UI sorts this trace in windows",
+                                  WithCommas(left_out))));
+  return cut_off_at || trace.others > 0 ? ExitCode::kNotice : ExitCode::kClean;
 }
 
-Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
+Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
+  TimelineArgs args = given;
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
   std::unique_ptr<SpooledInput> standard_input;
-  if (args.input.paths.front() == "-") {
+  if (std::ranges::find(args.inputs, "-") != args.inputs.end()) {
     RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
   }
-  const auto input = OpenOneInput(context, args.input.paths.front());
-  if (input && input->kind == InputKind::kTrace) return DrawHoles(args, context);
-  SessionReader sessions(context, args.input, "drawing");
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, kTraceOutput, args.force));
-  TimelineTrace::Counts counts;
-  std::string reads;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  while (more) {
-    ReplayRun run(context, sessions, args.choices);
-    auto& timeline = run.Add<TimelineTrace>(*file);
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-    RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-    reads = ReadsText(outcome.reads);
-    RS_RETURN_IF_ERROR(timeline.Finish("buffers were read " + reads));
-    counts = timeline.counts();
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  RS_RETURN_IF_ERROR(file->Commit());
-  if (file->path() != "-")
-    context.console.Say(fmt::format("wrote {}: {}, {}; buffers were read {}", file->path(),
-                                    Count(counts.passes, "read"),
-                                    Count(counts.lost_packets, "lost packet"), reads));
-  return sessions.Finish();
+  RS_RETURN_IF_ERROR(SortInputs(args, context));
+  return args.trace.empty() ? DrawBuffers(args, context) : DrawHoles(args, context);
 }
 
 }  // namespace
@@ -117,18 +459,19 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
 Command TimelineCommand() {
   return {
       "timeline",
-      "Draw the buffers over time, or the holes of a trace, as a trace",
-      "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
-      "the Perfetto UI and trace processor. Each buffer has counters of its fill level and its "
-      "unread bytes, read passes and wraps, and below it a track of each sequence with its "
-      "losses and their causes; changes of the tracing session, flushes and clones have a "
-      "track of their own. A trace is written as it is, followed by tracks with its holes: below "
-      "each thread what is missing, since when and why, and which packets are unusable.",
-      {{"ringscope timeline session.tblog -o buffers.pftrace", "Then open it in ui.perfetto.dev"},
-       {"ringscope timeline trace.pftrace -o holes.pftrace",
+      "Show the holes of a trace in it, or a log's buffers over time",
+      "Writes a trace as it is, followed by tracks with its holes: below each thread what is "
+      "missing, since when and why, and which packets are unusable. With the log of its session "
+      "all of it is exact, as the log is replayed: each hole with the packets that were lost, what "
+      "overwrote them, and what would have kept them. With a log, also alone, each buffer has "
+      "counters of its fill level, its unread bytes and its reach, read passes and wraps; "
+      "changes of the tracing session, flushes and clones have a track of their own.",
+      {{"ringscope timeline trace.pftrace -o holes.pftrace",
         "The same trace with its holes, below the threads that they are of"},
-       {"ringscope timeline --size 1MiB session.tblog -o buffers.pftrace",
-        "The same for a buffer of another size"}},
+       {"ringscope timeline trace.pftrace session.tblog -o holes.pftrace",
+        "The holes as the log of the session proves them"},
+       {"ringscope timeline session.tblog -o buffers.pftrace",
+        "The buffers alone: open it in ui.perfetto.dev"}},
       Bind(SetUp, RunTimeline)};
 }
 

@@ -9,100 +9,18 @@
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "core/base/wire.h"
+#include "commands/testing/track_reader.h"
 #include "formats/testing/testdata.h"
-#include "formats/trace/timeline_trace.h"
 
 namespace ringscope {
 namespace {
 
+using testing::Event;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::ParseTracks;
+using testing::Trace;
 using ::testing::UnorderedElementsAre;
-
-/// A track event as this test reads it, by the numbers of the trace format.
-struct Event {
-  uint64_t time = 0;
-  uint64_t type = 0;  // 1 begin, 2 end, 3 instant, 4 counter
-  uint64_t track = 0;
-  std::string name;
-  uint64_t value = 0;
-  std::map<std::string, std::string> args;
-};
-
-struct Track {
-  std::string name;
-  uint64_t parent = 0;
-  bool is_counter = false;
-};
-
-struct Trace {
-  std::vector<Event> events;
-  std::map<uint64_t, Track> tracks;
-
-  std::string PathOf(uint64_t track) const {
-    const Track& at = tracks.at(track);
-    return at.parent == 0 ? at.name : PathOf(at.parent) + " / " + at.name;
-  }
-};
-
-template <typename Visit>
-void EachField(Bytes message, Visit visit) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) visit(*field);
-  EXPECT_TRUE(reader.ok());
-}
-
-Event ParseEvent(Bytes message) {
-  Event event;
-  EachField(message, [&](const wire::Field& field) {
-    if (field.number == 9) event.type = field.value;
-    if (field.number == 11) event.track = field.value;
-    if (field.number == 23) event.name = wire::AsText(field.bytes);
-    if (field.number == 30) event.value = field.value;
-    if (field.number != 4) return;
-    std::string name, value;
-    EachField(field.bytes, [&](const wire::Field& part) {
-      if (part.number == 10)
-        name = wire::AsText(part.bytes);
-      else
-        value =
-            part.number == 6 ? std::string(wire::AsText(part.bytes)) : std::to_string(part.value);
-    });
-    event.args[name] = value;
-  });
-  return event;
-}
-
-Trace Parse(const std::string& file) {
-  Trace trace;
-  EachField(wire::AsBytes(file), [&](const wire::Field& packet) {
-    ASSERT_EQ(packet.number, 1u);
-    uint64_t time = 0;
-    bool has_sequence = false;
-    EachField(packet.bytes, [&](const wire::Field& field) {
-      if (field.number == 8) time = field.value;
-      has_sequence |= field.number == 10 && field.value != 0;
-      if (field.number == 11) trace.events.push_back(ParseEvent(field.bytes));
-      if (field.number != 60) return;
-      Track track;
-      uint64_t uuid = 0;
-      EachField(field.bytes, [&](const wire::Field& part) {
-        if (part.number == 1) uuid = part.value;
-        if (part.number == 2) track.name = wire::AsText(part.bytes);
-        if (part.number == 5) track.parent = part.value;
-        track.is_counter |= part.number == 8;
-      });
-      EXPECT_TRUE(trace.tracks.emplace(uuid, track).second) << "a track is described twice";
-    });
-    EXPECT_TRUE(has_sequence);
-    if (!trace.events.empty() && trace.events.back().time == 0) trace.events.back().time = time;
-  });
-  // Readers sort too: losses are in the file when they are certain.
-  std::stable_sort(trace.events.begin(), trace.events.end(),
-                   [](const Event& a, const Event& b) { return a.time < b.time; });
-  return trace;
-}
 
 /// Checks that tracks are known and that slices do not overlap: viewers rely on it.
 void CheckForm(const Trace& trace) {
@@ -131,7 +49,7 @@ struct Drawn {
 Drawn Draw(std::vector<std::string> args, const std::string& input = "") {
   args.insert(args.end(), {"-o", "-"});
   const Ran ran = RunCommand(TimelineCommand(), args, input);
-  return {Parse(ran.out), ran.err, ran.error};
+  return {ParseTracks(ran.out), ran.err, ran.error};
 }
 
 constexpr const char* kTwo =
@@ -155,9 +73,10 @@ TEST(Timeline, Tracks_FormATree) {
   std::vector<std::string> paths;
   for (const auto& [id, track] : ran.trace.tracks) paths.push_back(ran.trace.PathOf(id));
   const std::string buffer = "buffers[0]: v2@58, 4 KiB, ring_buffer";
-  EXPECT_THAT(
-      paths, UnorderedElementsAre(buffer, buffer + " / buffers[0] reads", buffer + " / buffers[0] fill",
-                                  buffer + " / buffers[0] unread", "tracing session"));
+  EXPECT_THAT(paths,
+              UnorderedElementsAre(buffer, buffer + " / buffers[0] reads",
+                                   buffer + " / buffers[0] fill", buffer + " / buffers[0] unread",
+                                   buffer + " / buffers[0] reach", "tracing session"));
 }
 
 TEST(Timeline, Events_AreWhatHappened) {
@@ -169,14 +88,16 @@ TEST(Timeline, Events_AreWhatHappened) {
                     ran.trace.tracks.at(event.track).name + " " +
                     (event.type == 4 ? std::to_string(event.value) : event.name));
   }
-  EXPECT_THAT(lines, ::testing::ElementsAre(
-                         "1000 instant tracing session producer", "1100 counter buffers[0] fill 32",
-                         "1100 counter buffers[0] unread 32", "1150 instant tracing session flush",
-                         "1200 counter buffers[0] fill 64", "1200 counter buffers[0] unread 64",
-                         "1250 instant tracing session flush_done",
-                         "1250 begin buffers[0] reads read pass", "1250 end buffers[0] reads ",
-                         "1250 instant buffers[0] reads buffers were read at the end (assumed)",
-                         "1250 counter buffers[0] fill 0", "1250 counter buffers[0] unread 0"));
+  EXPECT_THAT(lines,
+              ::testing::ElementsAre(
+                  "1000 instant tracing session producer", "1100 counter buffers[0] fill 32",
+                  "1100 counter buffers[0] unread 32", "1100 counter buffers[0] reach 0",
+                  "1150 instant tracing session flush", "1200 counter buffers[0] fill 64",
+                  "1200 counter buffers[0] unread 64", "1200 counter buffers[0] reach 100000000",
+                  "1250 instant buffers[0] reads read pass",
+                  "1250 instant buffers[0] reads buffers were read at the end (assumed)",
+                  "1250 counter buffers[0] fill 0", "1250 counter buffers[0] unread 0",
+                  "1250 counter buffers[0] reach 0", "1250 instant tracing session flush_done"));
 }
 
 TEST(Timeline, LogWithoutTimes_CountsRecords) {

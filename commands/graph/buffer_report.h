@@ -7,7 +7,6 @@
 #include "commands/graph/graph_words.h"
 #include "commands/view/json_fields.h"
 #include "core/graph/layout_map.h"
-#include "core/graph/read_walk.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {

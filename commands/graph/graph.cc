@@ -17,7 +17,6 @@
 #include "commands/view/report.h"
 #include "core/graph/chunk_graph_builder.h"
 #include "core/graph/layout_map.h"
-#include "core/graph/read_walk.h"
 #include "formats/draw/svg.h"
 
 namespace ringscope {

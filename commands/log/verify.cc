@@ -15,7 +15,6 @@
 #include "formats/inputs/log_parts.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

@@ -15,7 +15,6 @@
 #include "commands/shell/text.h"
 #include "formats/ops/events_jsonl.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

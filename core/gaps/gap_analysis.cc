@@ -37,9 +37,8 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, written, now_.time_ns,
-                  [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
-                    kinds_.Add(id, chunk, fragment, facts, content, packet);
-                  });
+                  [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet,
+                      auto) { kinds_.Add(id, chunk, fragment, facts, content, packet); });
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {

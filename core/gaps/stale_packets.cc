@@ -27,12 +27,12 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
         fragment.kind == FragmentKind::kWhole || fragment.kind == FragmentKind::kBegin;
     if (!begins || fragment.size == 0) continue;
     const WrittenCommit::PacketBeginning& packet = written.PacketAt(i);
-    if (visit) visit(i, packet.facts, packet.content, packet.bytes);
     std::optional<uint64_t> time = sequence.clocks.TimeOf(packet.facts, packet.bytes, clocks_);
     const std::optional<FtraceMoment> event =
         packet.facts.content == proto::TracePacket::kFtraceEvents ? FirstFtraceEvent(packet.content)
                                                                   : std::nullopt;
     if (event) time = event->time_ns;
+    if (visit) visit(i, packet.facts, packet.content, packet.bytes, time);
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;
     ++result.packets;

@@ -33,9 +33,10 @@ struct StaleSequence {
 class StalePackets {
  public:
   void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
-  /// A packet's first fragment: its index in its chunk, what is in it (ReadPacketFacts), its bytes.
-  using Visitor =
-      std::function<void(size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet)>;
+  /// A packet's first fragment: its index in its chunk, what is in it (ReadPacketFacts), its bytes,
+  /// and its time, or that of its first event of ftrace, where it is known.
+  using Visitor = std::function<void(size_t fragment, const PacketFacts& facts, Bytes content,
+                                     Bytes packet, std::optional<uint64_t> time_ns)>;
   /// A chunk as it is committed, in the log's order.
   /// @param visit called with each packet that begins in it and was not seen before
   void AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,

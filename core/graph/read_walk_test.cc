@@ -1,5 +1,3 @@
-#include "core/graph/read_walk.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/graph/layout_map.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 

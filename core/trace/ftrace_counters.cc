@@ -67,7 +67,7 @@ void FtraceCounters::AddPacket(Bytes packet) {
   wire::ForEachMessage(packet, Packet::kFtraceStats, [&](Bytes stats) { AddStats(stats); });
 }
 
-void FtraceCounters::AddBundle(Bytes bundle) {
+void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
   uint64_t number = 0;
   bool lost = false;
   wire::FieldReader fields(bundle);
@@ -78,12 +78,20 @@ void FtraceCounters::AddBundle(Bytes bundle) {
   if (number >= kMaxCpus) return;
   Cpu& cpu = cpus_[number];
   ++cpu.bundles;
-  if (!lost) return;
-  ++cpu.bundles_after_loss;
-  const std::optional<FtraceMoment> event = FirstFtraceEvent(bundle);
-  if (!event) return;
-  if (!cpu.first_loss_ns) cpu.first_loss_ns = event->time_ns;
-  cpu.last_loss_ns = event->time_ns;
+  if (lost && !events)
+    if (const std::optional<FtraceMoment> first = FirstFtraceEvent(bundle))
+      AddTo(events, static_cast<int64_t>(first->time_ns));
+  cpu.bundles_after_loss += lost ? 1 : 0;
+  if (!events) return;
+  if (lost) {
+    cpu.last_loss_ns = static_cast<uint64_t>(events->first_ns);
+    if (!cpu.first_loss_ns) cpu.first_loss_ns = cpu.last_loss_ns;
+    if (cpu.holes.size() < kMaxHoles)
+      cpu.holes.push_back({cpu.last_ns.value_or(events->first_ns), events->first_ns});
+    else
+      cpu.holes.back().Add(events->first_ns);
+  }
+  cpu.last_ns = events->last_ns;
 }
 
 void FtraceCounters::AddStats(Bytes stats) {

@@ -6,10 +6,30 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "core/base/ids.h"
 
 namespace ringscope {
+
+/// An interval of the trace's time, in ns.
+struct TimeSpan {
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+
+  void Add(int64_t ns) {
+    if (ns < first_ns) first_ns = ns;
+    if (ns > last_ns) last_ns = ns;
+  }
+  int64_t length_ns() const { return last_ns - first_ns; }
+};
+
+inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
+  if (span)
+    span->Add(ns);
+  else
+    span = TimeSpan{ns, ns};
+}
 
 /// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock.
 enum class FtraceCounter : uint8_t {
@@ -48,11 +68,16 @@ std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle);
 class FtraceCounters {
  public:
   static constexpr uint64_t kMaxCpus = 1024;  // more are no trace's
+  static constexpr size_t kMaxHoles = 10'000;
   struct Cpu {
     uint64_t bundles = 0;                   // FtraceEventBundles read
     uint64_t bundles_after_loss = 0;        // of these, with lost_events
     std::optional<uint64_t> first_loss_ns;  // of their first events, BOOTTIME
     std::optional<uint64_t> last_loss_ns;
+    /// Where events are missing: from the bundle before to the first event of the one after. The
+    /// first kMaxHoles; further ones are joined to the last.
+    std::vector<TimeSpan> holes;
+    std::optional<int64_t> last_ns = {};  // of the bundle read last
     std::array<FtracePhases, kFtraceCounters> counters;
 
     const FtracePhases& operator[](FtraceCounter counter) const {
@@ -65,7 +90,8 @@ class FtraceCounters {
   /// Reads all bundles and statistics in the packet.
   void AddPacket(Bytes packet);
   /// An FtraceEventBundle.
-  void AddBundle(Bytes bundle);
+  /// @param events their times; absent: of the first one, BOOTTIME, where it is needed
+  void AddBundle(Bytes bundle, std::optional<TimeSpan> events = {});
   /// An FtraceStats message.
   void AddStats(Bytes stats);
 

@@ -12,8 +12,7 @@ namespace ringscope {
 struct RawPacket {
   /// In the (decompressed) file: of its field, or of that of the packet that holds it compressed.
   uint64_t offset = 0;
-  Bytes bytes;                      // the TracePacket message; valid until the next one is read
-  std::optional<uint64_t> in_file;  // offset of the bytes, if the file has them as they are
+  Bytes bytes;  // the TracePacket message; valid until the next one is read
 };
 
 /// The top-level fields of a packet of a trace file, as trace processor takes them: of a number the

@@ -48,7 +48,7 @@ class SplitLetters : public SessionPackets {
                    : letter == 'i'                  ? kSystemInfo
                                                     : TracePacket::kTrackEvent;
     const std::string bytes(1, letter);
-    EXPECT_TRUE(split_.Add({.bytes = wire::AsBytes(bytes), .in_file = {}}, view));
+    EXPECT_TRUE(split_.Add({.bytes = wire::AsBytes(bytes)}, view));
   }
   std::string text_;
 };

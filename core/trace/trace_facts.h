@@ -17,25 +17,6 @@
 
 namespace ringscope {
 
-/// An interval of the trace's time, in ns.
-struct TimeSpan {
-  int64_t first_ns = 0;
-  int64_t last_ns = 0;
-
-  void Add(int64_t ns) {
-    if (ns < first_ns) first_ns = ns;
-    if (ns > last_ns) last_ns = ns;
-  }
-  int64_t length_ns() const { return last_ns - first_ns; }
-};
-
-inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
-  if (span)
-    span->Add(ns);
-  else
-    span = TimeSpan{ns, ns};
-}
-
 /// Packets and bytes of a kind.
 struct Amount {
   uint64_t packets = 0;
@@ -173,7 +154,7 @@ struct TraceFacts : MachineFacts {
   uint64_t snapshots_left_out = 0;  // beyond what is kept
   uint64_t negative_times = 0;      // events
   uint64_t late_events = 0;         // that the sorter drops
-  std::optional<TimeHole> hole;     // between a few old packets and all others
+  std::optional<TimeHole> hole;  // between a few old packets and all others
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file
   uint32_t trace_clock = 0;

@@ -100,7 +100,7 @@ auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
   return last_sequence_ = &sequence;
 }
 
-std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
+std::optional<TimeSpan> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
                                              const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
@@ -113,13 +113,12 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   Sequence* const sequence = SequenceOf(packet.machine, packet.sequence_id);
   if (sequence == nullptr) return std::nullopt;
   TraceSequence& facts = sequence->facts;
-  bool is_loss = false;
   if (packet.dropped != 0 && packet.has_sequence_id) {
     if (facts.all.packets == 0) {  // the first packet of a sequence never counts
       facts.first_loss_bits = packet.dropped;
     } else {
       facts.losses.Add(packet.dropped);
-      is_loss = true;
+      sequence->loss_bits |= packet.dropped;
     }
   }
   ++facts.all.packets;
@@ -128,7 +127,6 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   UpdateState(packet, *sequence);
 
   std::optional<TimeSpan> times;  // of the events
-  std::optional<int64_t> own_ns;  // of its last event, or of itself
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
   } else if (packet.content == TracePacket::kRemoteClockSync) {
@@ -136,12 +134,8 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
   } else if (IsUsable(packet, offset, *sequence)) {
     times = AddTimes(packet, *sequence);
     CountMissingFields(packet);
-  } else if (packet.sequence_id != 0 && packet.timestamp && packet.timestamp_clock) {
-    // Without its clock, its time would be known only by a default that may be lost.
-    own_ns = clocks_.ToTraceTime(packet.machine,
-                                 ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
-                                 *packet.timestamp);
-    if (own_ns) AddTo(facts.skipped_span, *own_ns);
+  } else if (packet.sequence_id != 0) {
+    if (const auto own_ns = OwnTime(packet, *sequence)) AddTo(facts.skipped_span, *own_ns);
   }
   const bool is_data = packet.sequence_id != kServiceSequenceId;
   if (is_data) ++facts_.data_packets;
@@ -151,21 +145,27 @@ std::optional<uint64_t> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
       AddTo(facts_.all.span, times->first_ns);
       holes_.Add(times->first_ns);
     }
-    if (is_loss && sequence->last_ns)
-      AddHole(facts, {*sequence->last_ns, times->first_ns}, packet.dropped);
-    sequence->last_ns = times->first_ns;
-    own_ns = times->last_ns;
-  } else if (packet.timestamp && packet.machine == 0 &&
-             (!packet.needs_state || sequence->state.valid())) {
-    // Trace processor does not use its time, which is when it was written.
-    TraceClocks& clocks = clocks_.Of(0);
-    const auto clock = OwnClockOf(packet, sequence->time, clocks);
-    own_ns =
-        clock ? clocks.Peek(*clock, *packet.timestamp) : static_cast<int64_t>(*packet.timestamp);
   }
-  AddOwnFacts(packet);
+  AddOwnFacts(packet, times);
   AddProcessNames(packet, facts);
-  return own_ns >= 0 ? std::optional(static_cast<uint64_t>(*own_ns)) : std::nullopt;
+  if (!times)
+    if (const auto own_ns = OwnTime(packet, *sequence)) times = TimeSpan{*own_ns, *own_ns};
+  if (times) {
+    CloseHole(*sequence, times->first_ns);
+    sequence->last_ns = times->first_ns;
+  }
+  return times && times->last_ns >= 0 ? times : std::nullopt;
+}
+
+/// Returns the time of a packet whose time trace processor does not use: when it was written.
+std::optional<int64_t> TraceScan::OwnTime(const TracePacketView& packet, const Sequence& sequence) {
+  if (!packet.timestamp || packet.machine != 0) return std::nullopt;
+  // Without its clock, its time would be known only by a default that may be lost.
+  const bool has_state = !packet.needs_state || sequence.state.valid();
+  if (!has_state && !packet.timestamp_clock) return std::nullopt;
+  TraceClocks& clocks = clocks_.Of(0);
+  const auto clock = OwnClockOf(packet, sequence.time, clocks);
+  return clock ? clocks.Peek(*clock, *packet.timestamp) : static_cast<int64_t>(*packet.timestamp);
 }
 
 /// Returns where what the packets of a machine lack or report is counted.
@@ -265,13 +265,17 @@ void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
   ++failures_[key];
 }
 
-void TraceScan::AddHole(TraceSequence& sequence, TimeSpan span, uint32_t loss_bits) {
+/// Ends the hole that a packet of the sequence reported, at the first time that is known after it.
+void TraceScan::CloseHole(Sequence& sequence, int64_t ns) {
+  const uint32_t loss_bits = std::exchange(sequence.loss_bits, 0);
+  if (loss_bits == 0 || !sequence.last_ns) return;
+  std::vector<TraceHole>& holes = sequence.facts.holes;
   if (holes_kept_ < kMaxHoles) {
-    sequence.holes.push_back({span, loss_bits});
+    holes.push_back({{*sequence.last_ns, ns}, loss_bits});
     ++holes_kept_;
-  } else if (!sequence.holes.empty()) {
-    sequence.holes.back().span.Add(span.last_ns);
-    ++sequence.holes.back().places;
+  } else if (!holes.empty()) {
+    holes.back().span.Add(ns);
+    ++holes.back().places;
   }
 }
 
@@ -331,6 +335,7 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
+    if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->last_ns);
@@ -344,7 +349,8 @@ TraceFacts TraceScan::Finish() {
 
 // Facts that the service reports of its session, and producers of themselves.
 
-void TraceScan::AddOwnFacts(const TracePacketView& packet) {
+/// @param times of its events
+void TraceScan::AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
@@ -357,7 +363,7 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet) {
     case TracePacket::kServiceEvent:
       return AddServiceEvent(packet);
     case TracePacket::kFtraceEvents:
-      return FactsOf(packet.machine).ftrace.AddBundle(content);
+      return FactsOf(packet.machine).ftrace.AddBundle(content, times);
     case TracePacket::kFtraceStats:
       return FactsOf(packet.machine).ftrace.AddStats(content);
     case TracePacket::kSystemInfo:

@@ -150,8 +150,8 @@ class TraceScan {
 
   /// The next packet of the file. Empty ones count, and are skipped.
   /// @param offset in the file, of its field or of that of the packet that holds it compressed
-  /// @return ns of its last event, or of itself, on the trace's clock; nullopt if none is known
-  std::optional<uint64_t> AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
+  /// @return its events, or itself, on the trace's clock; nullopt if no time is known, or below 0
+  std::optional<TimeSpan> AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
   void AddPacket(uint64_t offset, Bytes packet) {
     AddPacket(offset, packet, ViewTracePacket(packet));
   }
@@ -164,6 +164,7 @@ class TraceScan {
     SequenceTime time;
     IncrementalState state;
     std::optional<int64_t> last_ns;
+    uint32_t loss_bits = 0;  // reported, since then
   };
 
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
@@ -172,11 +173,12 @@ class TraceScan {
   void UpdateState(const TracePacketView& packet, Sequence& sequence);
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
   std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
+  std::optional<int64_t> OwnTime(const TracePacketView& packet, const Sequence& sequence);
   void CountMissingFields(const TracePacketView& packet);
   void AddFailure(uint32_t machine, ClockKey clock);
-  void AddHole(TraceSequence& sequence, TimeSpan span, uint32_t loss_bits);
+  void CloseHole(Sequence& sequence, int64_t ns);
   // Facts that the service reports of its session, and producers of themselves.
-  void AddOwnFacts(const TracePacketView& packet);
+  void AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times);
   void AddConfig(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);

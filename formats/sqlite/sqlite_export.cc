@@ -47,10 +47,6 @@ std::optional<std::string> TextOrNull(const std::string& text) {
   return Printable(text);
 }
 
-std::optional<std::string_view> NameOrNull(const char* name) {
-  return *name == '\0' ? std::nullopt : std::optional<std::string_view>(name);
-}
-
 std::optional<std::string_view> CauseOrNull(Cause cause) {
   return cause == Cause::kNone ? std::nullopt : std::optional<std::string_view>(Name(cause));
 }
@@ -70,25 +66,14 @@ std::optional<T> If(bool known, T value) {
 
 }  // namespace
 
-/// A prepared statement for each table.
-struct SqliteExport::Inserts {
-  explicit Inserts(SqliteFile& file)
-      : sessions(file, "sessions"),
-        buffers(file, "buffers"),
-        producers(file, "producers"),
-        sequences(file, "sequences"),
-        chunks(file, "chunks"),
-        packets(file, "packets"),
-        reads(file, "reads"),
-        stats(file, "stats"),
-        sums(file, "sums"),
-        evictors(file, "evictors"),
-        gaps(file, "gaps"),
-        fates(file, "fates") {}
-
-  SqliteInsert sessions, buffers, producers, sequences, chunks, packets, reads, stats, sums,
-      evictors, gaps, fates;
-};
+bool IsOwnDatabase(Bytes start) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr size_t kApplicationId = 68;  // its place, of 4 bytes in big-endian order
+  if (start.size() < kApplicationId + 4 || !wire::AsText(start).starts_with(kMagic)) return false;
+  uint32_t id = 0;
+  for (const uint8_t byte : start.subspan(kApplicationId, 4)) id = id << 8 | byte;
+  return id == kSqliteApplicationId;
+}
 
 Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& path,
                                                            Replace replace) {
@@ -96,30 +81,25 @@ Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& pa
                       SqliteFile::Create(path, kDatabaseOutput, replace));
   file->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                             kSqliteApplicationId, kSqliteSchemaVersion));
-  file->Execute(kSqliteTables);
+  file->Execute(std::string(SqliteTables()));
   std::unique_ptr<SqliteExport> database(new SqliteExport(std::move(file)));
   RS_RETURN_IF_ERROR(database->file_->status());
   return database;
 }
 
-SqliteExport::SqliteExport(std::unique_ptr<SqliteFile> file)
-    : file_(std::move(file)), inserts_(std::make_unique<Inserts>(*file_)) {
+SqliteExport::SqliteExport(std::unique_ptr<SqliteFile> file) : file_(std::move(file)) {
   for (const FateMeaning& entry : kFateMeanings)
-    inserts_->fates.Row(Name(entry.fate), IsLoss(entry.fate), entry.text);
+    file_->Into("fates").Row(Name(entry.fate), IsLoss(entry.fate), entry.text);
 }
 
-SqliteExport::~SqliteExport() = default;
-
 Status SqliteExport::Commit() {
-  inserts_.reset();
-  file_->Execute(kSqliteIndexes);
-  file_->Execute(kSqliteViews);
+  file_->Execute(std::string(SqliteViews()));
   return file_->Commit();
 }
 
 ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds)
     : database_(database),
-      rows_(*database.inserts_),
+      rows_(*database.file_),
       session_(session),
       chunks_before_(database.chunks_),
       lives_(*this),
@@ -127,7 +107,6 @@ ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& ki
       gaps_(&kinds) {}
 
 void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
-  lives_.OnRecord(op, moment);
   notes_.OnRecord(op, moment);
   reason_ = ReadReason::kUnknown;
   if (const auto* header = std::get_if<LogHeader>(&op.body)) {
@@ -151,11 +130,6 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   }
 }
 
-void ExportSink::OnBufferReplaced(SessionBuffer& buffer) {
-  lives_.OnBufferReplaced(buffer);
-  passes_.erase(buffer.id);
-}
-
 void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
   ++SequenceOf(buffer, commit.sequence).commits;
@@ -165,7 +139,6 @@ void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
     producer.connected.uid = commit.identity.uid;
     producer.connected.pid = commit.identity.pid;
   }
-  lives_.OnChunk(buffer, commit, refusal);
 }
 
 void ExportSink::OnReadBegun(BufferId buffer) {
@@ -179,34 +152,18 @@ Status ExportSink::OnPacket(const SessionPacket& packet) {
 }
 
 void ExportSink::OnReadDone(BufferId buffer, uint64_t /*packets*/) {
-  rows_.reads.Row(nullptr, session_, Raw(buffer), read_.pass, read_.at.record, read_.at.time_ns,
-                  Name(read_.reason), read_.count.packets, read_.count.bytes, read_.invalid);
+  rows_.Into("reads").Row(nullptr, session_, Raw(buffer), read_.pass, read_.at.record,
+                          read_.at.time_ns, Name(read_.reason), read_.count.packets,
+                          read_.count.bytes, read_.invalid);
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
   gaps_.OnPacketFate(account);
-  AddToSums(account, SequenceOf(account.buffer, account.sequence));
+  SequenceOf(account.buffer, account.sequence).by_fate[account.fate] += {1, account.size};
   if (IsLoss(account.fate)) ++lost_packets_;
   static const std::string kUnknown;
   const uint32_t kind = gaps_.last_kind();
   AddPacket(account, kind == 0 ? kUnknown : kinds_.NameOf(kind));
-}
-
-void ExportSink::AddToSums(const PacketAccount& account, Sequence& sequence) {
-  const FateCount count{1, account.size};
-  sequence.by_fate[account.fate] += count;
-  Sum& sum = sequence.sums[{account.fate, account.cause}];
-  sum.count += count;
-  sum.own_fault += account.own_fault ? 1 : 0;
-  sum.first_chunk = std::min(sum.first_chunk, account.first_chunk);
-  sum.last_chunk = std::max(sum.last_chunk, account.last_chunk);
-  if (const std::optional<uint64_t>& at = account.written.time_ns) {
-    sum.first_written_ns = std::min(sum.first_written_ns.value_or(*at), *at);
-    sum.last_written_ns = std::max(sum.last_written_ns.value_or(*at), *at);
-  }
-  if (account.fate != Fate::kOverwritten) return;
-  const auto& culprit = account.culprit;
-  sequence.evictors[culprit ? std::optional(culprit->sequence) : std::nullopt] += count;
 }
 
 void ExportSink::OnChunkEntered(const ChunkLife& life) {
@@ -228,12 +185,12 @@ void ExportSink::AddChunk(const ChunkLife& life) {
   const SequenceKey sequence = life.chunk.sequence;
   const bool entered = life.exit != ChunkLife::Exit::kNone;
   const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
-  rows_.chunks.Row(
+  rows_.Into("chunks").Row(
       id, session_, Raw(life.buffer), Raw(sequence.producer), Raw(sequence.writer),
       Raw(life.chunk.chunk), life.committed.record, life.committed.time_ns, Name(life.origin),
       life.fragments, (life.flags & kFirstContinues) != 0, (life.flags & kLastContinues) != 0,
       (life.flags & kNeedsPatching) != 0, life.complete, life.payload_bytes, Name(life.entry),
-      NameOrNull(life.why), If(entered, life.offset), If(entered, life.outer_size), Name(life.exit),
+      TextOrNull(life.why), If(entered, life.offset), If(entered, life.outer_size), Name(life.exit),
       life.left.record, life.left.time_ns, If(evicted, chunks_before_ + life.evicted_by_number),
       If(evicted, life.unread_bytes));
 }
@@ -248,7 +205,7 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
   if (content.empty()) content = ContentName(facts.content);
   const bool is_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
   const auto& culprit = account.culprit;
-  rows_.packets.Row(
+  rows_.Into("packets").Row(
       nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
       Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
       account.last_chunk, account.size, content, If(!kind.empty(), std::string_view(kind)),
@@ -266,13 +223,13 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
 void ExportSink::AddGap(const Gap& gap) {
   const auto most = std::ranges::max_element(
       gap.causes, {}, [](const CauseCount& cause) { return cause.count.packets; });
-  rows_.gaps.Row(session_, Raw(gap.buffer), Raw(gap.sequence.producer), Raw(gap.sequence.writer),
-                 gap.first.chunk, gap.first.fragment, gap.last_chunk, gap.lost.packets,
-                 gap.lost.bytes, gap.own_fault.packets,
-                 Name(most == gap.causes.end() ? Cause::kNone : most->cause),
-                 gap.written.first.time_ns, gap.written.last.time_ns, gap.decided.first.time_ns,
-                 gap.decided.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
-                 gap.remedies.read_period_ns);
+  rows_.Into("gaps").Row(session_, Raw(gap.buffer), Raw(gap.sequence.producer),
+                         Raw(gap.sequence.writer), gap.first.chunk, gap.first.fragment,
+                         gap.last_chunk, gap.lost.packets, gap.lost.bytes, gap.own_fault.packets,
+                         Name(most == gap.causes.end() ? Cause::kNone : most->cause),
+                         gap.written.first.time_ns, gap.written.last.time_ns,
+                         gap.decided.first.time_ns, gap.decided.last.time_ns, Name(gap.sign),
+                         gap.remedies.buffer_size, gap.remedies.read_period_ns);
 }
 
 void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
@@ -281,20 +238,21 @@ void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
   for (const BufferOutcome& buffer : outcome.buffers) buffers[buffer.id] = &buffer;
   for (const auto& [id, buffer] : buffers) {
     if (buffer == nullptr)  // it never was set up
-      rows_.buffers.Row(session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
+      rows_.Into("buffers").Row(session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
     else
-      rows_.buffers.Row(session_, Raw(id), buffer->index, TextOrNull(buffer->engine), buffer->size,
-                        Name(buffer->policy), buffer->freed);
+      rows_.Into("buffers").Row(session_, Raw(id), buffer->index, TextOrNull(buffer->engine),
+                                buffer->size, Name(buffer->policy), buffer->freed);
   }
 }
 
 void ExportSink::AddProducers() {
   for (const auto& [id, producer] : producers_) {
     const ProducerConnected& known = producer.connected;
-    rows_.producers.Row(session_, Raw(id), TextOrNull(known.name), known.uid, known.pid,
-                        TextOrNull(known.sdk), known.smb_size, known.page_size,
-                        RecordOf(producer.connected_at), TimeOf(producer.connected_at),
-                        RecordOf(producer.disconnected_at), TimeOf(producer.disconnected_at));
+    rows_.Into("producers")
+        .Row(session_, Raw(id), TextOrNull(known.name), known.uid, known.pid, TextOrNull(known.sdk),
+             known.smb_size, known.page_size, RecordOf(producer.connected_at),
+             TimeOf(producer.connected_at), RecordOf(producer.disconnected_at),
+             TimeOf(producer.disconnected_at));
   }
 }
 
@@ -304,21 +262,11 @@ void ExportSink::AddSequence(BufferId buffer, SequenceKey key, const Sequence& s
   const FateCount read = sequence.by_fate[Fate::kRead];
   std::vector<std::string> sources = sources_[{key.producer, buffer}];
   std::ranges::sort(sources);
-  rows_.sequences.Row(session_, Raw(buffer), producer, writer, TextOrNull(notes_.ProducerOf(key)),
-                      TextOrNull(notes_.ThreadOf(key)),
-                      TextOrNull(fmt::format("{}", fmt::join(sources, ", "))), sequence.commits,
-                      written.packets, written.bytes, read.packets, read.bytes, lost.packets,
-                      lost.bytes);
-  for (const auto& [key_of_sum, sum] : sequence.sums)
-    rows_.sums.Row(session_, Raw(buffer), producer, writer, Name(key_of_sum.first),
-                   CauseOrNull(key_of_sum.second), sum.count.packets, sum.count.bytes,
-                   sum.own_fault, sum.first_chunk, sum.last_chunk, sum.first_written_ns,
-                   sum.last_written_ns);
-  for (const auto& [culprit, count] : sequence.evictors)
-    rows_.evictors.Row(session_, Raw(buffer), producer, writer,
-                       culprit ? std::optional(Raw(culprit->producer)) : std::nullopt,
-                       culprit ? std::optional(Raw(culprit->writer)) : std::nullopt, count.packets,
-                       count.bytes);
+  rows_.Into("sequences")
+      .Row(session_, Raw(buffer), producer, writer, TextOrNull(notes_.ProducerOf(key)),
+           TextOrNull(notes_.ThreadOf(key)),
+           TextOrNull(fmt::format("{}", fmt::join(sources, ", "))), sequence.commits,
+           written.packets, written.bytes, read.packets, read.bytes, lost.packets, lost.bytes);
 }
 
 Status ExportSink::Finish(const ReplayOutcome& outcome,
@@ -332,15 +280,15 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps) AddGap(gap);
   for (const StatRow& row : TraceProcessorStats(outcome))
-    rows_.stats.Row(session_, row.name, row.index, Name(row.severity), row.value);
+    rows_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
   std::optional<std::string> config;
   if (!config_.empty()) config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config_));
-  rows_.sessions.Row(session_, Printable(outcome.path), TextOrNull(header_.uuid),
-                     TextOrNull(header_.tool), Name(header_.source), TextOrNull(header_.host),
-                     TextOrNull(header_.clock), TextOrNull(header_.description), outcome.records,
-                     outcome.read_passes, Name(outcome.reads.mode), outcome.reads.assumed,
-                     outcome.recorder_gaps, outcome.first_time_ns, outcome.last_time_ns,
-                     notes_.clock().wall_offset_ns(), config);
+  rows_.Into("sessions")
+      .Row(session_, Printable(outcome.path), TextOrNull(header_.uuid), TextOrNull(header_.tool),
+           Name(header_.source), TextOrNull(header_.host), TextOrNull(header_.clock),
+           TextOrNull(header_.description), outcome.records, outcome.read_passes,
+           Name(outcome.reads.mode), outcome.reads.assumed, outcome.recorder_gaps,
+           outcome.first_time_ns, outcome.last_time_ns, notes_.clock().wall_offset_ns(), config);
   return database_.file_->status();
 }
 

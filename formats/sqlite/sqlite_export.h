@@ -21,8 +21,10 @@
 
 namespace ringscope {
 
-// The database that `ringscope export` writes. The comments inside the statements are a part of it:
-// `.schema` of the sqlite3 shell shows them.
+// The database that `ringscope export` writes. The comments in the statements are a part of it.
+std::string_view SqliteTables();
+/// Run when all rows are in.
+std::string_view SqliteViews();
 
 /// Version of the schema, as the database's user_version: counts changes that break queries.
 inline constexpr int kSqliteSchemaVersion = 2;
@@ -33,18 +35,11 @@ inline constexpr int kSqliteApplicationId = 0x72677363;
 bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
-extern const char* const kSqliteTables;
-/// Run when all rows are in.
-extern const char* const kSqliteIndexes;
-extern const char* const kSqliteViews;
-
 /// The database of `ringscope export`: rows in one transaction, indexes at the end. An ExportSink
 /// for each session fills it.
 class SqliteExport {
  public:
   static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path, Replace replace);
-  ~SqliteExport();
-
   /// Packets written so far.
   uint64_t packets() const { return packets_; }
   /// Makes the indexes and views, and puts the file in its place. Call once, last.
@@ -52,12 +47,10 @@ class SqliteExport {
 
  private:
   friend class ExportSink;
-  struct Inserts;
 
   explicit SqliteExport(std::unique_ptr<SqliteFile> file);
 
   std::unique_ptr<SqliteFile> file_;
-  std::unique_ptr<Inserts> inserts_;
   uint64_t packets_ = 0;
   uint64_t chunks_ = 0;  // rows of the sessions before
 };
@@ -70,25 +63,22 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   /// @param kinds of its packets, which must outlive this
   ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds);
 
-  /// A listener of the replay that comes after this one: it finds the gaps.
+  /// A listener of the replay that comes before this one: it follows the chunks.
+  ReplayListener& lives() { return lives_; }
+  /// Likewise after it: it finds the gaps.
   ReplayListener& gaps() { return gaps_; }
-  /// Adds the gaps, the rows that are sums, and the session's row.
+  /// Adds the gaps, and the rows of what the whole session shows.
   /// @param totals of the ledger
   Status Finish(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals);
 
   uint64_t lost_packets() const { return lost_packets_; }
 
-  bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override { passes_.erase(buffer.id); }
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override {
-    lives_.OnChunkDone(buffer, commit);
-  }
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
-  void OnBufferEvent(const BufferEvent& event) override { lives_.OnBufferEvent(event); }
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
     gaps_.OnChunkWritten(buffer, commit);
@@ -109,20 +99,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
     std::optional<LogMoment> connected_at;
     std::optional<LogMoment> disconnected_at;
   };
-  /// Packets of a sequence with the same fate and cause.
-  struct Sum {
-    FateCount count;
-    uint64_t own_fault = 0;
-    uint64_t first_chunk = UINT64_MAX;
-    uint64_t last_chunk = 0;
-    std::optional<uint64_t> first_written_ns;
-    std::optional<uint64_t> last_written_ns;
-  };
   struct Sequence {
     uint64_t commits = 0;
     FateCounts by_fate;
-    std::map<std::pair<Fate, Cause>, Sum> sums;
-    std::map<std::optional<SequenceKey>, FateCount> evictors;
   };
   struct Read {
     uint32_t pass = 0;
@@ -133,7 +112,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   };
 
   Sequence& SequenceOf(BufferId buffer, SequenceKey sequence);
-  static void AddToSums(const PacketAccount& account, Sequence& sequence);
   void AddChunk(const ChunkLife& life);
   void AddPacket(const PacketAccount& account, const std::string& kind);
   void AddGap(const Gap& gap);
@@ -142,7 +120,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   void AddSequence(BufferId buffer, SequenceKey key, const Sequence& sequence);
 
   SqliteExport& database_;
-  SqliteExport::Inserts& rows_;
+  SqliteFile& rows_;
   const uint64_t session_;
   const uint64_t chunks_before_;  // rows of other sessions
   ChunkLifetimes lives_;

@@ -39,7 +39,18 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::Create(const std::string& path,
   return file;
 }
 
-SqliteFile::~SqliteFile() { sqlite3_close(db_); }
+SqliteFile::SqliteFile(PendingFile pending) : pending_(std::move(pending)) {}
+
+SqliteFile::~SqliteFile() {
+  inserts_.clear();
+  sqlite3_close(db_);
+}
+
+SqliteInsert& SqliteFile::Into(const char* table) {
+  std::unique_ptr<SqliteInsert>& insert = inserts_[table];
+  if (insert == nullptr) insert = std::make_unique<SqliteInsert>(*this, table);
+  return *insert;
+}
 
 void SqliteFile::Execute(const std::string& sql) {
   if (status_) Check(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr));
@@ -57,6 +68,7 @@ void SqliteFile::Check(int code) {
 }
 
 Status SqliteFile::Commit() {
+  inserts_.clear();
   Execute("COMMIT;");
   RS_RETURN_IF_ERROR(status_);
   const int closed = sqlite3_close(db_);

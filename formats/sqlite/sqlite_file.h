@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@
 #include "formats/io/output_file.h"
 
 namespace ringscope {
+
+class SqliteInsert;
 
 /// A SQLite database that is written from nothing, in one transaction, and appears under its name
 /// once it is whole. The first error stays: whatever follows it does nothing, and Commit returns
@@ -29,20 +32,22 @@ class SqliteFile {
   void Execute(const std::string& sql);
   /// The first error so far.
   const Status& status() const { return status_; }
-  /// Ends the transaction, closes the file and puts it in its place. Call once, last; there must be
-  /// no prepared statement any more.
+  /// The prepared INSERT of a table that exists. @param table a literal
+  SqliteInsert& Into(const char* table);
+  /// Ends the transaction, closes the file and puts it in its place. Call once, last.
   Status Commit();
   const std::string& path() const { return pending_.path(); }
 
  private:
   friend class SqliteInsert;
 
-  explicit SqliteFile(PendingFile pending) : pending_(std::move(pending)) {}
+  explicit SqliteFile(PendingFile pending);
   void Check(int code);
 
   PendingFile pending_;
   sqlite3* db_ = nullptr;
   Status status_;
+  std::map<const char*, std::unique_ptr<SqliteInsert>> inserts_;
 };
 
 /// A prepared INSERT: one call for each row.

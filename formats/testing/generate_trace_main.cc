@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "formats/testing/generate_trace.h"
-#include "formats/trace/service_packets.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -13,9 +12,8 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
-#include "formats/io/compressed_source.h"
 #include "formats/io/made_ahead.h"
-#include "formats/trace/service_packets.h"
+#include "formats/io/tool_version.h"
 
 namespace ringscope {
 namespace {
@@ -49,7 +47,7 @@ bool TraceFraming::Has(size_t size) {
   return window_.size() >= size;
 }
 
-Result<bool> TraceFraming::NextOfSource(Framed& framed) {
+Result<bool> TraceFraming::Next(Framed& framed) {
   while (true) {
     window_.Drop(std::exchange(returned_, 0));
     Has(kMaxFieldHead);
@@ -172,8 +170,7 @@ bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
   const size_t end = head + static_cast<size_t>(size.value);
   if (end < bytes.size() && bytes[end] != kPacketTag) return false;
   budget -= std::min<uint64_t>(budget, end);
-  const TracePacket packet =
-      SplitTracePacket({.bytes = bytes.subspan(head, end - head), .in_file = {}});
+  const TracePacket packet = SplitTracePacket({.bytes = bytes.subspan(head, end - head)});
   return packet.is_well_formed &&
          ((packet.sequence_id != 0 && packet.trusted_uid) || PackedIn(packet.bytes));
 }
@@ -183,24 +180,6 @@ namespace {
 // Packets inside packets may unpack to the slack and this multiple of their size.
 constexpr uint64_t kMaxRatio = 100;
 constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
-
-/// Counts what is read of a file.
-class CountingSource : public ByteSource {
- public:
-  CountingSource(std::unique_ptr<ByteSource> source, std::atomic<uint64_t>& count)
-      : source_(std::move(source)), count_(count) {}
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    auto got = source_->Read(into);
-    count_ += got.value_or(0);
-    return got;
-  }
-  const std::string& path() const override { return source_->path(); }
-  std::optional<uint64_t> size() const override { return source_->size(); }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  std::atomic<uint64_t>& count_;  // another thread may read
-};
 
 /// Refuses to give more than an allowance, which it uses up.
 class AllowedSource : public ByteSource {
@@ -229,14 +208,12 @@ class AllowedSource : public ByteSource {
 
 Status TraceReader::Start(std::unique_ptr<ByteSource> source) {
   size_ = source->size();
-  source = std::make_unique<CountingSource>(std::move(source), position_);
   constexpr size_t kLongestMagic = 4;
   RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
+    compressed_ = content.get();
     source = std::move(content);
     if (PaysToReadAhead(size_)) source = MakeReadAheadSource(std::move(source));
-  } else {
-    is_plain_ = true;
   }
   path_ = source->path();
   outer_.emplace(std::move(source), max_packet_);
@@ -288,8 +265,6 @@ Result<bool> TraceReader::ReadOuter(RawPacket& packet) {
     if (!*more) return false;
     packet.bytes = framed_.packet;
     packet.offset = framed_.offset;
-    packet.in_file =
-        is_plain_ ? std::optional(outer_->offset() - framed_.packet.size()) : std::nullopt;
     const auto packed = PackedIn(packet.bytes);
     if (!packed) return true;
     OpenInner(*packed, packet.offset);
@@ -313,7 +288,7 @@ Result<bool> TraceReader::ReadInner(RawPacket& packet) {
   auto more = inner_->Next(framed_);
   if (more && !*more) return false;
   if (more) {
-    packet = {.offset = inner_offset_, .bytes = framed_.packet, .in_file = {}};
+    packet = {.offset = inner_offset_, .bytes = framed_.packet};
     if (!PackedIn(packet.bytes)) return true;
     more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
   }
@@ -510,12 +485,6 @@ Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
   return AddServicePacket(proto::TracePacket::kClockSnapshot, snapshot);
 }
 
-Status TraceWriter::AddRawPacket(Bytes packet) {
-  wire::AppendBytes(pending_, proto::Trace::kPacket, packet);
-  ++packets_;
-  return FlushIfLarge();
-}
-
 Status TraceWriter::AddTraceStats(Session& session) {
   const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
@@ -542,5 +511,53 @@ Status TraceWriter::AddServicePacket(uint32_t field, Bytes content,
 }
 
 Status TraceWriter::FlushIfLarge() { return pending_.size() < kWriteBytes ? Status{} : Finish(); }
+
+namespace {
+
+/// The first field of a message, if it is whole and has this number; else empty.
+Bytes FirstField(Bytes message, uint32_t number) {
+  wire::FieldReader fields(message);
+  const auto field = fields.Next();
+  return field && field->IsBytes(number) ? field->bytes : Bytes();
+}
+
+}  // namespace
+
+std::string ToolPacket() {
+  std::string info, packet, out;
+  wire::AppendBytes(info, proto::SystemInfo::kTracingServiceVersion,
+                    wire::AsBytes(fmt::format("{} {}", kToolName, kToolVersion)));
+  wire::AppendBytes(packet, proto::TracePacket::kSystemInfo, wire::AsBytes(info));
+  AppendTrustedFields(packet, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  wire::AppendBytes(out, proto::Trace::kPacket, wire::AsBytes(packet));
+  return out;
+}
+
+bool BeginsWithToolPacket(Bytes start) {
+  const Bytes info =
+      FirstField(FirstField(start, proto::Trace::kPacket), proto::TracePacket::kSystemInfo);
+  return wire::AsText(FirstField(info, proto::SystemInfo::kTracingServiceVersion))
+      .starts_with(fmt::format("{} ", kToolName));
+}
+
+std::optional<uint32_t> ServiceEventIn(Bytes message) {
+  wire::FieldReader fields(message);
+  const auto field = fields.Next();
+  return field ? std::optional<uint32_t>(field->number) : std::nullopt;
+}
+
+std::string ServiceEventName(uint32_t event) {
+  using Event = proto::TracingServiceEvent;
+  constexpr std::pair<uint32_t, const char*> kNames[] = {
+      {Event::kAllDataSourcesStarted, "all data sources started"},
+      {Event::kTracingStarted, "tracing started"},
+      {Event::kAllDataSourcesFlushed, "all data sources flushed"},
+      {Event::kReadTracingBuffersCompleted, "buffers read"},
+      {Event::kTracingDisabled, "tracing disabled"},
+      {Event::kFlushStarted, "flush started"}};
+  for (const auto& [known, name] : kNames)
+    if (known == event) return name;
+  return fmt::format("event {}", event);
+}
 
 }  // namespace ringscope

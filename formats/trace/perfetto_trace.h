@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 #define RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,7 +17,9 @@
 #include "core/trace/packet_view.h"
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -44,11 +45,7 @@ class TraceFraming {
   };
   /// The next packet. Fields other than packets are skipped.
   /// @return false: the clean end
-  Result<bool> Next(Framed& framed) {
-    if (NextInWindow(framed)) [[likely]]
-      return true;
-    return NextOfSource(framed);
-  }
+  Result<bool> Next(Framed& framed);
 
   /// After an error: drops bytes up to the next packet that has what the service appends, and
   /// after which another packet begins or the source ends.
@@ -73,23 +70,6 @@ class TraceFraming {
     size_t size;
   };
 
-  /// The next field, if it is a packet that the window has already: nearly all are.
-  bool NextInWindow(Framed& framed) {
-    window_.Drop(returned_);
-    returned_ = 0;
-    const Bytes bytes = window_.bytes();
-    if (bytes.empty() || bytes[0] != kPacketTag) return false;
-    uint64_t size = 0;
-    const uint8_t* const end = bytes.data() + bytes.size();
-    const uint8_t* const packet = wire::TakeVarint(bytes.data() + 1, end, size);
-    if (packet == nullptr || size > static_cast<uint64_t>(end - packet) || size > max_packet_)
-      return false;
-    returned_ = static_cast<size_t>(packet + size - bytes.data());
-    framed.offset = window_.offset();
-    framed.packet = {packet, static_cast<size_t>(size)};
-    return true;
-  }
-  Result<bool> NextOfSource(Framed& framed);
   /// Returns true if the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
   /// Of the field at the window's front.
@@ -132,13 +112,11 @@ class TraceWriter : public ReplayListener {
 
   /// A packet with the trusted fields that the service appends. Invalid packets are left out.
   Status AddPacket(const SessionPacket& packet);
-  /// The packet that tells the file from one of a service: see service_packets.h. Write it first.
+  /// The packet that tells the file from one of a service: see ToolPacket. Write it first.
   void AddTool();
   /// Packets of the service itself (sequence 1); messages as they are in the packet.
   Status AddTraceConfig(Bytes config);
   Status AddClockSnapshot(Bytes snapshot);
-  /// A TracePacket message as it is, with whatever trusted fields it has.
-  Status AddRawPacket(Bytes packet);
   /// The TraceStats packet: every buffer, every sequence, with the counters of the last pass that
   /// left nothing, where the service takes them. Write it last.
   Status AddTraceStats(Session& session);
@@ -222,7 +200,9 @@ class TraceReader {
   /// Returns true if the file ends within a packet, which is damage, too.
   bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
-  uint64_t position() const { return position_; }
+  uint64_t position() const {
+    return compressed_ != nullptr ? compressed_->compressed_position() : outer_->offset();
+  }
   std::optional<uint64_t> size() const { return size_; }
 
  private:
@@ -239,9 +219,8 @@ class TraceReader {
   const OnDamage on_damage_;
   const uint64_t max_packet_;
   std::string path_;
-  std::atomic<uint64_t> position_ = 0;
   std::optional<uint64_t> size_;
-  bool is_plain_ = false;  // the file: its packets are there as they are
+  const CompressedSource* compressed_ = nullptr;  // nullptr: the file is plain
   std::optional<TraceFraming> outer_;
   TraceFraming::Framed framed_;        // of either
   std::optional<TraceFraming> inner_;  // of the compressed packets being read
@@ -252,6 +231,19 @@ class TraceReader {
   uint64_t damage_count_ = 0;
   Status status_;
 };
+
+/// The event in a TracingServiceEvent message, by its field number (proto::TracingServiceEvent), or
+/// nullopt if it has none.
+std::optional<uint32_t> ServiceEventIn(Bytes message);
+/// Returns "tracing started", or "event 17" if it is not known.
+std::string ServiceEventName(uint32_t event);
+
+/// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
+/// names this program where that of a service has the service's version.
+std::string ToolPacket();
+/// Returns true if a trace begins with it, as any version wrote it.
+bool BeginsWithToolPacket(Bytes start);
+inline constexpr OutputKind kTraceOutput = {"a trace", false, BeginsWithToolPacket};
 
 }  // namespace ringscope
 

@@ -153,7 +153,7 @@ TEST(Trace_Split, OnlyTheServicesFieldsAtTheEnd) {
       {std::string_view(), 0, 0},
   };
   for (const Case& c : cases) {
-    const TracePacket packet = SplitTracePacket({.bytes = wire::AsBytes(c.bytes), .in_file = {}});
+    const TracePacket packet = SplitTracePacket({.bytes = wire::AsBytes(c.bytes)});
     EXPECT_EQ(packet.bytes.size(), c.bytes.size());
     EXPECT_EQ(packet.content.size(), c.content) << &c - cases;
     EXPECT_EQ(packet.dropped, c.dropped) << &c - cases;

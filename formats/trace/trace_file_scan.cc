@@ -11,53 +11,18 @@
 #include "core/perfetto/trace_stats.h"
 #include "core/trace/trace_scan.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/service_packets.h"
 
 namespace ringscope {
-Result<Bytes> FileBlocks::Read(uint64_t offset, size_t size) {
-  const uint64_t number = offset / kBlockBytes;
-  const auto begin = static_cast<size_t>(offset % kBlockBytes);
-  if (size > kBlockBytes - begin) return ReadAlone(offset, size);
-  Block& block = blocks_[number % blocks_.size()];
-  if (block.number != number) {
-    // Slices from too many places alternate, so that most bytes read are not used: each slice is
-    // read by itself.
-    if (loaded_ / 4 > returned_ + blocks_.size() * kBlockBytes) return ReadAlone(offset, size);
-    if (!block.bytes) block.bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
-    block.number = UINT64_MAX;
-    RS_ASSIGN_OR_RETURN(block.size,
-                        file_.ReadAt(number * kBlockBytes, {block.bytes.get(), kBlockBytes}));
-    loaded_ += kBlockBytes;
-    block.number = number;
-  }
-  returned_ += size;
-  if (begin + size > block.size) return FailShort();
-  return Bytes(block.bytes.get() + begin, size);
-}
-
-/// Reads a slice past the blocks.
-Result<Bytes> FileBlocks::ReadAlone(uint64_t offset, size_t size) {
-  // A large slice's memory is released after it.
-  if (alone_.capacity() > kBlockBytes && size <= kBlockBytes) std::string().swap(alone_);
-  alone_.resize(size);
-  RS_ASSIGN_OR_RETURN(const size_t got,
-                      file_.ReadAt(offset, {reinterpret_cast<uint8_t*>(alone_.data()), size}));
-  if (got < size) return FailShort();
-  return wire::AsBytes(alone_);
-}
-
-tl::unexpected<Error> FileBlocks::FailShort() const {
-  return Fail(ErrorCode::kIo, "the file has become shorter while it was read",
-              {file_.path(), {}, {}});
-}
-
 namespace {
 
 /// A scan for each session of a file.
 class SessionScans : public SessionPackets {
  public:
+  explicit SessionScans(const PacketWatch& watch) : watch_(watch) {}
+
   Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
     scan_.AddPacket(packet.offset, packet.bytes, view);
+    if (watch_ && view.sequence_id > kServiceSequenceId) watch_(packet, view);
     return {};
   }
   Status OnNextSession(uint64_t offset) override {
@@ -100,6 +65,7 @@ class SessionScans : public SessionPackets {
     scan_ = TraceScan();
   }
 
+  const PacketWatch& watch_;
   TraceScan scan_;
   std::vector<TraceFacts> sessions_;  // that have ended
   std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
@@ -123,12 +89,13 @@ void AddServicePacketTo(Bytes packet, WrittenFile& file) {
 }  // namespace
 
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
-                                   const std::function<void(uint64_t, uint64_t)>& progress) {
+                                   const std::function<void(uint64_t, uint64_t)>& progress,
+                                   const PacketWatch& watch) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<TraceReader> reader,
       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, kMaxScannedPacket));
-  SessionScans scans;
+  SessionScans scans(watch);
   RS_ASSIGN_OR_RETURN(const uint64_t packets, reader->ReadSessions(scans.split, progress));
   if (packets == 0 && reader->position() > 0) {
     const bool is_damaged = reader->damage_count() > 0;

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
 #define RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,36 +14,8 @@
 
 namespace ringscope {
 
-/// Reads small slices of a file, of which those that are close to each other in the file are often
-/// asked for soon after each other: it is read in blocks, of which some are kept.
-/// Memory: what it is given, at least one block, and the largest slice.
-class FileBlocks {
- public:
-  static constexpr size_t kBlockBytes = size_t{128} << 10;
-
-  /// @param file CanReadAt(); must outlive this
-  /// @param memory bytes
-  FileBlocks(ByteSource& file, size_t memory)
-      : file_(file), blocks_(std::max(memory / kBlockBytes, size_t{1})) {}
-
-  /// The bytes from `offset` on; valid until the next call. A file that has fewer is an error.
-  Result<Bytes> Read(uint64_t offset, size_t size);
-
- private:
-  struct Block {
-    uint64_t number = UINT64_MAX;  // its place in the file, in blocks
-    size_t size = 0;               // bytes that the file has of it
-    std::unique_ptr<uint8_t[]> bytes;
-  };
-
-  Result<Bytes> ReadAlone(uint64_t offset, size_t size);
-  tl::unexpected<Error> FailShort() const;
-
-  ByteSource& file_;
-  std::vector<Block> blocks_;           // a block is where its number modulo their count is
-  uint64_t loaded_ = 0, returned_ = 0;  // bytes
-  std::string alone_;                   // a slice that is in no block as a whole
-};
+/// Gets a packet of a trace.
+using PacketWatch = std::function<void(const RawPacket&, const TracePacketView&)>;
 
 /// Larger packets are left out.
 inline constexpr uint64_t kMaxScannedPacket = uint64_t{16} << 20;
@@ -63,8 +34,10 @@ struct ScannedTrace {
 /// Memory: less than 100 MiB, whatever is in the file, but for the window of a file that was
 /// compressed with one of more than 8 MiB (zstd --ultra, --long).
 /// @param progress see TraceReader::ReadSessions
+/// @param watch gets each packet of producers; may be empty
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
-                                   const std::function<void(uint64_t, uint64_t)>& progress = {});
+                                   const std::function<void(uint64_t, uint64_t)>& progress = {},
+                                   const PacketWatch& watch = {});
 
 /// Scans the trace that a TraceWriter writes, without a file.
 class TraceScanSink : public ByteSink {

@@ -5,90 +5,91 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/gaps/gap_report.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "formats/trace/track_events.h"
 
 namespace ringscope {
+
+std::string UnusableText(uint64_t packets) {
+  return fmt::format("unusable: {}, names that they need were lost", Count(packets, "packet"));
+}
+
 namespace {
+
+/// "lost: overwrite", by the flag of the packet after a hole.
+TrackSlice SliceOf(TimeSpan span, uint32_t loss_bits, uint64_t places) {
+  std::string cause = LossBitsToString(loss_bits);
+  std::ranges::replace(cause, '_', ' ');
+  return {
+      .from_ns = span.first_ns,
+      .to_ns = span.last_ns,
+      .name = cause == "present" ? "lost: packets, the trace does not show why" : "lost: " + cause,
+      .args = {
+          {"packets", "unknown"}, {"cause_bits", LossBitsToString(loss_bits)}, {"places", places}}};
+}
 
 class HoleTracks {
  public:
-  using Track = TrackEventWriter::Track;
-  using Args = TrackEventWriter::Args;
+  HoleTracks(const TraceFacts& facts, EventTrack& root) : facts_(facts), root_(root) {}
 
-  HoleTracks(const TraceFacts& facts, TrackEventWriter& events, WrittenHoles& written)
-      : facts_(facts), events_(events), written_(written) {}
-
-  void Write() {
-    for (const TraceSequence& sequence : facts_.sequences) AddSequence(sequence);
+  void Add(const std::set<TraceSequenceId>& without) {
+    if (!facts_.all.span) return;
+    session_ = facts_.lifetime.value_or(*facts_.all.span);
+    for (const TraceSequence& sequence : facts_.sequences)
+      if (!without.contains({sequence.machine, sequence.id})) AddSequence(sequence);
     for (size_t i = 0; i < facts_.buffers.size(); ++i) AddBuffer(i);
-    for (const FtraceCpuLosses& cpu : FtraceLossesOf(facts_.ftrace)) AddCpu(cpu);
-    if (facts_.is_cut_off && facts_.all.span)
-      events_.Instant(Root(), static_cast<uint64_t>(facts_.all.span->last_ns),
-                      "the file is cut off: what follows is missing");
+    for (const auto& [number, cpu] : facts_.ftrace.cpus()) AddCpu(number, cpu);
+    if (facts_.late_events > 0)  // at their place it would be dropped, too
+      root_.OfProcess(0, {}).AddInstant(
+          facts_.sorter_left_ns,
+          fmt::format("dropped by the import: {}, older than what it sorted before",
+                      Count(facts_.late_events, "event")),
+          {{"events", facts_.late_events}});
+    if (facts_.is_cut_off)
+      root_.OfProcess(0, {}).AddInstant(facts_.all.span->last_ns,
+                                        "the file is cut off: what follows is missing");
   }
 
  private:
-  /// The track of what is of no thread.
-  Track Root() {
-    if (root_ == Track::kNone) root_ = events_.AddTrack("ringscope: what is missing");
-    return root_;
-  }
-  /// A slice on a track of its own kind below `parent`, which is made at its first slice.
-  void AddSlice(Track& track, Track parent, const char* track_name, TimeSpan span,
-                const std::string& name, const Args& args) {
-    span.first_ns = std::max(span.first_ns, facts_.sorter_left_ns);
-    if (span.first_ns >= span.last_ns || span.first_ns < 0) {
-      ++written_.left_out;
-      return;
-    }
-    ++written_.shown;
-    if (track == Track::kNone) track = events_.AddTrack(track_name, parent);
-    events_.Begin(track, static_cast<uint64_t>(span.first_ns), name, args);
-    events_.End(track, static_cast<uint64_t>(span.last_ns), {});
-  }
-
-  std::string NameOf(const TraceSequence& sequence) const {
-    const auto process = facts_.process_names.find(sequence.pid.value_or(0));
-    return fmt::format("sequence {}{}", sequence.id,
-                       process == facts_.process_names.end()
-                           ? ""
-                           : fmt::format(" ({})", Printable(process->second)));
-  }
-  static Args ArgsOf(uint32_t loss_bits, uint64_t places) {
-    return {{"packets", "unknown"}, {"cause", LossBitsToString(loss_bits)}, {"places", places}};
-  }
-  static std::string LostText(uint32_t loss_bits) {
-    std::string cause = LossBitsToString(loss_bits);
-    std::ranges::replace(cause, '_', ' ');
-    return cause == "present" ? "lost: packets, the trace does not show why" : "lost: " + cause;
-  }
-
   void AddSequence(const TraceSequence& sequence) {
-    if (!facts_.all.span) return;
-    const TimeSpan session = facts_.lifetime.value_or(*facts_.all.span);
+    const std::vector<TrackSlice> lost = HolesOf(sequence), unusable = UnusableOf(sequence);
+    if (lost.empty() && unusable.empty()) return;
+    EventTrack& track = sequence.track != 0 ? root_.AddKnown(sequence.track)
+                                            : root_.OfProcess(sequence.pid.value_or(0), {})
+                                                  .Add(sequence.thread_name.empty()
+                                                           ? fmt::format("sequence {}", sequence.id)
+                                                           : Printable(sequence.thread_name));
+    track.Add("lost packets").AddSlices(lost);
+    track.Add("unusable packets").AddSlices(unusable);
+  }
+
+  std::vector<TrackSlice> HolesOf(const TraceSequence& sequence) const {
+    std::vector<TrackSlice> lost;
+    const auto add = [&](TimeSpan span, uint32_t loss_bits, uint64_t places, const char* when) {
+      lost.push_back(SliceOf(span, loss_bits, places));
+      lost.back().name += when;
+    };
     const std::optional<TimeSpan>& seen =
         sequence.all.span ? sequence.all.span : sequence.skipped_span;
-    const bool lacks_beginning = sequence.lost_beginning() && seen;
-    if (sequence.holes.empty() && !lacks_beginning && sequence.skipped == 0) return;
-    const Track parent =
-        sequence.track != 0 ? Track{sequence.track} : events_.AddTrack(NameOf(sequence), Root());
-    Track lost = Track::kNone, unusable = Track::kNone;
-    if (lacks_beginning)
-      AddSlice(lost, parent, "lost packets", {session.first_ns, seen->first_ns},
-               LostText(sequence.first_loss_bits) + " (before its first packet)",
-               ArgsOf(sequence.first_loss_bits, 1));
-    for (const TraceHole& hole : sequence.holes)
-      AddSlice(lost, parent, "lost packets", hole.span, LostText(hole.loss_bits),
-               ArgsOf(hole.loss_bits, hole.places));
-    if (sequence.skipped == 0) return;
+    if (sequence.lost_beginning() && seen)
+      add({session_.first_ns, seen->first_ns}, sequence.first_loss_bits, 1,
+          " (before its first packet)");
+    for (const TraceHole& hole : sequence.holes) add(hole.span, hole.loss_bits, hole.places, "");
+    // Without their state, the times of most packets are not known.
+    const uint64_t all = sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
+    if (!seen && all > 0)
+      add(session_, sequence.first_loss_bits | kLossPresent, all, "; when is unknown");
+    return lost;
+  }
+
+  std::vector<TrackSlice> UnusableOf(const TraceSequence& sequence) const {
+    if (sequence.skipped == 0) return {};
+    const TimeSpan span = sequence.skipped_span.value_or(session_);
     // Without their state, the times of most packets are not known either.
-    const std::string when = sequence.skipped_span ? "" : "; when they were written is unknown";
-    AddSlice(unusable, parent, "unusable packets", sequence.skipped_span.value_or(session),
-             fmt::format("unusable: {}, what they refer to was lost{}",
-                         Count(sequence.skipped, "packet"), when),
-             {{"packets", sequence.skipped}, {"needing_state", sequence.needing}});
+    const char* const when = sequence.skipped_span ? "" : "; when they were written is unknown";
+    return {{.from_ns = span.first_ns,
+             .to_ns = span.last_ns,
+             .name = UnusableText(sequence.skipped) + when,
+             .args = {{"packets", sequence.skipped}, {"needing_state", sequence.needing}}}};
   }
 
   /// A ring that is read once: what it overwrote is older than all that is left.
@@ -97,50 +98,43 @@ class HoleTracks {
     if (buffer.stats.bytes_overwritten == 0 || !buffer.span || !facts_.lifetime) return;
     if (facts_.config && ReadTraceConfigFacts(wire::AsBytes(*facts_.config)).write_into_file)
       return;
-    Track track = Track::kNone;
-    AddSlice(track, Root(), fmt::format("buffers[{}]", index).c_str(),
-             {facts_.lifetime->first_ns, buffer.span->first_ns},
-             fmt::format("overwritten: {} of {}", HumanSize(buffer.stats.bytes_overwritten),
-                         HumanSize(buffer.stats.bytes_written)),
-             {{"bytes_overwritten", buffer.stats.bytes_overwritten},
-              {"bytes_written", buffer.stats.bytes_written},
-              {"buffer_size", buffer.stats.buffer_size}});
+    root_.OfProcess(0, {})
+        .Add(fmt::format("buffers[{}]", index))
+        .AddSlice(
+            {.from_ns = session_.first_ns,
+             .to_ns = buffer.span->first_ns,
+             .name = fmt::format("overwritten: {} of {}", HumanSize(buffer.stats.bytes_overwritten),
+                                 HumanSize(buffer.stats.bytes_written)),
+             .args = {{"bytes_overwritten", buffer.stats.bytes_overwritten},
+                      {"bytes_written", buffer.stats.bytes_written},
+                      {"buffer_size", buffer.stats.buffer_size}}});
   }
 
-  void AddCpu(const FtraceCpuLosses& cpu) {
-    if (!cpu.first_loss_ns || !cpu.last_loss_ns) return;
-    const std::optional<uint64_t> overrun = cpu.Rise(FtraceCounter::kOverrun);
-    Track track = Track::kNone;
-    AddSlice(
-        track, Root(), fmt::format("CPU {}", cpu.cpu).c_str(),
-        {static_cast<int64_t>(*cpu.first_loss_ns) - 1, static_cast<int64_t>(*cpu.last_loss_ns)},
-        fmt::format("events lost by the kernel before {}", Count(cpu.bundles_after_loss, "bundle")),
-        {{"overrun", overrun ? std::to_string(*overrun) : "unknown"}});
+  void AddCpu(uint64_t number, const FtraceCounters::Cpu& cpu) {
+    if (cpu.holes.empty()) return;
+    EventTrack& track = root_.OfProcess(0, {}).Add(fmt::format("CPU {}", number));
+    for (const TimeSpan& hole : cpu.holes)
+      track.AddSlice({.from_ns = hole.first_ns,
+                      .to_ns = hole.last_ns,
+                      .name = "lost: ftrace events, overwritten by the kernel",
+                      .args = {{"events", "unknown"}}});
+    const auto overrun = cpu[FtraceCounter::kOverrun].delta();
+    const auto dropped = cpu[FtraceCounter::kDroppedEvents].delta();
+    if (overrun || dropped)
+      track.AddInstant(cpu.holes.back().last_ns, "the kernel's counters, of the whole session",
+                       {{"overrun", overrun.value_or(0)}, {"dropped", dropped.value_or(0)}});
   }
 
   const TraceFacts& facts_;
-  TrackEventWriter& events_;
-  WrittenHoles& written_;
-  Track root_ = Track::kNone;
+  EventTrack& root_;
+  TimeSpan session_;
 };
 
 }  // namespace
 
-Result<WrittenHoles> WriteTraceHoles(std::span<const TraceFacts> sessions, ByteSink& sink) {
-  WrittenHoles written;
-  TraceWriter trace(sink);
-  // The file may have tracks that ringscope wrote before.
-  uint32_t number = 0;
-  for (const TraceFacts& facts : sessions)
-    for (const TraceSequence& sequence : facts.sequences)
-      number += TrackEventWriter::IsOwnSequence(sequence.id) ? 1 : 0;
-  for (const TraceFacts& facts : sessions) {
-    TrackEventWriter events(trace, number++, facts.trace_clock);
-    HoleTracks(facts, events, written).Write();
-    RS_RETURN_IF_ERROR(events.status());
-  }
-  RS_RETURN_IF_ERROR(trace.Finish());
-  return written;
+void AddTraceHoles(const TraceFacts& facts, const std::set<TraceSequenceId>& without,
+                   EventTrack& root) {
+  HoleTracks(facts, root).Add(without);
 }
 
 }  // namespace ringscope

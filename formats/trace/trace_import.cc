@@ -21,7 +21,6 @@
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {
@@ -183,18 +182,18 @@ void StripTrustedFields(Bytes packet, std::string& out) {
 }  // namespace
 
 Status TraceImport::Add(const RawPacket& packet, const TracePacketView& view) {
-  const std::optional<uint64_t> time = scan_.AddPacket(packet.offset, packet.bytes, view);
+  const std::optional<TimeSpan> events = scan_.AddPacket(packet.offset, packet.bytes, view);
+  std::optional<uint64_t> time;
+  if (events) time = static_cast<uint64_t>(events->last_ns);
   if (!view.is_well_formed) {
     ++report_.malformed;
     return {};
   }
   if (IsOfService(view)) return AddService(packet, view);
   ProducerPart part = SplitAppended(packet.bytes, view);
-  std::optional<uint64_t> in_file = packet.in_file;
   if (!IsValidPacket({&part.bytes, 1})) {
     StripTrustedFields(packet.bytes, scratch_);
     part.bytes = wire::AsBytes(scratch_);
-    in_file.reset();
     if (!IsValidPacket({&part.bytes, 1})) {
       ++report_.malformed;
       return {};
@@ -220,18 +219,10 @@ Status TraceImport::Add(const RawPacket& packet, const TracePacketView& view) {
   }
   // Never earlier than the preceding packet, nor than a read that precedes it in the file.
   sequence->last_ns = std::max({sequence->last_ns, time.value_or(0), read_ns_});
-  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(part.bytes, in_file));
   return sorter_.Add({.time_ns = sequence->last_ns,
                       .sequence = static_cast<uint32_t>(sequence - sequences_.data()) + 1,
                       .dropped = part.dropped,
-                      .place = place});
-}
-
-/// Returns the place of a packet's bytes, which are stored if they are not in the sorter's file.
-Result<StoredPlace> TraceImport::PlaceOf(Bytes bytes, std::optional<uint64_t> in_file) {
-  if (!in_file || options_.sorter.file == nullptr || bytes.size() > UINT32_MAX)
-    return sorter_.Store(bytes);
-  return StoredPlace{*in_file, static_cast<uint32_t>(bytes.size()), true};
+                      .bytes = part.bytes});
 }
 
 Status TraceImport::AddService(const RawPacket& packet, const TracePacketView& view) {
@@ -258,11 +249,10 @@ Status TraceImport::AddService(const RawPacket& packet, const TracePacketView& v
       return {};
   }
   if (time) NoteTime(*time);
-  RS_ASSIGN_OR_RETURN(const StoredPlace place, PlaceOf(packet.bytes, packet.in_file));
   return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
                       .sequence = kServiceSlot,
                       .dropped = 0,
-                      .place = place});
+                      .bytes = packet.bytes});
 }
 
 void TraceImport::LeaveOut(uint32_t content) {
@@ -458,9 +448,8 @@ std::string TraceName(const std::string& path) {
 /// Makes the sessions of a log of those of a trace, one after the other.
 class SessionImports : public SessionPackets {
  public:
-  /// @param file of the trace, in which its packets can be read again; nullptr if they cannot
-  SessionImports(const TraceLogOptions& options, ByteSource* file, CommitLogWriter& writer)
-      : options_(options), file_(file), writer_(writer) {
+  SessionImports(const TraceLogOptions& options, CommitLogWriter& writer)
+      : options_(options), writer_(writer) {
     Start();
   }
 
@@ -490,12 +479,11 @@ class SessionImports : public SessionPackets {
   void Start() {
     std::string name = TraceName(options_.path);
     if (!reports_.empty()) name += fmt::format(", session {}", reports_.size() + 1);
-    import_ = std::make_unique<TraceImport>(TraceImportOptions{
-        .name = std::move(name), .sorter = {.folder = options_.folder, .file = file_}});
+    import_ = std::make_unique<TraceImport>(
+        TraceImportOptions{.name = std::move(name), .sorter = {.folder = options_.folder}});
   }
 
   const TraceLogOptions& options_;
-  ByteSource* const file_;
   CommitLogWriter& writer_;
   PayloadMask mask_;
   std::unique_ptr<TraceImport> import_;  // of the session that is being read
@@ -507,13 +495,12 @@ class SessionImports : public SessionPackets {
 
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink) {
-  ByteSource* const file = source.get();  // the reader has it
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<CommitLogWriter> writer,
       CommitLogWriter::Create(sink, {.level = options.level, .threads = options.threads}));
-  SessionImports sessions(options, file->CanReadAt() ? file : nullptr, *writer);
+  SessionImports sessions(options, *writer);
   SessionSplit split(sessions);
   RS_RETURN_IF_ERROR(reader->ReadSessions(split, options.on_read));
   if (reader->damage_count() > 0 && !sessions.has_packets()) {

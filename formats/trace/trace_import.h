@@ -86,8 +86,7 @@ class TraceImport {
   explicit TraceImport(TraceImportOptions options)
       : options_(std::move(options)), sorter_(options_.sorter) {}
 
-  /// Adds a packet of the trace, in the file's order. Of one that is in the sorter's file
-  /// (`in_file`) no copy is kept.
+  /// Adds a packet of the trace, in the file's order.
   Status Add(const RawPacket& packet, const TracePacketView& view);
   /// Gives `append` the records of the log, its header first.
   Status Write(const Append& append);
@@ -122,7 +121,6 @@ class TraceImport {
   void LeaveOut(uint32_t content);
   void NoteTime(uint64_t time_ns);
   Sequence* SequenceOf(const TracePacketView& packet);
-  Result<StoredPlace> PlaceOf(Bytes bytes, std::optional<uint64_t> in_file);
 
   Status WriteSetUp(const TraceSession& session, const Append& append);
   Status WriteServicePacket(Bytes packet, const Append& append);

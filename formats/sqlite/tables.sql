@@ -1,20 +1,6 @@
-#include <string_view>
+-- The tables of the database that 'ringscope export' writes. The comments inside the statements are
+-- a part of it: .schema of the sqlite3 shell shows them.
 
-#include "core/base/wire.h"
-#include "formats/sqlite/sqlite_export.h"
-
-namespace ringscope {
-
-bool IsOwnDatabase(Bytes start) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  constexpr size_t kApplicationId = 68;  // its place, of 4 bytes in big-endian order
-  if (start.size() < kApplicationId + 4 || !wire::AsText(start).starts_with(kMagic)) return false;
-  uint32_t id = 0;
-  for (const uint8_t byte : start.subspan(kApplicationId, 4)) id = id << 8 | byte;
-  return id == kSqliteApplicationId;
-}
-
-const char* const kSqliteTables = R"sql(
 CREATE TABLE sessions (
   -- One row per session of the input. Times everywhere are nanoseconds of the log's clock
   -- (CLOCK_BOOTTIME), and records are numbers of the log's records, as 'ringscope dump' shows them.
@@ -178,40 +164,6 @@ CREATE TABLE stats (
   severity TEXT NOT NULL,     -- info, data_loss, error
   value INTEGER NOT NULL
 );
-CREATE TABLE sums (
-  -- One row per sequence, fate and cause: the packets in sum.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  producer INTEGER NOT NULL,
-  writer INTEGER NOT NULL,
-  fate TEXT NOT NULL REFERENCES fates(fate),
-  cause TEXT,                 -- NULL: none is needed
-  packets INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  own_fault INTEGER NOT NULL, -- of these packets
-  first_chunk INTEGER NOT NULL,
-  last_chunk INTEGER NOT NULL,
-  first_written_ns INTEGER,
-  last_written_ns INTEGER,
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
-  FOREIGN KEY (session, buffer, producer, writer)
-    REFERENCES sequences(session, buffer, producer, writer)
-);
-CREATE TABLE evictors (
-  -- One row per sequence that lost packets and sequence whose commits needed their space.
-  session INTEGER NOT NULL REFERENCES sessions(id),
-  buffer INTEGER NOT NULL,
-  producer INTEGER NOT NULL,  -- of the sequence that lost them
-  writer INTEGER NOT NULL,
-  culprit_producer INTEGER,   -- NULL: the engine does not report it
-  culprit_writer INTEGER,
-  packets INTEGER NOT NULL,   -- overwritten for commits of the culprit
-  bytes INTEGER NOT NULL,
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
-  culprit TEXT AS (culprit_producer || ':' || culprit_writer),
-  FOREIGN KEY (session, buffer, producer, writer)
-    REFERENCES sequences(session, buffer, producer, writer)
-);
 CREATE TABLE gaps (
   -- One row per gap: a run of lost packets of a sequence, of which none between was read.
   session INTEGER NOT NULL REFERENCES sessions(id),
@@ -244,83 +196,3 @@ CREATE TABLE fates (
   is_loss INTEGER NOT NULL,   -- the packet is gone for good
   meaning TEXT NOT NULL
 ) WITHOUT ROWID;
-)sql";
-
-// An index over all packets would take as long as writing them; the tables of sums answer what
-// would read them all. The fates that are rare are found by theirs.
-const char* const kSqliteIndexes = R"sql(
-ALTER TABLE packets ADD COLUMN sequence TEXT AS (producer || ':' || writer);
-CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
-  WHERE fate NOT IN ('read', 'overwritten', 'discarded');
-CREATE INDEX chunks_by_name ON chunks(session, buffer, producer, writer, chunk);
-CREATE INDEX chunks_by_evictor ON chunks(evicted_by) WHERE evicted_by IS NOT NULL;
-)sql";
-
-const char* const kSqliteViews = R"sql(
-CREATE VIEW data_loss AS
-  -- What was lost: per sequence, fate and cause.
-  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.fate, p.cause,
-         p.packets, p.bytes, p.own_fault, p.first_chunk, p.last_chunk, p.first_written_ns,
-         p.last_written_ns, p.sequence
-  FROM sums p
-  JOIN fates f ON f.fate = p.fate AND f.is_loss
-  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
-  ORDER BY p.session, p.buffer, p.producer, p.writer, p.packets DESC;
-CREATE VIEW culprits AS
-  -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten packets,
-  -- and that of their bytes.
-  SELECT session, buffer, producer AS victim_producer, writer AS victim_writer,
-         culprit_producer, culprit_writer,
-         (SELECT name FROM producers r WHERE r.session = e.session
-            AND r.producer = e.culprit_producer) AS culprit_name,
-         packets, bytes,
-         round(100.0 * packets / sum(packets) OVER victim, 1) AS percent,
-         round(100.0 * bytes / sum(bytes) OVER victim, 1) AS bytes_percent,
-         sequence AS victim, culprit
-  FROM evictors e
-  WINDOW victim AS (PARTITION BY session, buffer, producer, writer)
-  ORDER BY session, buffer, producer, writer, packets DESC, culprit_producer, culprit_writer;
-CREATE VIEW evicted_by AS
-  -- Whose commits needed the space of overwritten packets: as 'ringscope gaps' counts them.
-  SELECT e.session, e.culprit AS sequence,
-         (SELECT name FROM producers r WHERE r.session = e.session
-            AND r.producer = e.culprit_producer) AS process,
-         (SELECT thread FROM sequences q WHERE q.session = e.session
-            AND q.producer = e.culprit_producer AND q.writer = e.culprit_writer
-            AND q.thread IS NOT NULL) AS thread,
-         sum(packets) AS packets, sum(bytes) AS bytes,
-         round(100.0 * sum(packets) / sum(sum(packets)) OVER (PARTITION BY e.session), 1) AS percent
-  FROM evictors e
-  WHERE culprit_producer IS NOT NULL
-  GROUP BY e.session, culprit_producer, culprit_writer
-  ORDER BY e.session, sum(packets) DESC, culprit_producer, culprit_writer;
-CREATE VIEW gap_times AS
-  -- The gaps, with names, and with times in seconds since the session's start and of the day (UTC,
-  -- NULL where the log does not show it).
-  SELECT g.session, g.buffer, g.sequence, q.process, q.thread, g.packets, g.bytes, g.cause, g.sign,
-         (g.written_from_ns - s.first_ns) / 1e9 AS written_from,
-         (g.written_to_ns - s.first_ns) / 1e9 AS written_to,
-         (g.lost_from_ns - s.first_ns) / 1e9 AS lost_from,
-         (g.lost_to_ns - s.first_ns) / 1e9 AS lost_to,
-         strftime('%Y-%m-%d %H:%M:%f', (g.written_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
-           AS written_from_utc,
-         strftime('%Y-%m-%d %H:%M:%f', (g.lost_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
-           AS lost_from_utc
-  FROM gaps g
-  JOIN sessions s ON s.id = g.session
-  JOIN sequences q USING (session, buffer, producer, writer)
-  ORDER BY g.session, g.packets DESC, g.buffer, g.producer, g.writer, g.first_chunk;
-CREATE VIEW stalls AS
-  -- What was still in the buffer and could not be read: what it waits for, and since when.
-  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.cause,
-         p.waits_for, count(*) AS packets, sum(p.size) AS bytes, min(p.first_chunk) AS first_chunk,
-         max(p.last_chunk) AS last_chunk, min(p.decided_ns) AS since_ns,
-         s.last_ns - min(p.decided_ns) AS waited_ns, p.sequence
-  FROM packets p
-  JOIN sessions s ON s.id = p.session
-  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
-  WHERE p.fate = 'stalled' AND p.fate NOT IN ('read', 'overwritten', 'discarded')
-  GROUP BY p.session, p.buffer, p.producer, p.writer, p.cause, p.waits_for;
-)sql";
-
-}  // namespace ringscope

@@ -1,0 +1,251 @@
+// The holes of a trace with its log, compared with what a replay of the log shows of each packet,
+// and with the packets that the trace has.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "commands/replays/replay_run.h"
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "commands/testing/track_reader.h"
+#include "core/base/text.h"
+#include "core/gaps/stale_packets.h"
+#include "core/session/session_notes.h"
+#include "formats/testing/testdata.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Event;
+using testing::ParseTracks;
+using testing::Trace;
+
+/// A packet of a log, in the order of its sequence.
+struct PacketOfLog {
+  std::tuple<uint64_t, uint32_t> place;  // chunk, fragment
+  uint64_t time_ns = 0;
+  bool is_read = false;
+  bool is_lost = false;
+};
+
+/// Gathers all packets of a log, with their times and fates.
+class AllPackets : public ReplayListener, public LedgerSink {
+ public:
+  void OnRecord(const Op& op, const LogMoment& moment) override {
+    now_ = moment.time_ns;
+    if (const auto* clocks = std::get_if<ClockSnapshotRecord>(&op.body))
+      clocks_.AddClocks(wire::AsBytes(clocks->snapshot));
+  }
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    const ChunkName chunk{commit.commit().sequence, commit.commit().chunk};
+    clocks_.AddChunk(buffer, commit, now_,
+                     [&](size_t fragment, const PacketFacts&, Bytes, Bytes, auto time_ns) {
+                       if (time_ns) times_[{chunk.Packed(), fragment}] = *time_ns;
+                     });
+  }
+  void OnPacketFate(const PacketAccount& account) override {
+    const ChunkName chunk{account.sequence, IdOf(account.first_chunk)};
+    const auto time = times_.find({chunk.Packed(), account.fragment});
+    packets[account.sequence].push_back(
+        {{account.first_chunk, account.fragment},
+         time == times_.end() ? account.written.time_ns.value_or(0) : time->second,
+         account.fate == Fate::kRead,
+         IsLoss(account.fate)});
+  }
+
+  std::map<SequenceKey, std::vector<PacketOfLog>> packets;
+
+ private:
+  std::optional<uint64_t> now_;
+  StalePackets clocks_;
+  std::map<std::pair<uint64_t, size_t>, uint64_t> times_;  // by chunk and fragment
+};
+
+struct Hole {
+  std::string sequence;
+  uint64_t packets = 0;
+  uint64_t from_ns = 0, to_ns = 0;
+  friend auto operator<=>(const Hole&, const Hole&) = default;
+};
+void PrintTo(const Hole& hole, std::ostream* out) {
+  *out << hole.sequence << ": " << hole.packets << " in " << hole.from_ns << ".." << hole.to_ns;
+}
+
+/// The runs of lost packets between two that were read.
+std::vector<Hole> HolesIn(std::vector<PacketOfLog> packets, const std::string& sequence) {
+  std::ranges::sort(packets, {}, &PacketOfLog::place);
+  std::vector<Hole> holes;
+  uint64_t lost = 0, before = packets.front().time_ns;
+  for (const PacketOfLog& packet : packets) {
+    lost += packet.is_lost ? 1 : 0;
+    if (!packet.is_read) continue;
+    if (lost > 0) holes.push_back({sequence, lost, before, packet.time_ns});
+    lost = 0;
+    before = packet.time_ns;
+  }
+  if (lost > 0) holes.push_back({sequence, lost, before, packets.back().time_ns});
+  return holes;
+}
+
+/// The slices with a number of lost packets.
+std::vector<Hole> HolesOf(const Trace& tracks) {
+  std::vector<Hole> holes;
+  std::map<uint64_t, size_t> open;  // by track
+  for (const Event& event : tracks.events) {
+    if (event.type == 2 && open.contains(event.track)) {
+      holes[open[event.track]].to_ns = event.time;
+      open.erase(event.track);
+    }
+    const auto packets = event.args.find("packets");
+    if (!event.name.starts_with("lost: ") || packets == event.args.end()) continue;
+    if (packets->second == "unknown") continue;
+    if (event.type == 1) open[event.track] = holes.size();
+    holes.push_back(
+        {event.args.at("sequence"), std::stoull(packets->second), event.time, event.time});
+  }
+  return holes;
+}
+
+class ProvenHoles : public ::testing::TestWithParam<const char*> {
+ protected:
+  const std::string folder_ = testing::TestdataPath(std::string("captures/") + GetParam()).string();
+  const std::string log_ = folder_ + "/session.ops.jsonl.zst";
+  const std::string trace_ = folder_ + "/trace.pftrace.zst";
+  const std::string bytes_ =
+      testing::ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");
+
+  /// The tracks that follow the trace.
+  Trace Tracks(const std::vector<std::string>& inputs) const {
+    std::vector<std::string> args = inputs;
+    args.insert(args.end(), {"-o", "-"});
+    const Ran ran = RunCommand(TimelineCommand(), args);
+    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error << ran.err;
+    EXPECT_TRUE(ran.out.starts_with(bytes_));
+    EXPECT_LE(ran.out.size() - bytes_.size(), std::max<size_t>(bytes_.size() / 10, 16384));
+    return ParseTracks(ran.out.substr(bytes_.size()));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Captures, ProvenHoles, testing::AllCaptures(),
+                         testing::NameOfParam<const char*>);
+
+TEST_P(ProvenHoles, AreThoseOfTheReplayPacketByPacket) {
+  MemoryRun memory;
+  ReplayChoices choices;
+  if (std::string(GetParam()) == "stream-v2") choices.reads.like = trace_;
+  SessionReader sessions(memory.context, {{log_}, {}}, "replaying");
+  ASSERT_TRUE(sessions.NextSession().value());
+  ReplayRun run(memory.context, sessions, choices);
+  const auto& notes = run.Add<SessionNotes>();
+  const auto& all = run.Add<AllPackets>();
+  ASSERT_TRUE(run.ToEnd());
+  std::vector<Hole> expected;
+  for (const auto& [key, packets] : all.packets)
+    for (const Hole& hole : HolesIn(packets, notes.NameOf(key))) expected.push_back(hole);
+  std::vector<Hole> shown = HolesOf(Tracks({trace_, log_}));
+  std::ranges::sort(expected);
+  std::ranges::sort(shown);
+  EXPECT_EQ(shown, expected);
+}
+
+// By the trace's own bytes: where a packet has its time, none is inside of a hole of its sequence,
+// and the holes begin and end with packets.
+TEST_P(ProvenHoles, HaveNoPacketOfTheTraceInThem) {
+  std::map<std::string, std::vector<Hole>> holes;
+  for (const Hole& hole : HolesOf(Tracks({log_, trace_}))) holes[hole.sequence].push_back(hole);
+  const auto reader = TraceReader::Open(MakeMemorySource(bytes_)).value();
+  std::map<uint32_t, std::vector<uint64_t>> times;  // absolute ones
+  while (const std::optional<TracePacket> packet = reader->Next().value()) {
+    const TracePacketView view = ViewTracePacket(packet->bytes);
+    if (view.timestamp.value_or(0) > 1'000'000'000'000 && view.sequence_id > 1)
+      times[view.sequence_id].push_back(*view.timestamp);
+  }
+  for (const auto& [name, of_sequence] : holes)
+    for (const auto& [id, packets] : times) {
+      if (!name.starts_with("sequence " + std::to_string(id) + " ")) continue;
+      for (const Hole& hole : of_sequence) {
+        for (const uint64_t ns : packets)
+          EXPECT_FALSE(ns > hole.from_ns && ns < hole.to_ns) << name;
+        EXPECT_TRUE(std::ranges::find(packets, hole.to_ns) != packets.end() ||
+                    hole.to_ns > packets.back())
+            << name;
+      }
+    }
+}
+
+// Below the thread of the sequence, as the trace describes it, or else its process.
+TEST_P(ProvenHoles, AreBelowTheirThread) {
+  std::map<uint32_t, uint64_t> threads;
+  std::map<uint32_t, int32_t> pids;
+  const auto reader = TraceReader::Open(MakeMemorySource(bytes_)).value();
+  while (const std::optional<TracePacket> packet = reader->Next().value()) {
+    const TracePacketView view = ViewTracePacket(packet->bytes);
+    if (view.pid) pids[view.sequence_id] = *view.pid;
+    if (view.content != proto::TracePacket::kTrackDescriptor) continue;
+    const TrackNames names = ReadTrackNames(view.content_bytes);
+    if (names.is_of_thread) threads.try_emplace(view.sequence_id, names.uuid);
+  }
+  const Trace tracks = Tracks({trace_, log_});
+  for (const Event& event : tracks.events) {
+    if (!event.args.contains("sequence") || !event.args.at("sequence").starts_with("sequence"))
+      continue;  // of one that the trace has nothing of
+    const uint32_t id = static_cast<uint32_t>(std::stoul(event.args.at("sequence").substr(9)));
+    const uint64_t parent = tracks.tracks.at(event.track).parent;
+    if (threads.contains(id)) {
+      EXPECT_EQ(parent, threads.at(id)) << event.name;
+    } else {
+      const uint64_t process = tracks.tracks.at(parent).parent;
+      EXPECT_EQ(tracks.tracks.at(process).pid, static_cast<uint64_t>(pids.at(id))) << event.name;
+    }
+  }
+}
+
+// Of the trace alone, a loss is shown only where the log proves one.
+TEST_P(ProvenHoles, OfTheTraceAloneAreNotInvented) {
+  const Trace alone = Tracks({trace_}), both = Tracks({trace_, log_});
+  const auto spans_in = [](const Trace& trace) {
+    std::map<std::string, std::vector<std::pair<uint64_t, uint64_t>>> spans;  // by path
+    std::map<uint64_t, uint64_t> open;
+    for (const Event& event : trace.events) {
+      if (event.type == 1 && event.name.starts_with("lost: ")) open[event.track] = event.time;
+      if (event.type != 2 || !open.contains(event.track)) continue;
+      std::string path = trace.PathOf(event.track);
+      path = path.substr(0, path.rfind(" / "));  // of its sequence
+      const size_t parent = path.rfind(" / ");
+      if (parent != std::string::npos) path = path.substr(parent + 3);
+      path = path.substr(0, path.find(" ("));  // names that only the log has
+      spans[path].emplace_back(open[event.track], event.time);
+      open.erase(event.track);
+    }
+    return spans;
+  };
+  auto proven = spans_in(both);
+  for (const auto& [path, of_track] : spans_in(alone)) {
+    if (path.find("CPU") != std::string::npos) continue;
+    for (const auto& [from, to] : of_track)
+      EXPECT_TRUE(std::ranges::any_of(proven[path], [&](const auto& hole) {
+        return hole.first <= to && hole.second >= from;
+      })) << path;
+  }
+}
+
+TEST(ProvenHolesOfOthers, AreRefused) {
+  const std::string captures = testing::TestdataPath("captures").string();
+  const Ran ran =
+      RunCommand(TimelineCommand(), {captures + "/ring-v1/trace.pftrace.zst",
+                                     captures + "/ring-v2/session.ops.jsonl.zst", "-o", "-"});
+  EXPECT_EQ(ran.code, ExitCode::kUsage);
+  EXPECT_THAT(ran.error, ::testing::HasSubstr("no sequence of the trace is as the replay of"));
+  EXPECT_TRUE(ran.out.empty());
+}
+
+}  // namespace
+}  // namespace ringscope

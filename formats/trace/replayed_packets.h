@@ -1,0 +1,117 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
+#define RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/sequence_map.h"
+#include "core/gaps/stale_packets.h"
+#include "core/ledger/ledger.h"
+#include "core/reads/ready_times.h"
+#include "core/session/replay_listener.h"
+
+namespace ringscope {
+
+/// A sequence of a trace: its machine_id and its trusted_packet_sequence_id.
+using TraceSequenceId = std::pair<uint32_t, uint32_t>;
+
+/// The packets of a sequence in a trace's order: their count, and a digest of their contents.
+struct SequenceDigest {
+  uint64_t packets = 0;
+  uint64_t hash = 0;
+
+  /// @param packet as its producer wrote it
+  void Add(Bytes packet) {
+    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+    ++packets;
+    hash = hash * kOdd + HashOfPacket(packet);
+  }
+  friend bool operator==(const SequenceDigest&, const SequenceDigest&) = default;
+};
+
+/// When the packets that a replay returned were written, by sequence, to find the times around
+/// holes. Times are the packets' own (CLOCK_BOOTTIME, ns), or else those of their commits. Give it
+/// to the ledger and to the replay. Memory: 40 bytes for each chunk that was read, 8 for each
+/// packet of the chunks that the ledger remembers.
+class ReplayedPackets : public ReplayListener, public LedgerSink {
+ public:
+  /// The place of a packet in its sequence.
+  struct Place {
+    uint64_t chunk = 0;  // id, unwrapped
+    uint32_t fragment = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  /// A packet before which its producer reports a loss that is not in the log.
+  struct Flagged {
+    Place place;
+    uint32_t loss_bits = 0;
+  };
+  struct Sequence {
+    TraceSequenceId id;            // once a packet was returned
+    SequenceDigest digest;         // of the packets returned
+    std::vector<Flagged> flagged;  // by their producer; the first kMaxFlagged
+
+    /// The time of the packet returned that is nearest to a place, before it; if there is none, of
+    /// the sequence's first packet, lost or not.
+    int64_t TimeBefore(Place place) const;
+    /// Likewise of the packet at the place or after it, or of the sequence's last packet.
+    int64_t TimeFrom(Place place) const;
+
+   private:
+    friend class ReplayedPackets;
+    /// Packets that follow each other.
+    struct Run {
+      Place first;
+      uint32_t count = 0;
+      int64_t first_ns = 0, last_ns = 0;
+    };
+    std::vector<Run> runs;
+    Run all;  // from the first packet to the last
+  };
+
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) override {
+    pids_[commit.sequence.producer] = commit.identity.pid;
+  }
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    times_.erase({buffer, {sequence, IdOf(chunk)}});
+  }
+  void OnPacketFate(const PacketAccount& account) override;
+  void OnDuplicate(const PacketAccount& account) override { last_ = account; }
+  /// The ledger reported this packet just before.
+  Status OnPacket(const SessionPacket& packet) override;
+  /// Sorts what was found. At the end of the replay.
+  void OnDrained() override;
+
+  /// Returns nullptr if it has no packet.
+  const Sequence* Find(SequenceKey key) const { return sequences_.Find(key); }
+  /// The producer's process; 0: it committed nothing.
+  int32_t PidOf(ProducerId producer) const {
+    const auto pid = pids_.find(producer);
+    return pid == pids_.end() ? 0 : pid->second;
+  }
+
+ private:
+  static constexpr size_t kMaxFlagged = 4096;
+
+  int64_t TimeOf(const PacketAccount& account) const;
+
+  std::optional<uint64_t> now_ns_;
+  StalePackets clocks_;
+  std::unordered_map<ChunkAt, std::vector<uint64_t>> times_;  // by fragment; 0: not known
+  SequenceMap<Sequence> sequences_;
+  std::map<ProducerId, int32_t> pids_;
+  PacketAccount last_;
+  std::string joined_;  // scratch
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
