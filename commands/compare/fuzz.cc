@@ -156,7 +156,8 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
           "released buffers, too");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "DIR",
-          "Folder for the smallest stream of each finding (default: the current folder)");
+          "Folder for the smallest stream of each finding, and its unit test (default: the current "
+          "folder)");
   AddFormat(app, args.format, {"text", "json"});
 }
 
