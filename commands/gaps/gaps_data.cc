@@ -384,12 +384,11 @@ std::string GapCsvRows(const ShownGaps& selection) {
 
 std::string PacketLine(const PacketAccount& account, uint64_t session,
                        std::optional<uint64_t> clone, const std::string& kind, bool as_csv) {
-  Json json = FieldsToJson(account);
+  Json json = {{"type", "packet"}, {"session", session}};
+  if (as_csv || clone) json["clone"] = FieldsToJson(clone);
+  json.update(FieldsToJson(account));
   json["name"] = kind.empty() ? Json() : Json(kind);
-  if (!as_csv) return JsonLine("packet", session, clone, json);
-  json["session"] = session;
-  json["clone"] = FieldsToJson(clone);
-  return CsvRow(json, kPacketColumns);
+  return as_csv ? CsvRow(json, kPacketColumns) : JsonText(json) + "\n";
 }
 
 std::string LostPacketText(const PacketAccount& account, const std::string& kind,

@@ -14,7 +14,7 @@ namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using Kind = BufferEvent::Kind;
+using EventKind = BufferEvent::Kind;
 
 std::string State(const BufferEvent& event) {
   std::string text = fmt::format("{} bytes at {}", event.outer_size, event.offset);
@@ -35,46 +35,46 @@ std::string PacketSpan(const BufferEvent& event) {
 }
 
 /// The event in words, without record and time: "1:4#17 committed: 4,096 bytes at 0".
-std::string Describe(const BufferEvent& event) {
+std::string DescribeEvent(const BufferEvent& event) {
   const std::string chunk = ToString(event.chunk);
   switch (event.kind) {
-    case Kind::kCommitted:
+    case EventKind::kCommitted:
       return fmt::format("{} committed: {}", chunk, State(event));
-    case Kind::kRewritten:
+    case EventKind::kRewritten:
       return fmt::format("{} re-committed in place: {}", chunk, State(event));
-    case Kind::kRelocated:
+    case EventKind::kRelocated:
       return fmt::format("{} moves to the write cursor, from {}", chunk, event.offset);
-    case Kind::kDiscarded:
+    case EventKind::kDiscarded:
       return fmt::format("{} discarded: {}", chunk, InWords(event.discard));
-    case Kind::kEvicting:
+    case EventKind::kEvicting:
       return fmt::format("{} evicted for {}: {}", chunk, event.by ? ToString(*event.by) : "?",
                          State(event));
-    case Kind::kErased:
+    case EventKind::kErased:
       return fmt::format("{} leaves the buffer", chunk);
-    case Kind::kPatched:
+    case EventKind::kPatched:
       return fmt::format("{} patched ({})", chunk, event.patches);
-    case Kind::kPatchMissed:
+    case EventKind::kPatchMissed:
       return fmt::format("{} not patched: {}", chunk,
                          event.miss == PatchMiss::kNoSuchChunk ? "it is not in the buffer"
                                                                : "the patch is outside of it");
-    case Kind::kReturned:
+    case EventKind::kReturned:
       return fmt::format("{} read: {} bytes{}", PacketSpan(event), event.packet_size,
                          event.loss_bits == 0
                              ? ""
                              : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
-    case Kind::kGivenUp:
+    case EventKind::kGivenUp:
       return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
-    case Kind::kFolded:
+    case EventKind::kFolded:
       return fmt::format("{} overwritten, but folded into a state: {} bytes", PacketSpan(event),
                          event.packet_size);
-    case Kind::kLossBit:
+    case EventKind::kLossBit:
       return fmt::format("{}: {} will be flagged on the next packet", chunk,
                          LossBitsToString(event.loss_bits));
-    case Kind::kWrap:
+    case EventKind::kWrap:
       return "the write cursor wraps";
-    case Kind::kPadding:
+    case EventKind::kPadding:
       return fmt::format("padding of {} bytes at {}", event.outer_size, event.offset);
-    case Kind::kStalled:
+    case EventKind::kStalled:
       return fmt::format("{} stalls its sequence: it waits for {}", chunk,
                          WaitsFor(event.stall, "it"));
   }
@@ -86,10 +86,10 @@ class BufferEventLog : public ReplayListener {
  public:
   bool WantsBufferEvents() const override { return true; }
   void OnBufferEvent(const BufferEvent& event) override {
-    lines.push_back(std::to_string(event.at.record.value_or(0)) + ": " + Describe(event));
+    lines.push_back(std::to_string(event.at.record.value_or(0)) + ": " + DescribeEvent(event));
     events.push_back(event);
   }
-  void OnDrainEvent(const BufferEvent& event) override { drained.push_back(Describe(event)); }
+  void OnDrainEvent(const BufferEvent& event) override { drained.push_back(DescribeEvent(event)); }
 
   std::vector<std::string> lines;
   std::vector<BufferEvent> events;
