@@ -98,7 +98,7 @@ TEST(PerfettoCase, Chunks_AreMadeByTheHelpers) {
   const std::string text =
       CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":2,"chunk":4294967295,)"
                             R"("fragments":4,"flags":7,"complete":false,)"
-                            R"("payload":"0440014001024002""00ffffff7f"})"})
+                            R"("payload":"044001400102400200ffffff7f"})"})
           .value();
   EXPECT_THAT(text, HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_a_case) {"));
   EXPECT_THAT(
