@@ -97,7 +97,7 @@ constexpr const char* kBuffer = R"({"op":"buffer","id":0,"size":4096,"policy":"r
 TEST(PerfettoCase, Chunks_AreMadeByTheHelpers) {
   const std::string text =
       CaseOfLines({kBuffer, R"({"op":"commit","producer":1,"writer":2,"chunk":4294967295,)"
-                            R"("fragments":4,"flags":7,"complete":false,)"
+                            R"("fragments":4,"flags":7,)"
                             R"("payload":"044001400102400200ffffff7f"})"})
           .value();
   EXPECT_THAT(text, HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_a_case) {"));
@@ -107,7 +107,7 @@ TEST(PerfettoCase, Chunks_AreMadeByTheHelpers) {
                 "      .AddPacket(5, 'a').AddPacket(3, 'b').AddPacket({0x00})\n"
                 "      .AddPacket({0xff, 0xff, 0xff, 0x7f})\n"
                 "      .SetFlags(kContFromPrevChunk | kContOnNextChunk | kChunkNeedsPatching)\n"
-                "      .CopyIntoTraceBuffer(/*chunk_complete=*/false);\n"));
+                "      .CopyIntoTraceBuffer();\n"));
   EXPECT_THAT(text, HasSubstr("SuppressClientDchecksForTesting();"));
   EXPECT_THAT(text, HasSubstr("EXPECT_EQ(1u, trace_buffer()->stats().abi_violations());"));
 }
