@@ -115,7 +115,8 @@ void PrintChanges(Report& report, const DoctorTraces& traces) {
     const auto fits = [&values = values](size_t percent) {
       return values[(values.size() * percent + 99) / 100 - 1];
     };
-    const std::string those = Count(values.size(), "trace") + " that need it";
+    const std::string those = Count(values.size(), "trace") +
+                              (values.size() == 1 ? " that needs it" : " that need it");
     report.Print(Wrap(fits(50) == fits(100)
                           ? fmt::format("{}: {} for the {}", path, fits(100), those)
                           : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,
@@ -166,9 +167,10 @@ void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
     for (const std::string& rule : key.second)
       titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
     report.Print(
-        Wrap(fmt::format("{}: {}; {}{}", HarmText(key.first),
+        Wrap(fmt::format("{}: {}; {}{}{}", HarmText(key.first),
                          titles.empty() ? "no finding" : Joined(titles),
-                         members.size() == 1 ? "" : "for example ", NameOf(*members.front())),
+                         members.size() == 1 ? "" : "for example ", NameOf(*members.front()),
+                         members.front()->error ? ": " + *members.front()->error : ""),
              fmt::format("{:>6}  ", WithCommas(members.size()))) +
         "\n");
   }

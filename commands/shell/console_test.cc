@@ -100,10 +100,10 @@ TEST(Console, ProgressLine_FitsTheTerminal) {
   run.err.terminal = true;
   run.err.width = 8;
   run.console.ShowProgressLine("1234567890");
-  EXPECT_EQ(run.err.text, "\r\x1b[K1234567");
+  EXPECT_EQ(run.err.text, "\r\x1b[K123456…");
   run.err.text.clear();
   run.console.ShowProgressLine("\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5");
-  EXPECT_EQ(run.err.text, "\r\x1b[K\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5");
+  EXPECT_EQ(run.err.text, "\r\x1b[K\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5…");
 }
 
 TEST(Progress, WithoutATerminal_ShowsNothing) {
