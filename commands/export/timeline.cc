@@ -239,12 +239,6 @@ struct ReplayedSession {
       track.AddSlice(std::move(slice));
     }
   }
-  uint64_t lost() const {
-    uint64_t sum = 0;
-    for (const auto& [id, totals] : run.totals()) sum += totals.lost().packets;
-    return sum;
-  }
-
   EventTrack root;
   ReplayRun run;
   SessionNotes& notes = run.Add<SessionNotes>();
@@ -287,11 +281,12 @@ Result<ExitCode> DrawBuffers(const TimelineArgs& args, Context& context) {
   for (const SequenceHoles& sequence : session->holes) session->AddHoles(sequence);
   RS_RETURN_IF_ERROR(file->Write(EncodeTracks(session->root, {.most_bytes = kMostBytes}).packets));
   RS_RETURN_IF_ERROR(file->Commit());
+  uint64_t lost = 0;
+  for (const BufferGaps& buffer : session->report.buffers) lost += buffer.totals.lost().packets;
   if (file->path() != "-")
     context.console.Say(fmt::format("wrote {}: {}, {}; buffers were read {}", file->path(),
                                     Count(session->buffers.passes(), "read"),
-                                    Count(session->lost(), "lost packet"),
-                                    ReadsText(session->outcome.reads)));
+                                    Count(lost, "lost packet"), ReadsText(session->outcome.reads)));
   return sessions.Finish();
 }
 

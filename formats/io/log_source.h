@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_
 #define RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +25,20 @@ struct Damage {
   bool is_left_out = false;  // it is not damaged, but larger than what is read
 
   /// "at byte 123: 456 bytes lost (records 7 to 9): what"
-  std::string ToString() const;
+  std::string ToString() const {
+    const uint64_t count = records.value_or(0);
+    std::string lost = fmt::format("{} {}", count, count == 1 ? "record" : "records");
+    if (first_record)
+      lost = count == 1 ? fmt::format("record {}", *first_record)
+                        : fmt::format("records {} to {}", *first_record, *first_record + count - 1);
+    std::string text = fmt::format("at byte {}: ", offset);
+    if (bytes > 0)
+      text += fmt::format("{} {} lost{}: ", bytes, bytes == 1 ? "byte" : "bytes",
+                          count == 0 ? "" : " (" + lost + ")");
+    else if (count > 0)
+      text += fmt::format("{} lost: ", lost);
+    return text + what;
+  }
 };
 
 enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps, kGzipOps };

@@ -23,12 +23,25 @@ void ReplayedPackets::OnChunkWritten(BufferId buffer, WrittenCommit& commit) {
                    });
 }
 
+void ReplayedPackets::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
+  const auto times = times_.find({buffer, {sequence, IdOf(chunk)}});
+  if (times == times_.end()) return;
+  const auto time_ns = static_cast<int64_t>(times->second.back());
+  const Place place{chunk, static_cast<uint32_t>(times->second.size() - 1)};
+  sequences_[sequence].last_one = {place, 1, time_ns, time_ns};
+  times_.erase(times);
+}
+
 int64_t ReplayedPackets::TimeOf(const PacketAccount& account) const {
   const auto times = times_.find({account.buffer, {account.sequence, IdOf(account.first_chunk)}});
-  const bool is_known = times != times_.end() && account.fragment < times->second.size() &&
-                        times->second[account.fragment] != 0;
-  return static_cast<int64_t>(is_known ? times->second[account.fragment]
-                                       : account.written.time_ns.value_or(0));
+  const Sequence* const sequence = sequences_.Find(account.sequence);
+  uint64_t time_ns = 0;
+  if (times != times_.end() && account.fragment < times->second.size())
+    time_ns = times->second[account.fragment];
+  else if (sequence != nullptr &&
+           sequence->last_one.first == Place{account.first_chunk, account.fragment})
+    time_ns = static_cast<uint64_t>(sequence->last_one.last_ns);
+  return static_cast<int64_t>(time_ns != 0 ? time_ns : account.written.time_ns.value_or(0));
 }
 
 void ReplayedPackets::OnPacketFate(const PacketAccount& account) {

@@ -72,7 +72,8 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
       int64_t first_ns = 0, last_ns = 0;
     };
     std::vector<Run> runs;
-    Run all;  // from the first packet to the last
+    Run all;       // from the first packet to the last
+    Run last_one;  // that begins in the last forgotten chunk: it may continue after that
   };
 
   void OnRecord(const Op& op, const LogMoment& moment) override;
@@ -80,9 +81,7 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
     pids_[commit.sequence.producer] = commit.identity.pid;
   }
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    times_.erase({buffer, {sequence, IdOf(chunk)}});
-  }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override { last_ = account; }
   /// The ledger reported this packet just before.
