@@ -125,7 +125,7 @@ StoredOp PutTogether(const Parts& parts) {
 }
 
 size_t SizeInPayload(size_t packet) { return packet + wire::VarintSize(packet); }
-/// The largest packet that takes at most so many bytes, its size varint included.
+/// The largest packet that takes at most so many bytes, at least 1, its size varint included.
 size_t SizeWithin(size_t bytes) {
   size_t packet = bytes;
   while (SizeInPayload(packet) > bytes) --packet;
@@ -216,8 +216,9 @@ bool JoinPackets(Parts& parts, size_t begin, size_t end) {
 /// Makes packets smaller by a factor, so that their chunk occupies as much less, rounded up.
 bool ScalePayload(Parts& parts, uint64_t size, uint64_t of) {
   if (parts.fragments.empty()) return false;
-  const auto outer = OuterSize(static_cast<uint32_t>(parts.Payload().size()));
-  const auto wanted = OuterSize(static_cast<uint32_t>(outer * size / of)) - 2 * kStoredHeaderSize;
+  const uint64_t outer = OuterSize(static_cast<uint32_t>(parts.Payload().size())) * size / of;
+  const size_t wanted =
+      OuterSize(static_cast<uint32_t>(std::max<uint64_t>(outer, 1))) - 2 * kStoredHeaderSize;
   for (std::string& fragment : parts.fragments) fragment.resize(fragment.size() * size / of);
   parts.rest.resize(parts.rest.size() * size / of);
   std::string& largest = *std::ranges::max_element(parts.fragments, {}, &std::string::size);
@@ -287,7 +288,9 @@ class Minimizer {
     for (const auto& [chunk, group] : of_chunks)
       if (group.size() > 1) groups.push_back(group);
     for (size_t i = 0; i < ops_.size(); ++i)
-      if (splits_chunks || !IsPartOfChunk(ops_[i])) groups.push_back({i});
+      if (const auto name = TakeApart(ops_[i]).name();
+          splits_chunks || !name || of_chunks.at(name->Packed()).size() == 1)
+        groups.push_back({i});
     return groups;
   }
   /// Tries the records with their parts changed. @return false, too: nothing changes

@@ -130,6 +130,20 @@ TEST(Minimize, OfManyFragments_ThatAllMatter_TriesEachAFewTimes) {
   EXPECT_LT(tries, 8000);
 }
 
+// A buffer that is much smaller leaves nothing of a small chunk.
+TEST(Minimize, OfALargeBuffer_LeavesSmallChunksSmall) {
+  StoredOp setup = SetUpOf(uint64_t{64} << 20, FillPolicy::kRingBuffer);
+  const Request request = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(8, 'b'));
+  const auto less = Minimize({setup, StoredOp(request.op())}, [](const auto& ops) {
+    uint64_t bytes = 0;
+    for (const StoredOp& op : ops)
+      if (const auto* commit = std::get_if<Commit>(&op.op().body)) bytes = commit->request.size();
+    EXPECT_LT(bytes, 1000u);
+    return bytes > 0;
+  });
+  EXPECT_EQ(less.size(), 1u);
+}
+
 // One request with three chunks, of which one matters.
 TEST(Minimize, Requests_AreTakenApart) {
   const Request request = Request(1)
