@@ -48,11 +48,11 @@ INSTANTIATE_TEST_SUITE_P(Captures, NoPayloadCapture, testing::AllCaptures(),
 /// Without what is the name of something in a packet, and the paths.
 json WithoutNames(json document) {
   static const std::set<std::string> kNames = {
-      "input",   "log",  "path",  "thread",      "name",
-      "names",   "kind", "kinds", "writer_name", "answer",  // sentences with names of threads
-      "content",                                            // of packets in several fragments
-      "config",                                             // with all remedies
-      "xxh3"};                                              // of bytes
+      "input",   "log",   "path",        "thread", "name",   "names",
+      "kind",    "kinds", "writer_name", "title",  "answer",  // with names of threads
+      "content",                                              // of packets in several fragments
+      "config",                                               // with all remedies
+      "xxh3"};                                                // of bytes
   if (document.is_object()) {
     for (const std::string& name : kNames) document.erase(name);
     for (auto& [key, value] : document.items()) value = WithoutNames(value);
