@@ -1,4 +1,4 @@
-#include "commands/graph/buffer_report.h"
+#include "commands/graph/graph_report.h"
 
 #include <fmt/format.h>
 

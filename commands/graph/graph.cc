@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/graph/buffer_report.h"
 #include "commands/graph/graph_report.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"

@@ -44,6 +44,21 @@ std::string GraphSvg(const GraphReport& report);
 /// Members of one session of the JSON document.
 Json GraphJson(const GraphReport& report);
 
+// Contents of buffers at a moment.
+
+/// Maps for a terminal: a letter for each sequence, capital where unread.
+/// @param notes of the same replay
+std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                       const SessionNotes& notes);
+void ListFields(JsonFieldWriter& io, const BufferLayout& layout);
+
+/// In which order a read pass takes what is in the buffers, for a terminal.
+/// @param full every step, however many
+std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
+                      const SessionNotes& notes);
+/// With every step.
+void ListFields(JsonFieldWriter& io, const ReadWalk& walk);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_

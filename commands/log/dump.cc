@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "commands/log/session_events.h"
+#include "commands/log/info_report.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/record_text.h"
 #include "commands/replays/session_reader.h"

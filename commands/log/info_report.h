@@ -36,6 +36,18 @@ Table DamageTable(const std::vector<Damage>& damage);
 /// Prints the damaged places, and how many are not listed.
 void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t count);
 
+// What happened in a session.
+
+/// "periodic", "before the stop, by the perfetto command"; empty: not known.
+std::string FlushReasonText(uint64_t flags);
+
+/// The buffer as the config names it: "buffers[0]"; one that was not set up: "buffer 7".
+std::string BufferNameIn(const SessionSummary& session, BufferId id);
+
+/// Reports what happened in a session: lines for people, `events`, `configs` and `flushes` for
+/// programs. Of many events alike the first ones have a line each, and one line counts the others.
+void ReportEvents(Report& report, const SessionSummary& session);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_LOG_INFO_REPORT_H_

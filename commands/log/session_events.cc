@@ -1,4 +1,4 @@
-#include "commands/log/session_events.h"
+#include "commands/log/info_report.h"
 
 #include <fmt/format.h>
 

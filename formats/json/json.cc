@@ -210,7 +210,7 @@ void KeyReader::Hex(std::string_view key, size_t max_bytes, std::string& out) {
   const std::string* digits = ReadString(key);
   if (digits == nullptr) return;
   if (digits->size() / 2 > max_bytes)
-    Fail(key, fmt::format("expected at most {} bytes, found {}", max_bytes, digits->size() / 2));
+    FailTooLarge(key, digits->size() / 2, max_bytes);
   else if (!DecodeHex(*digits, out))
     FailExpected(key, "an even number of hex digits");
 }
@@ -254,6 +254,10 @@ void KeyReader::FailExpectedOneOf(std::string_view key, std::span<const char* co
     list += fmt::format("{}\"{}\"", before, names[i]);
   }
   FailExpected(key, list);
+}
+
+void KeyReader::FailTooLarge(std::string_view key, size_t bytes, size_t max_bytes) {
+  Fail(key, fmt::format("expected at most {} bytes, found {}", max_bytes, bytes));
 }
 
 std::string KeyReader::ElementName(std::string_view key, size_t index) {

@@ -158,6 +158,7 @@ class KeyReader {
   /// Notes what was expected there, and what was found.
   void FailExpected(std::string_view key, std::string_view expected);
   void FailExpectedOneOf(std::string_view key, std::span<const char* const> names);
+  void FailTooLarge(std::string_view key, size_t bytes, size_t max_bytes);
   const Status& status() const { return status_; }
 
  private:

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -155,6 +157,30 @@ bool ParseCommitLine(std::string_view line, Op& op, std::string& request) {
   return true;
 }
 
+/// Memory for parsing a line.
+struct Scratch {
+  std::string& request;             // encoded; commits point into it
+  std::vector<std::string> lifted;  // hex digits that were lifted out of the line, decoded
+};
+
+/// A string lifted out of its line is replaced there by this and its number. Never a hex digit.
+constexpr char kLiftedMark = '@';
+
+/// Returns the bytes of a required string of hex digits. @param storage unless they were lifted
+Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
+              std::string& storage) {
+  const std::optional<std::string_view> text = keys.TextIfThere(key);
+  if (scratch.lifted.empty() || !text || !text->starts_with(kLiftedMark)) {
+    keys.Hex(key, max_bytes, storage);
+    return wire::AsBytes(storage);
+  }
+  size_t index = 0;
+  std::from_chars(text->data() + 1, text->data() + text->size(), index);
+  const std::string& bytes = scratch.lifted.at(index);
+  if (bytes.size() > max_bytes) keys.FailTooLarge(key, bytes.size(), max_bytes);
+  return wire::AsBytes(bytes);
+}
+
 /// Reads a record's fields from the keys of its line.
 class LineFields {
  public:
@@ -229,8 +255,9 @@ ChunkHeader ParseChunkHeaderKeys(KeyReader& keys) {
 }
 
 /// Adds a chunk: an entry of a request's "chunks", or all that a "commit" line has.
-void ParseChunk(KeyReader& keys, const Commit* line, CommitRequestBuilder& builder) {
-  std::string data, payload;
+void ParseChunk(KeyReader& keys, const Commit* line, const Scratch& scratch,
+                CommitRequestBuilder& builder) {
+  std::string data, storage;
   ChunkToMove chunk;
   if (line != nullptr) {
     chunk.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
@@ -244,8 +271,8 @@ void ParseChunk(KeyReader& keys, const Commit* line, CommitRequestBuilder& build
     const ChunkHeader header = ParseChunkHeaderKeys(keys);
     if (line != nullptr) CheckSequence(keys, line->producer, header.writer);
     AppendChunkHeader(data, header);
-    keys.Hex("payload", line == nullptr ? kMaxOpsLine : kMaxChunkPayload, payload);
-    data += payload;
+    data += wire::AsText(ReadHex(keys, "payload", line == nullptr ? kMaxOpsLine : kMaxChunkPayload,
+                                 scratch, storage));
     if (line == nullptr && keys.Has("data"))
       keys.Fail("data", "expected either this or \"payload\", found both");
     chunk.data = wire::AsBytes(data);
@@ -286,18 +313,19 @@ void ParsePatch(KeyReader& keys, const Commit* line, CommitRequestBuilder& build
 }
 
 /// Parses a line whose request has several chunks or patches, or its bytes.
-void ParseRequest(KeyReader& keys, std::string& request, Commit& commit) {
+void ParseRequest(KeyReader& keys, Scratch& scratch, Commit& commit) {
   LineFields fields(keys);
   PartFields(fields, commit);
   if (keys.Has("raw")) {
-    keys.Hex("raw", kMaxOpsLine, request);
+    std::string storage;
+    scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
     for (const char* key : {"chunks", "patches", "flush"})
       if (keys.Has(key)) keys.Fail(key, "expected either this or \"raw\", found both");
     return;
   }
-  CommitRequestBuilder builder(request);
+  CommitRequestBuilder builder(scratch.request);
   if (keys.Has("chunks"))
-    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, nullptr, builder); });
+    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, nullptr, scratch, builder); });
   if (keys.Has("patches"))
     keys.ForEach("patches", [&](KeyReader& patch) { ParsePatch(patch, nullptr, builder); });
   if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
@@ -306,27 +334,26 @@ void ParseRequest(KeyReader& keys, std::string& request, Commit& commit) {
 enum class CommitForm : uint8_t { kChunk, kPatch, kRequest };
 
 template <CommitForm kForm>
-OpBody ParseCommit(KeyReader& keys, std::string& request) {
+OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
   Commit commit;
   LineFields fields(keys);
   SenderFields(fields, commit);
   commit.origin = keys.NameOr(commit.origin, "origin");
-  CommitRequestBuilder builder(request);
-  if (kForm == CommitForm::kChunk) ParseChunk(keys, &commit, builder);
+  CommitRequestBuilder builder(scratch.request);
+  if (kForm == CommitForm::kChunk) ParseChunk(keys, &commit, scratch, builder);
   if (kForm == CommitForm::kPatch) ParsePatch(keys, &commit, builder);
-  if (kForm == CommitForm::kRequest) ParseRequest(keys, request, commit);
-  commit.request = wire::AsBytes(request);
+  if (kForm == CommitForm::kRequest) ParseRequest(keys, scratch, commit);
+  commit.request = wire::AsBytes(scratch.request);
   return commit;
 }
 
-/// @param request gets what a commit's request points to
-using ParseFn = OpBody (*)(KeyReader& keys, std::string& request);
+using ParseFn = OpBody (*)(KeyReader& keys, Scratch& scratch);
 
 template <size_t kKind>
-OpBody ParseKind(KeyReader& keys, std::string& request) {
+OpBody ParseKind(KeyReader& keys, Scratch& scratch) {
   using Record = std::variant_alternative_t<kKind, AnyRecord>;
   if constexpr (std::is_same_v<Record, Commit>) {
-    return ParseCommit<CommitForm::kChunk>(keys, request);
+    return ParseCommit<CommitForm::kChunk>(keys, scratch);
   } else {
     Record record;
     LineFields fields(keys);
@@ -360,6 +387,42 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
                                   : std::string("a known operation"));
 }
 
+/// Decodes payloads and leaves marks in their places: the JSON parser would look at each digit.
+/// @return the rest of the line; nullopt if it must be parsed as it is
+std::optional<std::string> LiftHex(std::string_view line, std::vector<std::string>& lifted) {
+  constexpr std::string_view kBetween = R"(":")";
+  std::string rest;
+  size_t copied = 0;
+  // Without backslashes quotes only bound strings; without marks nothing can be taken for one.
+  const auto copy = [&](size_t end) {
+    const std::string_view slice = line.substr(copied, end - copied);
+    rest += slice;
+    return slice.find('\\') == std::string_view::npos &&
+           slice.find(kLiftedMark) == std::string_view::npos;
+  };
+  for (size_t at = line.find(kBetween); at != std::string_view::npos;
+       at = line.find(kBetween, at)) {
+    const std::string_view before = line.substr(0, at);
+    const size_t start = at += kBetween.size();
+    if (!before.ends_with(R"("payload)") && !before.ends_with(R"("raw)")) continue;
+    const size_t end = line.find('"', start);
+    if (end == std::string_view::npos ||
+        !DecodeHex(line.substr(start, end - start), lifted.emplace_back()) || !copy(start))
+      return std::nullopt;
+    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.size() - 1);
+    copied = at = end;
+  }
+  if (lifted.empty() || !copy(line.size())) return std::nullopt;
+  return rest;
+}
+
+Result<Json> ParseLine(std::string_view line, std::vector<std::string>& lifted) {
+  const std::optional<std::string> rest = LiftHex(line, lifted);
+  if (auto object = rest ? ParseJson(*rest) : Result<Json>(); rest && object) return object;
+  lifted.clear();
+  return ParseJson(line);  // for the error's position, too
+}
+
 }  // namespace
 
 Result<Op> ParseOp(std::string_view line, std::string& storage) {
@@ -367,14 +430,15 @@ Result<Op> ParseOp(std::string_view line, std::string& storage) {
   Result<Op> usual;  // filled where it is returned: moving a record is not cheap
   if (ParseCommitLine(line, *usual, storage)) return usual;
   storage.clear();
-  RS_ASSIGN_OR_RETURN(const Json object, ParseJson(line));
+  Scratch scratch{storage, {}};
+  RS_ASSIGN_OR_RETURN(const Json object, ParseLine(line, scratch.lifted));
   if (!object.is_object())
     return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
   KeyReader keys(object);
   Op op{keys.OptionalUint<uint64_t>("ts"), Note{}};
   const std::string name = keys.Text("op");
   if (const ParseFn parse = FindParser(name))
-    op.body = parse(keys, storage);
+    op.body = parse(keys, scratch);
   else
     FailUnknownOp(keys, name);
   RS_RETURN_IF_ERROR(keys.status());
