@@ -7,7 +7,7 @@
 #include <cctype>
 #include <utility>
 
-#include "commands/replays/record_text.h"
+#include "commands/replays/loss_words.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"

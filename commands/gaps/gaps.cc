@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"

@@ -1,5 +1,3 @@
-#include "commands/gaps/gaps_data.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands/gaps/gaps_data.h"
+#include "commands/gaps/gaps_words.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/ledger/ledger.h"

@@ -87,7 +87,7 @@ class GapsText {
       PrintHead();
     PrintTotals();
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
-    if (shown_.any_loss && all_) PrintGapGroups();
+    if (shown_.any_loss) all_ ? PrintGapGroups() : PrintNotableGaps();
     PrintWaiting();
     PrintStalls();
     PrintWrongPatches();
@@ -360,6 +360,36 @@ class GapsText {
     if (shown_.unlisted > 0)
       out_.Print(
           fmt::format("\n{} more are counted, but not listed\n", Count(shown_.unlisted, "gap")));
+  }
+
+  /// Prints the gaps that matter more than others: of a buffer bug, of the state that most packets
+  /// need, and of the sequence that wrote least.
+  void PrintNotableGaps() {
+    std::vector<std::pair<const Gap*, std::string>> notable;
+    const auto largest = [](const auto& gaps, const auto& amount) {
+      return *std::ranges::max_element(gaps, {}, amount);
+    };
+    if (const auto& bugs = shown_.own_fault; !bugs.empty())
+      notable.emplace_back(largest(bugs, [](auto* gap) { return gap->lost.packets; }),
+                           "by a buffer bug");
+    if (const auto& gaps = shown_.gaps; !gaps.empty()) {
+      const Gap* const state = largest(
+          gaps, [](auto* gap) { return gap->next ? gap->next->unusable.count.packets : 0; });
+      if (const std::string text = UnusableText(*state); !text.empty())
+        notable.emplace_back(state, text);
+    }
+    const auto sequences = SequencesBy(
+        [](const auto& each) { return each.gaps.empty() ? 0 : ~each.written().packets; });
+    if (sequences.size() > 1 && !shown_.is_filtered)
+      notable.emplace_back(&sequences.front()->gaps.front(),
+                           fmt::format("of {} written, {} lost",
+                                       Count(sequences.front()->written().packets, "packet"),
+                                       WithCommas(sequences.front()->lost().packets)));
+    if (!notable.empty()) out_.Heading("Gaps that matter most");
+    for (const auto& [gap, why] : notable)
+      PrintItem(fmt::format("{}, {}: {}, written {}: {}", notes_.NameOf(gap->sequence),
+                            ChunksText(*gap), Count(gap->lost.packets, "packet"),
+                            SpanText(notes_, gap->written), why));
   }
 
   /// Packets that wait in a buffer to the end, and the chunks that they wait for.

@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "commands/replays/tried_remedies.h"
 #include "commands/view/report.h"
 #include "core/gaps/gap_report.h"
+#include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session_notes.h"
 
@@ -60,6 +62,33 @@ const char* RuleText(FlagRule rule);
 /// One session's losses for people, on a screen.
 /// @param all explains each gap, and lists all else that was found
 void PrintGaps(Report& out, const ShownGaps& selection, bool all);
+
+// For programs.
+
+/// One session's losses for programs: in a document, or if `lines` as lines of one object each with
+/// its "type".
+void WriteGaps(Report& out, const ShownGaps& selection, bool lines);
+
+/// When a replay read, as an object on a line.
+std::string ReadsJsonl(const ReplayOutcome& outcome);
+
+/// The titles of CSV, of gaps or of packets.
+std::string CsvTitles(bool of_packets);
+/// Gaps as rows of CSV.
+std::string GapCsvRows(const ShownGaps& selection);
+
+/// A lost packet for programs: an object on a line, or a row of CSV.
+/// @param clone whose holder's view this is; absent: the session's own
+/// @param kind its name, see PacketKinds; may be empty
+std::string PacketLine(const PacketAccount& account, uint64_t session,
+                       std::optional<uint64_t> clone, const std::string& kind, bool as_csv);
+
+/// The first columns of LostPacketText, to which what follows is indented.
+inline constexpr size_t kLostPacketMargin = 27;
+/// "1:4#7.0            320 B  track_event written 1.2 s, lost 1.5 s: evicted, for 2:1"
+/// @param kind its name, see PacketKinds; may be empty
+std::string LostPacketText(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes);
 
 }  // namespace ringscope
 

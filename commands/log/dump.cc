@@ -9,7 +9,7 @@
 
 #include "commands/log/info_report.h"
 #include "commands/replays/input_notes.h"
-#include "commands/replays/record_text.h"
+#include "commands/replays/loss_words.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"

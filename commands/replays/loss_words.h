@@ -13,6 +13,7 @@
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 
@@ -72,6 +73,13 @@ std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
 void PrintPrograms(Report& out, const ReplayOutcome& outcome);
 /// An array of the programs.
 Json ProgramsJson(const ReplayOutcome& outcome);
+
+/// "10 fragments, 4,080 bytes, continues on next, needs patching"
+std::string DescribeChunk(const ChunkToMove& chunk);
+/// "2 patches at 12, 30, more patches follow"
+std::string DescribePatches(const ChunkToPatch& patch);
+/// The fields of any record but a commit: "producer 1, uid 10, name 'app'".
+std::string DescribeRecord(const OpBody& body);
 
 }  // namespace ringscope
 

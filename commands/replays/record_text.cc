@@ -1,5 +1,3 @@
-#include "commands/replays/record_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/log/record_fields.h"
