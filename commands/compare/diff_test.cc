@@ -260,7 +260,7 @@ TEST(Diff, Minimize_OfReads) {
   EXPECT_LE(CountOf(ReadFile(minimal), "\n"), 8u);
 }
 
-// What is left of a recorded session is a line of notation, and a unit test of one screen.
+// Shrinks a recorded session to a line of notation, and a unit test of one screen.
 TEST(Diff, Minimize_OfCaptures_FitsOnAScreen) {
   const TempFolder folder;
   const char* const pairs[][3] = {{"ring-v2", "v1", "v2@58"},

@@ -188,8 +188,8 @@ Command GapsCommand() {
       "gaps",
       "Report what was lost, to what, and what would have saved it",
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
-      "the missing ones: the answer, and the losses by their cause with what keeps "
-      "them. --all explains each gap: its content, the cause of the loss, which "
+      "the missing ones: the answer, the losses by their cause with what keeps them, and the gaps "
+      "that matter most. --all explains each gap: its content, the cause of the loss, which "
       "sequences evicted it, and what the trace shows of it.",
       {{"ringscope gaps session.tblog", "What is missing, and why?"},
        {"ringscope gaps --all session.tblog", "Each gap, and all other signs of a loss"},

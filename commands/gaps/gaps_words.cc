@@ -40,7 +40,7 @@ constexpr std::array<const char*, kEnumNames<FlagRule>.size()> kRuleTexts = {
     "only an empty packet, or fragments that are part of no packet, were abandoned",
     "what was overwritten before them is folded into a state (ProtoVM)"};
 
-/// What shows the reason, by AbortReason.
+/// Proofs of the reason, by AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortFacts = {
     ": it has {size}, and the producer had committed only {window}; its other writers can have "
     "held "

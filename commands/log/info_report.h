@@ -36,7 +36,7 @@ Table DamageTable(const std::vector<Damage>& damage);
 /// Prints the damaged places, and how many are not listed.
 void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t count);
 
-// What happened in a session.
+// Events of a session.
 
 /// "periodic", "before the stop, by the perfetto command"; empty: not known.
 std::string FlushReasonText(uint64_t flags);

@@ -67,7 +67,7 @@ void Tap::FinishRound() {
 }
 
 bool Tap::NeedsConfirmation() {
-  // What follows from a request in a task of the service's own is not seen.
+  // Work that the service does later, in a task of its own, is not seen.
   const bool may_see =
       rounds_ == 0 && !must_confirm_ && !recording_.files.any() && !recording_.flushes.IsCloning();
   if (unconfirmed_ && may_see && SeesHandled()) {

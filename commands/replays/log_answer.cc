@@ -41,7 +41,7 @@ std::string PacketShare(uint64_t part, uint64_t whole) {
                      ShareText(part, whole));
 }
 
-/// What was lost of a session, why, to whom, and what would have kept it.
+/// Tells how much a session lost, why, to whom, and which change would have kept it.
 class LogAnswer {
  public:
   LogAnswer(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
@@ -165,7 +165,7 @@ class LogAnswer {
         notes_.NameOf(worst.sequence), TimeText(notes_, worst.event_ns + worst.longest_ns));
   }
 
-  /// What shows that more may be missing than is known; empty: nothing does.
+  /// Returns the signs that more may be missing than is known; empty if there are none.
   std::string SignsText() const {
     const GapSelection all(report_, 0, {});
     if (!all.any_sign) return {};
@@ -400,7 +400,7 @@ class LogAnswer {
     return fmt::format("Data was lost that is not in the trace: {}.", Printable(before_->detail));
   }
 
-  /// That nothing was lost, as far as the log goes.
+  /// Says that nothing was lost, as far as the log goes.
   std::string NothingLostText() const {
     std::vector<std::string> later;
     for (const SequenceGaps* sequence : sequences_)

@@ -81,7 +81,7 @@ class OtherCommands {
     RS_ASSIGN_OR_RETURN(const ExitCode code, RunNamed(name, std::move(options), inner));
     RS_RETURN_IF_ERROR(console.Flush());
     Json document = Json::parse(out.text, nullptr, /*allow_exceptions=*/false);
-    // What 'info' finds is damage; the others also find losses. Of a trace, 'doctor' finds it.
+    // A notice of 'info' is damage; those of others may be losses. Of a trace, 'doctor' finds it.
     if (std::string_view(name) == "info" && code == ExitCode::kNotice) found_damage_ = true;
     for (const char* rule : {"\"trace.empty\"", "\"trace.corrupt\"", "\"trace.cut_off\""})
       if (out.text.find(rule) != std::string::npos) found_damage_ = true;

@@ -268,7 +268,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// What the kernel's buffers had before the session is old, unless the session began at boot.
+// Events that the kernel's buffers had before the session are old, unless it began at boot.
 TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
   for (const int64_t start_ns : {int64_t{60'000'000'000}, int64_t{3600'000'000'000}}) {
     TraceFacts facts = GoodTrace();

@@ -249,7 +249,7 @@ std::vector<SequenceGraph> ChunkGraphBuilder::Take() {
 
 namespace {
 
-/// How many chunks must have settled before folding is worth a walk over all that is there.
+/// Chunks that must have settled before folding is worth a walk over all that is there.
 constexpr size_t kFoldEvery = 128;
 
 }  // namespace

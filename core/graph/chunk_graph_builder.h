@@ -36,7 +36,7 @@ class SequenceGraphBuilder {
   /// Settled chunks and runs kept, unless all are to be shown; beyond, the oldest half is folded
   /// into one run.
   static constexpr size_t kMaxItems = 512;
-  /// How far a writer must have continued before a chunk that was only scraped can be folded.
+  /// Chunks by which a writer must have continued before one that was only scraped can be folded.
   static constexpr uint64_t kMayBeRecommitted = 8;
 
   explicit SequenceGraphBuilder(FoldOptions options) : options_(options) {}

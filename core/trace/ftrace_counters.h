@@ -74,7 +74,7 @@ class FtraceCounters {
     uint64_t bundles_after_loss = 0;        // of these, with lost_events
     std::optional<uint64_t> first_loss_ns;  // of their first events, BOOTTIME
     std::optional<uint64_t> last_loss_ns;
-    /// Where events are missing: from the bundle before to the first event of the one after. The
+    /// Spans without their events: from the bundle before to the first event of the one after. The
     /// first kMaxHoles; further ones are joined to the last.
     std::vector<TimeSpan> holes;
     std::optional<int64_t> last_ns = {};  // of the bundle read last

@@ -50,7 +50,7 @@ TEST(TrackEvents, SlicesOfATrackDoNotOverlap) {
               ElementsAre("begin 5 one", "end 9", "begin 9 two", "end 12", "instant 12 three"));
 }
 
-// What the sorter of trace processor has given out cannot be added to.
+// Events cannot be added before those that the sorter of trace processor has given out.
 TEST(TrackEvents, WhatIsTooOldIsCutOff) {
   EventTrack root;
   EventTrack& track = root.Add("lost");
