@@ -77,7 +77,8 @@ class LostPacketList : public LedgerSink {
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == "text")
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    console_.Print(PacketLine(account, session_, args_.input.clone, kind, args_.format == "csv"));
+    console_.Print(PacketLine(args_.format == "csv" ? RowPart::kValues : RowPart::kMembers, account,
+                              session_, args_.input.clone, kind));
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.

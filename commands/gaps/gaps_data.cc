@@ -168,18 +168,9 @@ void ListFields(JsonFieldWriter& io, const Gap& gap) {
      "blamed", gap.blamed, "abort", gap.abort, "remedies", gap.remedies);
 }
 
-void ListFields(JsonFieldWriter& io, const PacketAccount& packet) {
-  io("buffer", packet.buffer, "sequence", packet.sequence, "chunk", packet.first_chunk, "fragment",
-     packet.fragment, "offset", packet.first_offset, "last_chunk", packet.last_chunk, "size",
-     packet.size, "content", ContentName(packet.facts.content), "timestamp", packet.facts.timestamp,
-     "fate", packet.fate, "cause", packet.cause, "own_fault", packet.own_fault, "culprit",
-     packet.culprit, "written_ns", packet.written.time_ns, "written_record", packet.written.record,
-     "lost_ns", packet.decided.time_ns, "lost_record", packet.decided.record);
-}
-
 namespace {
 
-/// Columns of CSV: paths in the JSON of a gap, and members of a packet.
+/// Columns of CSV: paths in the JSON of a gap.
 constexpr std::array kGapColumns = {"session",
                                     "buffer",
                                     "sequence",
@@ -205,11 +196,48 @@ constexpr std::array kGapColumns = {"session",
                                     "remedies.read_period_ns",
                                     "reads",
                                     "clone"};
-constexpr std::array kPacketColumns = {"session",   "buffer",      "sequence",   "chunk",
-                                       "fragment",  "offset",      "last_chunk", "size",
-                                       "content",   "timestamp",   "fate",       "cause",
-                                       "own_fault", "culprit",     "written_ns", "written_record",
-                                       "lost_ns",   "lost_record", "clone",      "name"};
+/// Appends a packet's fields to a line. There may be millions, so no document is made of them.
+class RowWriter {
+ public:
+  RowWriter(std::string& line, RowPart part) : line_(line), part_(part) {}
+
+  template <typename T, typename... More>
+  void operator()(std::string_view key, const T& value, const More&... more) {
+    if (part_ == RowPart::kMembers) (line_ += '"').append(key) += "\":";
+    if (part_ == RowPart::kTitles)
+      line_ += key;
+    else
+      Value(value);
+    line_ += ',';
+    if constexpr (sizeof...(more) > 0) (*this)(more...);
+  }
+
+ private:
+  template <typename T>
+  void Value(const T& value) {
+    if constexpr (kIsOptional<T>) {
+      if (value)
+        Value(*value);
+      else if (part_ == RowPart::kMembers)
+        line_ += "null";
+    } else if constexpr (NamedEnum<T>) {
+      Value(Name(value));
+    } else if constexpr (std::same_as<T, SequenceKey> || std::same_as<T, ChunkName>) {
+      Value(ToString(value));
+    } else if constexpr (std::same_as<T, BufferId>) {
+      Value(Raw(value));
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      fmt::format_to(std::back_inserter(line_), "{}", value);
+    } else if (part_ == RowPart::kMembers) {
+      AppendJsonString(line_, value);
+    } else {
+      line_ += CsvText(value);
+    }
+  }
+
+  std::string& line_;
+  const RowPart part_;
+};
 
 /// The values of an object at these paths as a row of CSV; an absent one is empty.
 std::string CsvRow(const Json& json, std::span<const char* const> paths) {
@@ -362,8 +390,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
 }
 
 std::string CsvTitles(bool of_packets) {
-  std::string titles = fmt::format(
-      "{}\n", of_packets ? fmt::join(kPacketColumns, ",") : fmt::join(kGapColumns, ","));
+  if (of_packets) return PacketLine(RowPart::kTitles, {}, 0, {}, {});
+  std::string titles = fmt::format("{}\n", fmt::join(kGapColumns, ","));
   std::ranges::replace(titles, '.', '_');
   return titles;
 }
@@ -380,13 +408,21 @@ std::string GapCsvRows(const ShownGaps& selection) {
   return rows;
 }
 
-std::string PacketLine(const PacketAccount& account, uint64_t session,
-                       std::optional<uint64_t> clone, const std::string& kind, bool as_csv) {
-  Json json = {{"type", "packet"}, {"session", session}};
-  if (as_csv || clone) json["clone"] = FieldsToJson(clone);
-  json.update(FieldsToJson(account));
-  json["name"] = kind.empty() ? Json() : Json(kind);
-  return as_csv ? CsvRow(json, kPacketColumns) : JsonText(json) + "\n";
+std::string PacketLine(RowPart part, const PacketAccount& packet, uint64_t session,
+                       std::optional<uint64_t> clone, const std::string& kind) {
+  std::string line = part == RowPart::kMembers ? "{\"type\":\"packet\"," : "";
+  RowWriter write(line, part);
+  write("session", session, "buffer", packet.buffer, "sequence", packet.sequence, "chunk",
+        packet.first_chunk, "fragment", packet.fragment, "offset", packet.first_offset,
+        "last_chunk", packet.last_chunk, "size", packet.size, "content",
+        ContentName(packet.facts.content), "timestamp", packet.facts.timestamp, "fate", packet.fate,
+        "cause", packet.cause, "own_fault", packet.own_fault, "culprit", packet.culprit,
+        "written_ns", packet.written.time_ns, "written_record", packet.written.record, "lost_ns",
+        packet.decided.time_ns, "lost_record", packet.decided.record, "clone", clone, "name",
+        kind.empty() ? std::nullopt : std::optional(Printable(kind)));
+  line.back() = part == RowPart::kMembers ? '}' : '\n';
+  if (part == RowPart::kMembers) line += '\n';
+  return line;
 }
 
 std::string LostPacketText(const PacketAccount& account, const std::string& kind,

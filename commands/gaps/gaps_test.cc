@@ -207,7 +207,8 @@ TEST(PacketRows, FormatsHaveTheSameFields) {
   PacketAccount account;
   account.written.record = 0;
   account.fate = Fate::kOverwritten;
-  const auto written = nlohmann::ordered_json::parse(PacketLine(account, 1, 7, "a,b", false));
+  const auto written =
+      nlohmann::ordered_json::parse(PacketLine(RowPart::kMembers, account, 1, 7, "a,b"));
   EXPECT_EQ(written["written_record"], 0);
   EXPECT_EQ(written["culprit"], nullptr);
   EXPECT_EQ(written["name"], "a,b");
@@ -218,7 +219,7 @@ TEST(PacketRows, FormatsHaveTheSameFields) {
   for (text.back() = ','; !text.empty(); text.erase(0, text.find(',') + 1))
     titles.insert(text.substr(0, text.find(',')));
   EXPECT_EQ(titles, keys);
-  EXPECT_THAT(PacketLine(account, 1, 7, "a,b", true), ::testing::EndsWith(",7,\"a,b\"\n"));
+  EXPECT_THAT(PacketLine(RowPart::kValues, account, 1, 7, "a,b"), ::testing::EndsWith(",7,\"a,b\"\n"));
 }
 
 }  // namespace

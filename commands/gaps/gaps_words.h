@@ -77,11 +77,14 @@ std::string CsvTitles(bool of_packets);
 /// Gaps as rows of CSV.
 std::string GapCsvRows(const ShownGaps& selection);
 
-/// A lost packet for programs: an object on a line, or a row of CSV.
+/// What a line about a packet consists of: titles or values of CSV, or the members of an object.
+enum class RowPart { kTitles, kValues, kMembers };
+
+/// A lost packet for programs.
 /// @param clone whose holder's view this is; absent: the session's own
 /// @param kind its name, see PacketKinds; may be empty
-std::string PacketLine(const PacketAccount& account, uint64_t session,
-                       std::optional<uint64_t> clone, const std::string& kind, bool as_csv);
+std::string PacketLine(RowPart part, const PacketAccount& account, uint64_t session,
+                       std::optional<uint64_t> clone, const std::string& kind);
 
 /// The first columns of LostPacketText, to which what follows is indented.
 inline constexpr size_t kLostPacketMargin = 27;
