@@ -12,9 +12,7 @@ namespace {
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
 /// wait. About what a socket's own buffer holds.
 constexpr size_t kMaxFromClient = 256 * 1024;
-/// Receives from one peer in a row, so that the others do not wait.
-constexpr int kReceivesInARow = 4;
-/// Time that the service may take to close its end after a disconnect.
+/// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";
@@ -113,27 +111,20 @@ void ConnectionPair::OnServiceEvent(uint32_t events) {
 }
 
 Status ConnectionPair::ReadClient() {
-  for (int i = 0; i < kReceivesInARow && WantsClient(); ++i) {
-    RS_ASSIGN_OR_RETURN(const IoState state, client_.Receive());
-    client_closed_ = state == IoState::kClosed;
-    RS_RETURN_IF_ERROR(PassClientFrames());
-    if (state == IoState::kWouldBlock) break;
-  }
-  return {};
+  if (!WantsClient()) return {};
+  RS_ASSIGN_OR_RETURN(const IoState state, client_.Receive());
+  client_closed_ = state == IoState::kClosed;
+  return PassClientFrames();
 }
 
 Status ConnectionPair::ReadService() {
-  for (int i = 0; i < kReceivesInARow; ++i) {
-    RS_ASSIGN_OR_RETURN(const IoState state, service_.Receive());
-    service_closed_ = state == IoState::kClosed;
-    if (state_ == State::kOpen) {
-      RS_RETURN_IF_ERROR(PassServiceFrames());
-    } else {
-      service_.DiscardUnread();  // there is no client any more
-    }
-    if (state == IoState::kClosed) EndService();
-    if (state != IoState::kDone) break;
+  RS_ASSIGN_OR_RETURN(const IoState state, service_.Receive());
+  service_closed_ = state == IoState::kClosed;
+  if (Status passed = PassServiceFrames(); !passed) {
+    if (state_ == State::kOpen) return passed;
+    service_.DiscardUnread();  // nobody waits for it
   }
+  if (service_closed_) EndService();
   return {};
 }
 
@@ -269,10 +260,10 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
     WarnOf(fmt::format("does not read, and {} bytes wait for it", client_.queued()));
     EndSoon();
   }
-  if (state_ == State::kClientGone && service_.queued() == 0 && !shut_down_) {
-    shut_down_ = true;
-    ::shutdown(service_.fd(), SHUT_WR);
-    close_timeout_ = recording_.loop.CallAfter(kCloseTimeout, [this] { Finish(); });
+  if (state_ == State::kClientGone && service_.queued() == 0) {
+    if (!close_timeout_)
+      close_timeout_ = recording_.loop.CallAfter(kCloseTimeout, [this] { Finish(); });
+    if (!tap_->AwaitsOwn()) ::shutdown(service_.fd(), SHUT_WR);
   }
   if (state_ == State::kServiceGone && client_.queued() == 0) return Finish();
   if (const Status updated = UpdateEvents(); !updated) {
@@ -306,7 +297,7 @@ void ConnectionPair::Abandon() {
 
 void ConnectionPair::EndClient() {
   state_ = State::kClientGone;
-  tap_->OnDisconnect(&service_);
+  tap_->Disconnect(&service_);
   service_.Queue(client_.unread());
   client_watch_.Reset();
 }
@@ -315,7 +306,7 @@ void ConnectionPair::EndService() {
   if (state_ == State::kClientGone) return Finish();
   if (state_ != State::kOpen) return;
   state_ = State::kServiceGone;
-  tap_->OnDisconnect(nullptr);
+  tap_->Disconnect(nullptr);
   client_.Queue(service_.unread());
   service_watch_.Reset();
   turns_.Leave(*this);

@@ -154,7 +154,6 @@ class ConnectionPair {
   bool turn_is_new_ = false;         // what has arrived may pass before it ends
   bool others_are_scraped_ = false;  // for `next_`
   bool awaiting_confirmation_ = false;
-  bool shut_down_ = false;  // the service knows that nothing follows
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;

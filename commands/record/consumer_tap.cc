@@ -95,10 +95,6 @@ std::string TakeClockSnapshot() {
 
 std::string ConsumerTap::Describe() const { return fmt::format("a consumer (pid {})", peer_.pid); }
 
-bool ConsumerTap::CarriesDescriptor(const ipc::Frame& frame) const {
-  return MethodOf(frame) == ipc::MethodName::kEnableTracing;
-}
-
 Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   const uint64_t request = frame.frame.request_id;
@@ -106,13 +102,11 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     case ipc::MethodName::kEnableTracing:
       if (!ipc::IsAttachNotification(invoke.args))
         RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
-      enable_request_ = request;
       break;
     case ipc::MethodName::kStartTracing:
       if (session_) recording_.buffers.MarkStarted(*session_);
       break;
     case ipc::MethodName::kReadBuffers: {
-      reads_.insert(request);
       const auto* const session = clone_ ? nullptr : recording_.buffers.Find(session_);
       if (session != nullptr && !session->stopped)
         ordered_reads_.insert(request);
@@ -134,11 +128,9 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kFlush: {
       const auto call = DecodeSome<ipc::FlushCall>(invoke.args);
-      if (session_) recording_.flushes.OnConsumerCall(*session_, call.timeout_ms);
       LogChange(SessionChange::kFlushCalled, call.timeout_ms == 0
                                                  ? std::string()
                                                  : fmt::format("timeout {} ms", call.timeout_ms));
-      flush_requests_.insert(request);
       break;
     }
     case ipc::MethodName::kDetach: {
@@ -150,14 +142,10 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     }
     case ipc::MethodName::kAttach:
       attach_key_ = DecodeSome<ipc::SessionKey>(invoke.args).key;
-      attach_request_ = request;
       break;
     case ipc::MethodName::kCloneSession:
       clone_requests_[request] = recording_.flushes.OnCloneRequested(invoke.args);
       SetMustConfirm();
-      break;
-    case ipc::MethodName::kObserveEvents:
-      observe_request_ = request;
       break;
     default:
       break;
@@ -168,18 +156,16 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
 
 Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame) {
   const Bytes config = ipc::TraceConfigOf(invoke.args);
-  auto plan = PlanOfConfig(config);
-  if (!plan) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
-  }
+  const TraceConfigFacts facts = ReadTraceConfigFacts(config);
+  if (!facts.is_well_formed)
+    return Fail(ErrorCode::kCorrupt, "sent a trace config that is not well-formed protobuf");
   EndSession();
-  session_ = recording_.buffers.Start(*plan);
+  session_ = recording_.buffers.Start(facts);
   recording_.log.Append(
       TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  LogFile(plan->config, frame);
-  if (!plan->config.StartsLater()) recording_.buffers.MarkStarted(*session_);
+  LogFile(facts, frame);
+  if (!facts.StartsLater()) recording_.buffers.MarkStarted(*session_);
   AskProducers();
   if (asked_for_ && !std::exchange(identifying_, true)) ++recording_.identifying;
   return {};
@@ -190,8 +176,7 @@ void ConsumerTap::AskProducers() {
   asked_for_ = session_;
   taking_part_.clear();
   if (const auto* const session = recording_.buffers.Find(session_))
-    for (const SessionPlan::Source& source : session->plan.sources)
-      taking_part_.insert(source.name);
+    for (const ConfiguredSource& source : session->config.sources) taking_part_.insert(source.name);
   state_ = {};
   SetMustConfirm();
 }
@@ -223,7 +208,7 @@ void ConsumerTap::AskForLacking(FrameSocket& service) {
       unseen_, [&](const auto& producer) { return producer.first == session_; });
   if (!has_unseen || !methods().IdOf(ipc::MethodName::kGetTraceStats)) return;
   logged_ = recording_.buffers.ChunksOf(*session_);
-  stats_request_ = Invoke(ipc::MethodName::kGetTraceStats, {}, /*drop_reply=*/false, service);
+  Invoke(ipc::MethodName::kGetTraceStats, {}, /*drop_reply=*/false, service);
 }
 
 void ConsumerTap::OnTraceStats(Bytes reply) {
@@ -332,32 +317,24 @@ void ConsumerTap::LogChange(SessionChange change, std::string detail) {
       SessionChanged{.session = session_, .change = change, .detail = std::move(detail)});
 }
 
-Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
-                            PassingFrame&) {
-  if (const auto clone = clone_requests_.extract(request_id); !clone.empty()) {
-    OnCloneReply(clone.mapped(), reply.success, reply.reply);
-  } else if (enable_request_ == request_id) {
-    enable_request_.reset();
-    OnEnableTracingReply(reply.reply);
-  } else if (observe_request_ == request_id) {
-    if (DecodeSome<ipc::ObserveEventsReply>(reply.reply).events.all_data_sources_started)
-      LogChange(SessionChange::kDataSourcesStarted);
-  } else if (flush_requests_.erase(request_id) > 0) {
-    if (session_) recording_.flushes.OnConsumerReply(*session_, reply.success);
+Status ConsumerTap::OnReply(ipc::MethodName method, uint64_t request_id,
+                            const ipc::InvokeMethodReply& reply, PassingFrame&) {
+  using enum ipc::MethodName;
+  if (method == kEnableTracing) OnEnableTracingReply(reply.reply);
+  if (method == kAttach && reply.success) OnAttachReply(reply.reply);
+  if (method == kGetTraceStats && IsOwn(request_id)) OnTraceStats(reply.reply);
+  if (method == kCloneSession) OnCloneReply(request_id, reply.success, reply.reply);
+  if (method == kObserveEvents &&
+      DecodeSome<ipc::ObserveEventsReply>(reply.reply).events.all_data_sources_started)
+    LogChange(SessionChange::kDataSourcesStarted);
+  if (method == kFlush) {
+    if (session_ && !reply.success) recording_.flushes.OnConsumersFailure(*session_);
     LogChange(reply.success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
-  } else if (stats_request_ == request_id) {
-    OnTraceStats(reply.reply);
-  } else if (attach_request_ == request_id) {
-    attach_request_.reset();
-    RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
   }
-  if (reads_.contains(request_id)) {
+  if (method == kReadBuffers) {
     if (reply.success) LogReadPass(reply.reply);
-    if (!reply.has_more) {
-      reads_.erase(request_id);
-      ordered_reads_.erase(request_id);
-      if (reads_.empty()) ReadFreely({});
-    }
+    if (!reply.has_more) ordered_reads_.erase(request_id);
+    if (!Awaits(kReadBuffers)) ReadFreely({});
   }
   return {};
 }
@@ -376,23 +353,23 @@ void ConsumerTap::OnEnableTracingReply(Bytes reply) {
   }
 }
 
-void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
+void ConsumerTap::OnCloneReply(uint64_t request_id, bool success, Bytes reply) {
+  const auto request = clone_requests_.extract(request_id);
+  if (request.empty()) return;
   const auto decoded = DecodeSome<ipc::CloneSessionReply>(reply);
   CloneEnded ended{.success = success && decoded.success.value_or(true),
                    .error = decoded.error,
                    .into_file = decoded.was_write_into_file};
-  if (ended.success) clone_ = clone;
-  recording_.flushes.OnCloneReply(clone, std::move(ended));
+  if (ended.success) clone_ = request.mapped();
+  recording_.flushes.OnCloneReply(request.mapped(), std::move(ended));
 }
 
-Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
-  if (!success) return {};
+void ConsumerTap::OnAttachReply(Bytes reply) {
   session_ = recording_.buffers.Attach(attach_key_);
   if (!session_) {  // it was detached before the recording began
     const Bytes config = ipc::FieldBytes(reply, 1);
-    auto plan = PlanOfConfig(config);
-    if (!plan || config.empty()) return {};
-    session_ = recording_.buffers.Start(std::move(*plan));
+    if (config.empty()) return;
+    session_ = recording_.buffers.Start(ReadTraceConfigFacts(config));
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
     recording_.log.MarkInexact({.reason = InexactReason::kStart,
@@ -400,7 +377,6 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
                                 .detail = "it had begun before the recording"});
   }
   LogChange(SessionChange::kAttached, attach_key_);
-  return {};
 }
 
 void ConsumerTap::LogReadPass(Bytes reply) {
@@ -408,8 +384,8 @@ void ConsumerTap::LogReadPass(Bytes reply) {
   if (!clone_ && session != nullptr) {
     // Such a session is read through its file or a clone, or not before its trigger: until then the
     // service replies with nothing, without a look at the buffers.
-    const TriggerMode mode = session->plan.config.trigger_mode;
-    if (session->plan.config.write_into_file || mode == TriggerMode::kCloneSnapshot) return;
+    const TriggerMode mode = session->config.trigger_mode;
+    if (session->config.write_into_file || mode == TriggerMode::kCloneSnapshot) return;
     if (mode != TriggerMode::kUnspecified && reply.empty()) return;
   }
   const std::optional<uint64_t> own_bytes = pass_.Add(reply);
@@ -442,7 +418,10 @@ void ConsumerTap::EndSession() {
 }
 
 void ConsumerTap::OnDisconnect(FrameSocket* service) {
-  if (session_ && service != nullptr) recording_.files.Free(*session_);
+  if (session_ && service != nullptr) {
+    AskForLacking(*service);
+    recording_.files.Free(*session_);
+  }
   for (const auto& [request, clone] : clone_requests_)
     recording_.flushes.OnCloneReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();

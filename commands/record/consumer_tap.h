@@ -36,8 +36,6 @@ class ConsumerTap : public Tap {
  public:
   ConsumerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
-  bool CarriesDescriptor(const ipc::Frame& frame) const override;
-  void OnDisconnect(FrameSocket* service) override;
   bool CausesScrapes(const ipc::Frame& frame) const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool IsBeingServed() const override { return !ordered_reads_.empty(); }
@@ -48,8 +46,9 @@ class ConsumerTap : public Tap {
  private:
   Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                    FrameSocket& service) override;
-  Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+  Status OnReply(ipc::MethodName method, uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
+  void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   std::string ConfirmingArgs() const override;
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
@@ -64,8 +63,8 @@ class ConsumerTap : public Tap {
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
   void LogFile(const TraceConfigFacts& config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
-  void OnCloneReply(uint64_t clone, bool success, Bytes reply);
-  Status OnAttachReply(bool success, Bytes reply);
+  void OnCloneReply(uint64_t request_id, bool success, Bytes reply);
+  void OnAttachReply(Bytes reply);
   void LogReadPass(Bytes reply);
   /// The buffers that a ReadBuffers request reads, if producers may commit to them.
   std::set<BufferId> ReadBuffers() const;
@@ -76,25 +75,19 @@ class ConsumerTap : public Tap {
 
   const PeerIdentity peer_;
   std::optional<SessionBuffers::SessionId> session_;
-  std::set<uint64_t> reads_;          // requests whose replies are passes
-  std::set<uint64_t> ordered_reads_;  // those during which no producer commits
+  std::set<uint64_t> ordered_reads_;  // requests during which no producer commits
   std::set<BufferId> read_freely_;    // by the others
   std::set<std::pair<SessionBuffers::SessionId, BufferId>> unordered_;  // marked
   PassReader pass_;
-  std::optional<uint64_t> enable_request_;
-  std::optional<uint64_t> observe_request_;
-  std::optional<uint64_t> attach_request_;
   std::string attach_key_;
-  std::set<uint64_t> flush_requests_;
   std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log
   bool identifying_ = false;  // the service is asked for its number of the session
   std::optional<SessionBuffers::SessionId> asked_for_;  // a list of what the service has
   std::set<std::string> taking_part_;                   // names of that session's data sources
   ipc::ServiceState state_;                             // what it has replied so far
   std::set<std::pair<SessionBuffers::SessionId, uint64_t>> unseen_;  // producers of sessions
-  std::optional<uint64_t> stats_request_;
-  std::map<uint32_t, uint64_t> logged_;  // chunks, by index of the buffer, as of stats_request_
-  std::optional<uint64_t> clone_;  // what it reads is a clone, not the session's own buffers
+  std::map<uint64_t, uint64_t> logged_;  // chunks, by index of the buffer, when asked for more
+  std::optional<uint64_t> clone_;        // what it reads is a clone, not the session's own buffers
 };
 
 /// A ClockSnapshot message of now.

@@ -28,12 +28,10 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   flush.waits_for.insert(*request.producer);
   if (is_new) {
     if (instance != nullptr) flush.session = instance->session;
-    flush.by_service = InitiatorOf(request.flags) == FlushInitiator::kTraced;
+    flush.by_consumer = InitiatorOf(request.flags) >= FlushInitiator::kPerfettoCmd;
     const auto* const session = buffers_.Find(flush.session);
-    uint64_t timeout =
-        (session == nullptr ? TraceConfigFacts() : session->plan.config).flush_timeout_ms;
-    const auto call = flush.session ? calls_.find(*flush.session) : calls_.end();
-    if (!flush.by_service && call != calls_.end() && call->second != 0) timeout = call->second;
+    const uint64_t timeout =
+        (session == nullptr ? TraceConfigFacts() : session->config).flush_timeout_ms;
     flush.until = now + std::chrono::milliseconds(std::min(timeout, kLongestFlushMs));
   }
   if (for_clone && instance != nullptr) AddToClones(request, *instance);
@@ -66,31 +64,19 @@ void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
 }
 
 void FlushWatch::OnTime(Clock::time_point now) {
-  TimeOut([now](const Flush& flush) { return flush.until <= now; });
+  TimeOut([now](const Flush& flush) { return !flush.by_consumer && flush.until <= now; });
 }
 
-void FlushWatch::OnConsumerReply(SessionId session, bool success) {
-  calls_.erase(session);
-  if (success) return;
-  TimeOut([session](const Flush& flush) { return flush.session == session && !flush.by_service; });
+void FlushWatch::OnConsumersFailure(SessionId session) {
+  TimeOut([session](const Flush& flush) { return flush.by_consumer && flush.session == session; });
 }
 
 void FlushWatch::TimeOut(const std::function<bool(const Flush&)>& is_late) {
-  std::vector<uint64_t> late;
-  for (const auto& [id, flush] : flushes_)
-    if (is_late(flush)) late.push_back(id);
-  for (const uint64_t flush : late) log_.Append(FlushTimedOut{flush});
-  for (const uint64_t flush : late) {
-    flushes_.erase(flush);
-    for (auto& clone : clones_) {
-      for (Group& group : clone.second.groups) {
-        if (group.flush != flush || group.cloned) continue;
-        group.timed_out = true;
-        if (group.passed) MarkEstimate(clone);
-        LogClone(clone.first, group);
-      }
-    }
-  }
+  std::erase_if(flushes_, [&](const auto& flush) {
+    if (!is_late(flush.second)) return false;
+    log_.Append(FlushTimedOut{flush.first});
+    return true;
+  });
 }
 
 uint64_t FlushWatch::OnCloneRequested(Bytes request) {
@@ -107,7 +93,7 @@ void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   if (const auto* const cloned = buffers_.Find(session))
     for (const auto& [index, id] : cloned->ids) {
-      const ConfiguredBuffer& config = cloned->plan.config.buffers[index];
+      const ConfiguredBuffer& config = cloned->config.buffers[index];
       if (config.clear_before_clone) log_.Append(BufferCleared{id});
       clone.second.groups.at(config.transfer_on_clone ? 0 : 1).buffers.insert(id);
     }
@@ -124,16 +110,6 @@ void FlushWatch::LogClone(uint64_t clone, Group& group) {
       log_.Append(BufferCloned{.clone = clone, .buffer = id, .transfer = group.transfer});
 }
 
-void FlushWatch::MarkEstimate(Clones::value_type& clone) {
-  if (std::exchange(clone.second.marked, true)) return;
-  log_.MarkInexact(
-      {.reason = InexactReason::kClone,
-       .session = clone.second.session,
-       .detail = fmt::format("the flush for clone {} was not acknowledged by all, and chunks were "
-                             "committed until it timed out",
-                             clone.first)});
-}
-
 bool FlushWatch::IsCloning() const {
   return std::ranges::any_of(clones_, [](const auto& clone) {
     return !std::ranges::all_of(clone.second.groups, &Group::taken);
@@ -141,28 +117,27 @@ bool FlushWatch::IsCloning() const {
 }
 
 void FlushWatch::OnPassed(BufferId buffer) {
-  for (auto& clone : clones_) {
-    for (Group& group : clone.second.groups) {
-      if (!group.buffers.contains(buffer)) continue;
-      group.passed = true;
-      if (group.timed_out) MarkEstimate(clone);
-    }
-  }
+  for (auto& [number, clone] : clones_)
+    for (Group& group : clone.groups) group.passed |= group.buffers.contains(buffer);
 }
 
 void FlushWatch::OnHandled() {
   for (auto& [number, clone] : clones_)
-    for (Group& group : clone.groups) group.taken |= group.cloned && !group.timed_out;
+    for (Group& group : clone.groups) group.taken |= group.cloned;
 }
 
 void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   const auto open = clones_.find(clone);
   if (open == clones_.end()) return;
-  if (reply.success) {  // what was not cloned until now was cloned without a flush
-    for (Group& group : open->second.groups) {
-      if (!group.cloned && group.passed) MarkEstimate(*open);
-      LogClone(clone, group);
-    }
+  if (reply.success) {  // what was not cloned until now was cloned without a flush, or after it
+    const auto is_estimate = [](const Group& group) { return !group.cloned && group.passed; };
+    if (std::ranges::any_of(open->second.groups, is_estimate))
+      log_.MarkInexact({.reason = InexactReason::kClone,
+                        .session = open->second.session,
+                        .detail = fmt::format("the flush for clone {} was not acknowledged by all, "
+                                              "and chunks were committed until it timed out",
+                                              clone)});
+    for (Group& group : open->second.groups) LogClone(clone, group);
     if (!open->second.session)
       log_.Append(
           Note{"it is not known which session was cloned: the clone's buffers are not logged"});

@@ -21,10 +21,10 @@ namespace ringscope {
 ///
 /// The service empties the buffers with clear_before_clone at the request. Then it flushes twice:
 /// the data sources of the buffers with transfer_on_clone, and the others. When the last producer
-/// of such a group has acknowledged (or the flush timed out), it clones the group's buffers there
-/// and then; a group without a data source to flush is cloned at once. None of this is announced to
-/// the consumer, so it is concluded from the acknowledgements. Source: the service's behaviour, as
-/// observed.
+/// of such a group has acknowledged, it clones the group's buffers there and then; a group without
+/// a data source to flush is cloned at once. None of this is announced to the consumer, so it is
+/// concluded from the acknowledgements. If the flush times out, the reply that follows is the
+/// instant. Source: the service's behaviour, as observed.
 class FlushWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -37,11 +37,10 @@ class FlushWatch {
   void OnRequested(const FlushRequested& request, Clock::time_point now = Clock::now());
   /// After the acknowledgement was logged. It completes all older flushes of that producer, too.
   void OnAcknowledged(ProducerId producer, uint64_t flush);
-  /// The consumer asked for a flush of its session, with a timeout; 0: the config's.
-  void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
-  /// The service's reply. A failure is a timeout of what was not acknowledged.
-  void OnConsumerReply(SessionId session, bool success);
-  /// Stops waiting for flushes that take longer than their timeouts. Called now and then.
+  /// The service's reply to a consumer that asked for a flush of its session: it has timed out.
+  void OnConsumersFailure(SessionId session);
+  /// Stops waiting for the service's own flushes that take longer than the config's timeout. Called
+  /// now and then.
   void OnTime(Clock::time_point now);
   /// The service has ended.
   void Clear() { flushes_.clear(); }
@@ -63,7 +62,7 @@ class FlushWatch {
  private:
   struct Flush {
     std::optional<SessionId> session;
-    bool by_service = false;  // and not by the consumer
+    bool by_consumer = false;  // and not by the service
     Clock::time_point until;
     std::set<ProducerId> waits_for;
   };
@@ -74,14 +73,12 @@ class FlushWatch {
     std::set<ProducerId> waits_for;
     std::optional<uint64_t> flush;
     bool cloned = false;
-    bool taken = false;      // the service has cloned them for certain
-    bool timed_out = false;  // when it clones them is not known
-    bool passed = false;     // a commit to one of them, since the clone was asked for
+    bool taken = false;   // the service has cloned them for certain
+    bool passed = false;  // a commit to one of them, since the clone was asked for
   };
   struct Clone {
     std::optional<SessionId> session;
     std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
-    bool marked = false;
   };
   using Clones = std::map<uint64_t, Clone>;
 
@@ -89,14 +86,12 @@ class FlushWatch {
   void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
   void LogClone(uint64_t clone, Group& group);
-  void MarkEstimate(Clones::value_type& clone);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;
   const Instances& instances_;
-  std::map<uint64_t, Flush> flushes_;    // under way, by id
-  std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way
-  Clones clones_;                        // under way, by number
+  std::map<uint64_t, Flush> flushes_;  // under way, by id
+  Clones clones_;                      // under way, by number
   uint64_t last_clone_ = 0;
 };
 

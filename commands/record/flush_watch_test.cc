@@ -24,12 +24,12 @@ constexpr uint64_t kServiceSession = 9;
 class FlushWatchTest : public ::testing::Test {
  protected:
   FlushWatchTest() {
-    SessionPlan plan;
-    plan.config.buffers = {{.size_kb = 4, .transfer_on_clone = true},
-                           {.size_kb = 4, .clear_before_clone = true}};
-    plan.config.unique_session_name = "mine";
-    plan.sources = {{"a", 0}, {"b", 1}};
-    buffers_.Start(plan);
+    TraceConfigFacts config;
+    config.buffers = {{.size_kb = 4, .transfer_on_clone = true},
+                      {.size_kb = 4, .clear_before_clone = true}};
+    config.unique_session_name = "mine";
+    config.sources = {{.name = "a", .target_buffer = 0}, {.name = "b", .target_buffer = 1}};
+    buffers_.Start(config);
     Add(kApp, "a", 1);
     Add(kProbes, "b", 2);
     log_.bodies.clear();
@@ -116,14 +116,17 @@ TEST_F(FlushWatchTest, GroupWithoutFlushes_IsClonedAtOnce) {
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1"));
 }
 
-TEST_F(FlushWatchTest, TimedOutFlush_IsTheInstant) {
-  Request({.session_id = kServiceSession});
+// The service clones when its flush has timed out, and replies then.
+TEST_F(FlushWatchTest, ReplyAfterATimeout_IsTheInstant) {
+  const uint64_t clone = Request({.session_id = kServiceSession});
   Flush(5, kApp);
-  watch_.OnRequested({.flush = 6, .producer = kProbes, .instances = {1}, .flags = kForClone},
-                     kStart + std::chrono::seconds(1));
+  Flush(6, kProbes);
+  watch_.OnAcknowledged(kProbes, 6);
   Log();
   OnTime(5000);
-  EXPECT_THAT(Log(), ElementsAre("late 5", "take 1"));
+  EXPECT_THAT(Log(), ElementsAre("late 5"));
+  watch_.OnCloneReply(clone, {.success = true});
+  EXPECT_THAT(Log(), ElementsAre("take 1", "done"));
 }
 
 // A session that is not started is cloned without a flush.
@@ -158,14 +161,15 @@ TEST_F(FlushWatchTest, Cloning_UntilTheServiceHasHandledTheLastAcknowledgement) 
 
 // A producer does not acknowledge, and others commit meanwhile.
 TEST_F(FlushWatchTest, TimeoutOfAClonesFlush_IsMarkedIfChunksWereCommitted) {
-  Request({.session_id = kServiceSession});
+  const uint64_t clone = Request({.session_id = kServiceSession});
   Flush(5, kApp);
   Flush(6, kProbes);
   Log();
   watch_.OnPassed(BufferId{1});
   OnTime(5000);
+  watch_.OnCloneReply(clone, {.success = true});
   EXPECT_THAT(Log(), ElementsAre("late 5", "late 6", HasSubstr("chunks were committed until"),
-                                 "take 1", "copy 2"));
+                                 "take 1", "copy 2", "done"));
 }
 
 TEST_F(FlushWatchTest, Failure_ClonesNothing) {
@@ -191,7 +195,7 @@ TEST_F(FlushWatchTest, AnotherSession_IsNotTakenForThis) {
 
 // Of several sessions whose numbers are not known the flush shows which it is.
 TEST_F(FlushWatchTest, Flush_ShowsTheSession) {
-  buffers_.Start(SessionPlan{});
+  buffers_.Start(TraceConfigFacts());
   Request({.session_id = ipc::kAnySession});
   EXPECT_EQ(Log().front(), "clone 1 of ?");
   Flush(5, kApp);
@@ -213,20 +217,16 @@ TEST_F(FlushWatchTest, Timeout_IsTheConfigs) {
   EXPECT_THAT(Log(), IsEmpty());
 }
 
-TEST_F(FlushWatchTest, Timeout_IsTheConsumers) {
-  watch_.OnConsumerCall(1, 100);
+// A consumer chooses how long its flush may take: the service's reply shows that it has ended.
+TEST_F(FlushWatchTest, FlushOfAConsumer_EndsWithTheReply) {
   Ask(5, kApp, 4 | 2 << 4);
   Ask(6, kApp);  // the service's own
-  OnTime(100);
+  OnTime(4999);
+  EXPECT_THAT(Log(), IsEmpty());
+  watch_.OnConsumersFailure(1);
   EXPECT_THAT(Log(), ElementsAre("late 5"));
-}
-
-TEST_F(FlushWatchTest, ConsumersReply_EndsWhatItAskedFor) {
-  watch_.OnConsumerCall(1, 0);
-  Ask(5, kApp, 4 | 2 << 4);
-  Ask(6, kApp);
-  watch_.OnConsumerReply(1, /*success=*/false);
-  EXPECT_THAT(Log(), ElementsAre("late 5"));
+  OnTime(5000);
+  EXPECT_THAT(Log(), ElementsAre("late 6"));
 }
 
 }  // namespace

@@ -36,13 +36,6 @@ size_t PagesToLookAt(const ProducerMemory& memory) {
   return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
 }
 
-tl::unexpected<Error> Malformed() {
-  return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
-}
-
-/// Buffer ids are cut to 16 bits.
-BufferId BufferOf(uint64_t value) { return BufferId{static_cast<uint16_t>(value)}; }
-
 /// Bytes of a length-delimited field that holds so many.
 size_t FieldBytes(uint32_t number, size_t content) {
   return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(content) + content;
@@ -126,9 +119,8 @@ bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
   return true;
 }
 
-std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, BufferId>& writers,
-                                                       Scrape which, std::string& data) {
-  std::vector<ScrapedChunk> chunks;
+std::vector<smb::FoundChunk> ProducerMemory::ScrapeChunks(
+    const std::map<WriterId, BufferId>& writers, Scrape which, std::string& data) {
   const auto take = [&](const smb::FoundChunk& found) {
     if (!found.complete && found.header.fragments < kMinFragments) return false;
     if (!writers.contains(found.header.writer)) return false;
@@ -136,13 +128,10 @@ std::vector<ScrapedChunk> ProducerMemory::ScrapeChunks(const std::map<WriterId, 
     if (WasCommitted(slot, found.header)) return false;
     return which == Scrape::kAll || slot.scraped != std::pair(found.header, found.complete);
   };
-  size_t offset = data.size();
-  const auto done = [&](const smb::FoundChunk& found) {
+  std::vector<smb::FoundChunk> chunks;
+  pages_.Scan(take, chunks, data);
+  for (const smb::FoundChunk& found : chunks)
     SlotAt(found.place).scraped = {found.header, found.complete};
-    chunks.push_back({found, writers.at(found.header.writer), offset, data.size() - offset});
-    offset = data.size();
-  };
-  pages_.Scan(take, done, data);
   return chunks;
 }
 
@@ -151,8 +140,6 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   flush_.reset();
   last_chunk_.reset();
   from_memory_ = false;
-  chunks_ = chunk_bytes_ = 0;
-  targets_.clear();
   bool only_chunks = true;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
@@ -162,20 +149,13 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
     } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
       flush_ = field->value;
     } else {
-      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch)) {
-        wire::FieldReader patch(field->bytes);
-        while (const auto part = patch.Next())
-          if (part->IsVarint(proto::CommitDataRequest::ChunkToPatch::kTargetBuffer))
-            targets_[BufferOf(part->value)];
-        if (!patch.ok()) return Malformed();
-      }
       only_chunks = false;  // patches are handled after all chunks
       for_log_ += wire::AsText(field->whole);
     }
   }
   if (!only_chunks) last_chunk_.reset();
-  if (!reader.ok()) return Malformed();
-  return {};
+  if (reader.ok()) return {};
+  return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
 }
 
 Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory) {
@@ -185,8 +165,6 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
   while (const auto part = reader.Next()) {
     if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part->value;
     if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part->value;
-    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kTargetBuffer))
-      ++targets_[BufferOf(part->value)];
     if (!part->IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
     data = part->bytes.size();
     // Some of these sizes would abort the service: none is passed on.
@@ -196,15 +174,8 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
                               kChunkHeaderSize, kMaxChunkData));
     }
   }
-  if (!reader.ok()) return Malformed();
-
-  if (data) {
-    ++chunks_;
-    chunk_bytes_ += *data;
-  } else if (memory != nullptr && TakeChunk(field, place, *memory)) {
-    return {};
-  }
-  for_log_ += wire::AsText(field.whole);
+  if (data || memory == nullptr || !TakeChunk(field, place, *memory))
+    for_log_ += wire::AsText(field.whole);
   return {};
 }
 
@@ -219,8 +190,6 @@ bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
   wire::AppendBytes(for_log_, Fields::kData, wire::AsBytes(chunk_));
   from_memory_ = true;
   last_chunk_ = place;
-  ++chunks_;
-  chunk_bytes_ += chunk_.size();
   return true;
 }
 

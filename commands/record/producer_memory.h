@@ -46,14 +46,6 @@ class SharedMemory : public smb::Memory {
   const uint8_t* mapped_;  // nullptr if it is read by system calls
 };
 
-/// A chunk that was found in shared memory before its producer committed it.
-struct ScrapedChunk {
-  smb::FoundChunk found;
-  BufferId target{};
-  size_t offset = 0;  // of its bytes in the scrape's data
-  size_t bytes = 0;   // header included
-};
-
 /// A producer's shared memory, and which of its chunks the service has got already.
 class ProducerMemory {
  public:
@@ -85,8 +77,8 @@ class ProducerMemory {
   /// Copies, as the service would, the chunks of registered writers that are being written or
   /// complete, and not committed yet; those being written need at least two fragments.
   /// @param data gets the chunks' bytes
-  std::vector<ScrapedChunk> ScrapeChunks(const std::map<WriterId, BufferId>& writers, Scrape which,
-                                         std::string& data);
+  std::vector<smb::FoundChunk> ScrapeChunks(const std::map<WriterId, BufferId>& writers,
+                                            Scrape which, std::string& data);
 
  private:
   struct Slot {
@@ -108,7 +100,8 @@ class ProducerMemory {
 class CommitReader {
  public:
   /// @param memory nullptr if the producer has no shared memory
-  /// kCorrupt: not well-formed, or chunk data that the service cannot take.
+  /// kCorrupt: not well-formed, or chunk data that the service cannot take. The entries for the
+  /// log are as well-formed as they were.
   Status Read(Bytes request, ProducerMemory* memory);
 
   /// The request for the log, without its flush id; empty if there was nothing else.
@@ -120,11 +113,6 @@ class CommitReader {
   const std::optional<smb::ChunkPlace>& last_chunk() const { return last_chunk_; }
 
   Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
-  /// Chunks with data, and their bytes.
-  uint64_t chunks() const { return chunks_; }
-  uint64_t chunk_bytes() const { return chunk_bytes_; }
-  /// The buffers that its chunks and patches are for, with the number of chunks.
-  const std::map<BufferId, uint64_t>& targets() const { return targets_; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
@@ -136,9 +124,6 @@ class CommitReader {
   std::optional<uint64_t> flush_;
   std::optional<smb::ChunkPlace> last_chunk_;
   bool from_memory_ = false;
-  uint64_t chunks_ = 0;
-  uint64_t chunk_bytes_ = 0;
-  std::map<BufferId, uint64_t> targets_;
 };
 
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only

@@ -37,14 +37,6 @@ std::string ProducerTap::Describe() const {
   return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
 }
 
-bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
-  if (MethodOf(frame) == ipc::MethodName::kInitializeConnection) return true;
-  const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
-  if (reply == nullptr || frame.request_id != command_request_) return false;
-  const auto command = Decode<ipc::AsyncCommand>(reply->reply);
-  return command && command->setup_tracing;
-}
-
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   NotePassing();
@@ -52,7 +44,6 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   if (method == ipc::MethodName::kInitializeConnection)
     return OnInitialize(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
-  if (method == ipc::MethodName::kGetAsyncCommand) command_request_ = frame.frame.request_id;
   if (method == ipc::MethodName::kNotifyDataSourceStopped)
     Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
   RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
@@ -111,7 +102,6 @@ Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
 Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                                  FrameSocket& service) {
   RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
-  init_request_ = frame.frame.request_id;
   wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
   if (!connected_) {
     connected_ = true;
@@ -167,13 +157,8 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
                              FrameSocket& service) {
   LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
-  NoteTargets(commit_.targets());
-  recording_.counts.chunks += commit_.chunks();
-  recording_.counts.chunk_bytes += commit_.chunk_bytes();
-  if (!commit_.for_log().empty()) {
-    recording_.log.Append(
-        Commit{.producer = producer_, .origin = commit_.origin(), .request = commit_.for_log()});
-  }
+  if (!commit_.for_log().empty())
+    RS_RETURN_IF_ERROR(LogCommit(commit_.origin(), commit_.for_log()));
   if (!commit_.flush()) {
     last_chunk_ = commit_.last_chunk();
     service.Queue(std::move(frame));
@@ -209,37 +194,47 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
   std::vector<std::string> commits;
   if (!wants_scraping_ || emulated_ || memory_ == nullptr) return commits;
   std::string data;
-  std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
-  std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
-    return recording_.buffers.IsFreed(chunk.target);
+  std::vector<smb::FoundChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
+  std::erase_if(chunks, [this](const smb::FoundChunk& chunk) {
+    return recording_.buffers.IsFreed(writers_.at(chunk.header.writer));
   });
   for (size_t next = 0; next < chunks.size();) {
     std::string request;
     CommitRequestBuilder builder(request);
     do {
-      const ScrapedChunk& chunk = chunks[next++];
-      NoteTargets({{chunk.target, 1}});
-      builder.AddChunk({.page = chunk.found.place.page,
-                        .index = chunk.found.place.chunk,
-                        .target_buffer = Raw(chunk.target),
+      const smb::FoundChunk& chunk = chunks[next++];
+      builder.AddChunk({.page = chunk.place.page,
+                        .index = chunk.place.chunk,
+                        .target_buffer = Raw(writers_.at(chunk.header.writer)),
                         .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
-                        .incomplete = !chunk.found.complete});
-      ++recording_.counts.chunks;
-      recording_.counts.chunk_bytes += chunk.bytes;
+                        .incomplete = !chunk.complete});
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
-    recording_.log.Append(Commit{
-        .producer = producer_, .origin = Origin::kScraped, .request = wire::AsBytes(request)});
+    static_cast<void>(LogCommit(Origin::kScraped, wire::AsBytes(request)));
     commits.push_back(std::move(request));
   }
   return commits;
 }
 
-void ProducerTap::NoteTargets(const std::map<BufferId, uint64_t>& chunks) {
-  for (const auto& [target, count] : chunks) {
-    recording_.buffers.CountChunks(target, count);
-    recording_.flushes.OnPassed(target);
-    if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
+Status ProducerTap::LogCommit(Origin origin, Bytes request) {
+  if (!parser_.Parse(request))
+    return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
+  for (const ChunkToMove& chunk : parser_.chunks()) {
+    const BufferId target = TargetBufferOf(chunk.target_buffer);
+    NoteTarget(target);
+    if (!chunk.data) continue;  // the service skips it, too
+    ++recording_.counts.chunks;
+    recording_.counts.chunk_bytes += chunk.data->size();
+    recording_.buffers.CountChunk(target);
   }
+  for (const ChunkToPatch& patch : parser_.patches())
+    NoteTarget(TargetBufferOf(patch.target_buffer));
+  recording_.log.Append(Commit{.producer = producer_, .origin = origin, .request = request});
+  return {};
+}
+
+void ProducerTap::NoteTarget(BufferId target) {
+  recording_.flushes.OnPassed(target);
+  if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
 }
 
 void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
@@ -301,13 +296,11 @@ std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
   return std::nullopt;
 }
 
-Status ProducerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+Status ProducerTap::OnReply(ipc::MethodName method, uint64_t, const ipc::InvokeMethodReply& reply,
                             PassingFrame& frame) {
   if (!reply.success) return {};
-  if (request_id == command_request_ && request_id != init_request_)
-    return OnCommand(reply.reply, frame);
-  if (request_id != init_request_) return {};
-  init_request_.reset();
+  if (method == ipc::MethodName::kGetAsyncCommand) return OnCommand(reply.reply, frame);
+  if (method != ipc::MethodName::kInitializeConnection) return {};
   RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
   emulated_ = answer.use_emulation;
   may_patch_directly_ = answer.direct_patching;
@@ -374,7 +367,7 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
       recording_.buffers.OnTarget({.data_source = instance.config.name,
                                    .buffer = target,
                                    .service_session = instance.config.tracing_session_id,
-                                   .own = ipc::OwnFieldsOf(ipc::DataSourceConfigOf(command))});
+                                   .own = OwnFieldsOf(ipc::DataSourceConfigOf(command))});
   const auto no_flush = no_flush_.find(instance.config.name);
   recording_.instances[key] = {.session = session,
                                .target = target,

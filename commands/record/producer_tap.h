@@ -25,8 +25,6 @@ class ProducerTap : public Tap {
   /// @param peer who connected
   ProducerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
-  bool CarriesDescriptor(const ipc::Frame& frame) const override;
-  void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
   void OnHeld(std::chrono::nanoseconds held) override;
@@ -39,8 +37,9 @@ class ProducerTap : public Tap {
  private:
   Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                    FrameSocket& service) override;
-  Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+  Status OnReply(ipc::MethodName method, uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
+  void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   void OnAllHandled() override;
   bool SeesHandled() const override {
@@ -56,8 +55,10 @@ class ProducerTap : public Tap {
   void OnFlush(const ipc::FlushCommand& flush);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
-  /// A commit to these buffers is about to be sent.
-  void NoteTargets(const std::map<BufferId, uint64_t>& chunks);
+  /// Logs a commit that is about to be sent. kCorrupt: it is not well-formed.
+  Status LogCommit(Origin origin, Bytes request);
+  /// A commit to this buffer is about to be sent.
+  void NoteTarget(BufferId target);
   void LookIfDue() {
     if (watch_) watch_->LookIfDue();
   }
@@ -68,13 +69,11 @@ class ProducerTap : public Tap {
   const PeerIdentity peer_;
   ProducerId producer_{};
   std::string name_;
-  bool connected_ = false;        // has initialized its connection
-  bool wants_scraping_ = false;   // asked the service for it
-  bool provides_memory_ = false;  // and not the service
-  bool emulated_ = false;         // no shared memory at all
-  std::optional<uint64_t> init_request_;
-  std::optional<uint64_t> command_request_;  // whose replies are the service's commands
-  bool may_patch_directly_ = false;          // the service lets it
+  bool connected_ = false;           // has initialized its connection
+  bool wants_scraping_ = false;      // asked the service for it
+  bool provides_memory_ = false;     // and not the service
+  bool emulated_ = false;            // no shared memory at all
+  bool may_patch_directly_ = false;  // the service lets it
   std::unique_ptr<ProducerMemory> memory_;
   std::optional<MemoryWatch> watch_;  // of memory_
   std::map<WriterId, BufferId> writers_;
@@ -82,6 +81,7 @@ class ProducerTap : public Tap {
   std::set<BufferId> targets_;            // of its data sources
   std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
+  CommitRequestParser parser_;
   /// The chunk in shared memory with which what has passed ends, if it does.
   std::optional<smb::ChunkPlace> last_chunk_;
 };

@@ -9,8 +9,8 @@
 #include "commands/record/log_queue.h"
 #include "commands/record/process.h"
 #include "commands/record/recorder.h"
-#include "commands/replays/loss_words.h"
 #include "commands/replays/further_replays.h"
+#include "commands/replays/loss_words.h"
 #include "commands/replays/session_reader.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/commands.h"
@@ -47,10 +47,10 @@ constexpr std::chrono::seconds kEndTimeout{3};
 constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 
-Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
+Result<TraceConfigFacts> ReadConfig(Context& context, const RecordArgs& args) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
-  RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(wire::AsBytes(config.bytes)));
-  if (!plan.config.buffers.empty()) return plan;
+  TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config.bytes));
+  if (!facts.buffers.empty()) return facts;
   return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},
               "expected a TraceConfig in protobuf's text format");
 }
@@ -221,7 +221,7 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
     complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
   options.looks = args_.looks == "auto";
   if (!args_.config.empty()) {
-    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));
+    RS_ASSIGN_OR_RETURN(options.config, ReadConfig(context_, args_));
   }
   const auto check = [](const PortSockets& sockets, const char* option) -> Status {
     if (sockets.listen != sockets.connect) return {};
@@ -302,6 +302,7 @@ void RecordingRun::OnTick() {
              : "writing the log has resumed");
   if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
     Warn("the log cannot be written fast enough: it has recorder gaps where records were dropped");
+  ReportFailure();
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
 }
 
@@ -333,10 +334,7 @@ void RecordingRun::Drain() {
       "{} {} still served: recording ends with {}; no more clients can connect; a "
       "second signal ends it now",
       Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
-  loop_->RunUntil([this] {
-    ReportFailure();
-    return stop_now_ || recorder_->consumers_served() == 0;
-  });
+  loop_->RunUntil([this] { return stop_now_ || recorder_->consumers_served() == 0; });
 }
 
 Result<ExitCode> RecordingRun::Run() {
@@ -371,10 +369,7 @@ Result<ExitCode> RecordingRun::Run() {
   }
   RS_RETURN_IF_ERROR(StartCommand(options));
   OnTick();
-  loop_->RunUntil([this] {
-    ReportFailure();
-    return stop_;
-  });
+  loop_->RunUntil([this] { return stop_; });
   Drain();
   EndCommand();
   if (const uint64_t served = recorder_->consumers_served(); served > 0)

@@ -67,7 +67,7 @@ class BadProducer : public ::testing::Test {
   }
   static std::string Invoke(ipc::MethodName method, const std::string& args) {
     ipc::MethodTable methods;
-    methods.Learn(ipc::BindReplyWith(1, ipc::kProducerMethods));
+    methods.Learn(ipc::BindReplyWith(1, ipc::kProducerPort));
     return Invoke(*methods.IdOf(method), args);
   }
 

@@ -7,27 +7,6 @@
 
 namespace ringscope {
 
-Result<SessionPlan> PlanOfConfig(Bytes config) {
-  SessionPlan plan{.config = ReadTraceConfigFacts(config), .sources = {}};
-  wire::FieldReader reader(config);
-  while (const auto field = reader.Next()) {
-    const size_t index = plan.sources.size();
-    if (!field->IsBytes(proto::TraceConfig::kDataSources) || index == plan.config.sources.size())
-      continue;
-    const ConfiguredSource& configured = plan.config.sources[index];
-    SessionPlan::Source& source = plan.sources.emplace_back();
-    source.name = configured.name;
-    source.buffer = static_cast<uint32_t>(configured.target_buffer);
-    source.own =
-        ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::TraceConfig::DataSource::kConfig));
-    wire::FieldReader parts(field->bytes);
-    while (const auto part = parts.Next())
-      source.filtered |= part->number != proto::TraceConfig::DataSource::kConfig;
-  }
-  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "it is not well-formed protobuf");
-  return plan;
-}
-
 void SessionBuffers::SetUp(const BufferSetUp& buffer) {
   known_[buffer.id] = 0;
   any_ = true;
@@ -35,11 +14,11 @@ void SessionBuffers::SetUp(const BufferSetUp& buffer) {
   log_.Append(buffer);
 }
 
-SessionBuffers::SessionId SessionBuffers::Start(SessionPlan plan) {
+SessionBuffers::SessionId SessionBuffers::Start(TraceConfigFacts config) {
   const SessionId id = ++last_id_;
   Session& session = sessions_[id];
-  session.plan = std::move(plan);
-  log_.Append(SessionStarted{.session = id, .name = session.plan.config.unique_session_name});
+  session.config = std::move(config);
+  log_.Append(SessionStarted{.session = id, .name = session.config.unique_session_name});
   return id;
 }
 
@@ -67,7 +46,7 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
   for (const ipc::ListedSession& other : listed) {
     if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
     if (session == sessions_.end()) continue;
-    const TraceConfigFacts& config = session->second.plan.config;
+    const TraceConfigFacts& config = session->second.config;
     if (other.unique_session_name != config.unique_session_name ||
         !std::ranges::equal(other.buffer_sizes_kb, config.buffers, {}, {},
                             &ConfiguredBuffer::size_kb))
@@ -86,29 +65,29 @@ void SessionBuffers::EndAll() {
   detached_.clear();
 }
 
-auto SessionBuffers::Matches(const SessionPlan& plan, const Target& target)
-    -> std::vector<const SessionPlan::Source*> {
-  std::vector<const SessionPlan::Source*> by_name;
-  std::vector<const SessionPlan::Source*> by_config;
-  for (const SessionPlan::Source& source : plan.sources) {
+std::vector<const ConfiguredSource*> SessionBuffers::Matches(const TraceConfigFacts& config,
+                                                             const Target& target) {
+  std::vector<const ConfiguredSource*> by_name;
+  std::vector<const ConfiguredSource*> by_config;
+  for (const ConfiguredSource& source : config.sources) {
     if (source.name != target.data_source) continue;
     by_name.push_back(&source);
-    if (!target.own || !source.own || *source.own == *target.own) by_config.push_back(&source);
+    if (source.own == target.own) by_config.push_back(&source);
   }
   return by_config.empty() ? by_name : by_config;
 }
 
-std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& session,
+std::optional<uint64_t> SessionBuffers::IndexOf(const Sessions::value_type& session,
                                                 const Target& target) {
   const auto& [id, state] = session;
-  std::optional<uint32_t> first;
+  std::optional<uint64_t> first;
   bool is_certain = true;
-  for (const SessionPlan::Source* source : Matches(state.plan, target)) {
-    if (source->buffer >= state.plan.config.buffers.size() || state.ids.contains(source->buffer))
-      continue;
-    if (!first) first = source->buffer;
+  for (const ConfiguredSource* source : Matches(state.config, target)) {
+    const uint64_t buffer = source->target_buffer;
+    if (buffer >= state.config.buffers.size() || state.ids.contains(buffer)) continue;
+    if (!first) first = buffer;
     // In the config's order, unless some producers do not take part in some of them.
-    is_certain &= first == source->buffer || !source->filtered;
+    is_certain &= first == buffer || !source->filtered;
   }
   if (!is_certain) {
     log_.MarkInexact(
@@ -129,13 +108,13 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
     if (number != 0 && session.second.service_id == number) return &session;
     if (number != 0 && session.second.service_id != 0) continue;
     if (number != 0 && !MayHaveNumber(session.first, number)) continue;
-    const auto sources = Matches(session.second.plan, target);
-    if (std::ranges::none_of(sources, [&](const SessionPlan::Source* source) {
-          return number != 0 || !session.second.ids.contains(source->buffer);
+    const auto sources = Matches(session.second.config, target);
+    if (std::ranges::none_of(sources, [&](const ConfiguredSource* source) {
+          return number != 0 || !session.second.ids.contains(source->target_buffer);
         }))
       continue;
     candidates.push_back(&session);
-    if (target.own && sources.front()->own == target.own) alike.push_back(&session);
+    if (sources.front()->own == target.own) alike.push_back(&session);
   }
   if (!alike.empty()) candidates = std::move(alike);
   if (candidates.size() > 1) {
@@ -173,10 +152,10 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
   if (!known) {
     const auto index = session == nullptr ? std::nullopt : IndexOf(*session, target);
     if (index) {
-      const ConfiguredBuffer& config = session->second.plan.config.buffers[*index];
+      const ConfiguredBuffer& config = session->second.config.buffers[*index];
       session->second.ids[*index] = target.buffer;
       SetUp({.id = target.buffer,
-             .index = index,
+             .index = static_cast<uint32_t>(*index),
              .size = config.size_kb * 1024,
              .policy = config.policy,
              .engine = config.engine(),
@@ -207,8 +186,8 @@ std::set<BufferId> SessionBuffers::BuffersOf(std::optional<SessionId> id) const 
   return ids;
 }
 
-std::map<uint32_t, uint64_t> SessionBuffers::ChunksOf(SessionId id) const {
-  std::map<uint32_t, uint64_t> chunks;
+std::map<uint64_t, uint64_t> SessionBuffers::ChunksOf(SessionId id) const {
+  std::map<uint64_t, uint64_t> chunks;
   if (const Session* const session = Find(id))
     for (const auto& [index, buffer] : session->ids) chunks[index] = known_.at(buffer);
   return chunks;
@@ -221,7 +200,7 @@ auto SessionBuffers::ClonedBy(Bytes request) const -> std::optional<SessionId> {
   for (const auto& [id, session] : sessions_) {
     const bool is_it = name.empty()
                            ? session.service_id != 0 && session.service_id == decoded.session_id
-                           : session.plan.config.unique_session_name == name;
+                           : session.config.unique_session_name == name;
     if (is_it) return id;
   }
   // The service chooses one, or its number of this one is not known, as no producer got it.

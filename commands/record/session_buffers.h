@@ -22,21 +22,6 @@ namespace ringscope {
 /// A message to the user. @param pid of the client that it is about; -1: of none
 using Warn = std::function<void(const std::string& text, int32_t pid)>;
 
-/// A trace config, and its data sources with what they are recognized by.
-struct SessionPlan {
-  struct Source {
-    std::string name;
-    uint32_t buffer = 0;                  // index in the config
-    std::optional<std::string> own = {};  // ipc::OwnFieldsOf its config, if that is known
-    bool filtered = false;                // not every producer that has it takes part
-  };
-
-  TraceConfigFacts config;
-  std::vector<Source> sources;  // in the config's order
-};
-/// @param config an encoded TraceConfig. kCorrupt: not well-formed
-Result<SessionPlan> PlanOfConfig(Bytes config);
-
 /// The tracing sessions that are there, and which buffer of the service is which of a trace config.
 ///
 /// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
@@ -52,9 +37,9 @@ class SessionBuffers {
   /// A buffer whose global id is known.
   void SetUp(const BufferSetUp& buffer);
   /// A config that any session to come may have been started with.
-  void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
+  void SetTemplate(TraceConfigFacts config) { template_ = std::move(config); }
   /// A session that was started with this config.
-  SessionId Start(SessionPlan plan);
+  SessionId Start(TraceConfigFacts config);
   /// Finds the service's number of a session in what the service lists just after its start.
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
@@ -76,22 +61,22 @@ class SessionBuffers {
     std::string data_source;
     BufferId buffer{};
     uint64_t service_session = 0;  // the service's number of the session; 0: it did not send one
-    std::optional<std::string> own = {};  // ipc::OwnFieldsOf the config
+    std::string own = {};          // OwnFieldsOf the config
   };
   /// A producer was asked to write to a buffer.
   /// @return the session whose buffer it is; nullopt if it is not known
   std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
-  /// Chunks were committed to a buffer.
-  void CountChunks(BufferId id, uint64_t chunks) {
-    if (const auto known = known_.find(id); known != known_.end()) known->second += chunks;
+  /// A chunk was committed to a buffer.
+  void CountChunk(BufferId id) {
+    if (const auto known = known_.find(id); known != known_.end()) ++known->second;
   }
   /// Returns the chunks that were committed to the session's buffers, by index in the config.
-  std::map<uint32_t, uint64_t> ChunksOf(SessionId id) const;
+  std::map<uint64_t, uint64_t> ChunksOf(SessionId id) const;
 
   struct Session {
-    SessionPlan plan;
-    std::map<uint32_t, BufferId> ids;  // that are known, by index in the plan
+    TraceConfigFacts config;
+    std::map<uint64_t, BufferId> ids;  // that are known, by index in the config
     uint64_t service_id = 0;           // 0: not known yet
     bool started = false;
     bool stopped = false;
@@ -115,10 +100,10 @@ class SessionBuffers {
  private:
   using Sessions = std::map<SessionId, Session>;
   /// The data sources of a config that the target may be.
-  static std::vector<const SessionPlan::Source*> Matches(const SessionPlan& plan,
-                                                         const Target& target);
+  static std::vector<const ConfiguredSource*> Matches(const TraceConfigFacts& config,
+                                                      const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
-  std::optional<uint32_t> IndexOf(const Sessions::value_type& session, const Target& target);
+  std::optional<uint64_t> IndexOf(const Sessions::value_type& session, const Target& target);
   Sessions::value_type* SessionOf(const Target& target);
   bool MayHaveNumber(SessionId id, uint64_t number) const;
 
@@ -128,7 +113,7 @@ class SessionBuffers {
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
-  std::optional<SessionPlan> template_;
+  std::optional<TraceConfigFacts> template_;
   std::map<BufferId, uint64_t> known_;  // with the chunks that were committed to them
   std::set<BufferId> freed_;
   std::set<BufferId> warned_;

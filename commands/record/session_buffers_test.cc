@@ -27,7 +27,7 @@ class SessionBuffersTest : public ::testing::Test {
     return texts;
   }
   std::optional<uint64_t> Target(const std::string& source, uint16_t buffer, uint64_t session = 0,
-                                 std::optional<std::string> own = {}) {
+                                 std::string own = {}) {
     return buffers_.OnTarget({.data_source = source,
                               .buffer = BufferId{buffer},
                               .service_session = session,
@@ -43,11 +43,11 @@ class SessionBuffersTest : public ::testing::Test {
     return static_cast<size_t>(std::ranges::count_if(
         log_.bodies, [](const OpBody& body) { return std::holds_alternative<Inexact>(body); }));
   }
-  static SessionPlan Plan(std::vector<SessionPlan::Source> sources, size_t buffers) {
-    SessionPlan plan;
-    plan.config.buffers.resize(buffers, {.size_kb = 4});
-    plan.sources = std::move(sources);
-    return plan;
+  static TraceConfigFacts Plan(std::vector<ConfiguredSource> sources, size_t buffers) {
+    TraceConfigFacts config;
+    config.buffers.resize(buffers, {.size_kb = 4});
+    config.sources = std::move(sources);
+    return config;
   }
 
   testing::OpList log_;
@@ -57,7 +57,8 @@ class SessionBuffersTest : public ::testing::Test {
 };
 
 TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
-  const auto session = buffers_.Start(Plan({{"a", 1}, {"b", 0}}, 2));
+  const auto session = buffers_.Start(
+      Plan({{.name = "a", .target_buffer = 1}, {.name = "b", .target_buffer = 0}}, 2));
   Target("a", 18);
   Target("b", 17);
   Target("a", 18);  // of another producer
@@ -67,25 +68,25 @@ TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
 }
 
 TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_IsTakenInTheConfigsOrder) {
-  buffers_.Start(Plan({{"a", 0}, {"a", 1}}, 2));
+  buffers_.Start(Plan({{.name = "a", .target_buffer = 0}, {.name = "a", .target_buffer = 1}}, 2));
   Target("a", 5);
   Target("a", 6);
   EXPECT_THAT(SetUps(), ElementsAre("5:0", "6:1"));
 }
 
 TEST_F(SessionBuffersTest, IdsComeBackAfterASessionsEnd) {
-  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto first = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   Target("a", 1);
   buffers_.End(first);
   EXPECT_TRUE(buffers_.IsFreed(BufferId{1}));
-  buffers_.Start(Plan({{"a", 0}}, 1));
+  buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   Target("a", 1);
   EXPECT_FALSE(buffers_.IsFreed(BufferId{1}));
   EXPECT_THAT(SetUps(), ElementsAre("1:0", "1:0"));
 }
 
 TEST_F(SessionBuffersTest, Template_ServesEachSession) {
-  buffers_.SetTemplate(Plan({{"a", 0}}, 1));
+  buffers_.SetTemplate(Plan({{.name = "a", .target_buffer = 0}}, 1));
   Target("a", 1);
   Target("a", 2);
   EXPECT_THAT(SetUps(), ElementsAre("1:0", "2:0"));
@@ -93,9 +94,11 @@ TEST_F(SessionBuffersTest, Template_ServesEachSession) {
 
 // The service tells producers its number of the session, which decides among sessions alike.
 TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
-  const auto first = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  const auto first = buffers_.Start(
+      Plan({{.name = "a", .target_buffer = 0}, {.name = "b", .target_buffer = 1}}, 2));
   buffers_.Identify(first, {{.id = 7, .buffer_sizes_kb = {4, 4}}});
-  const auto second = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  const auto second = buffers_.Start(
+      Plan({{.name = "a", .target_buffer = 0}, {.name = "b", .target_buffer = 1}}, 2));
   buffers_.Identify(second,
                     {{.id = 7, .buffer_sizes_kb = {4, 4}}, {.id = 8, .buffer_sizes_kb = {4, 4}}});
   EXPECT_EQ(Target("a", 1, 7), first);
@@ -113,9 +116,9 @@ TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
 // A session names a data source that no producer has matched: its buffer must not be taken for that
 // of another session.
 TEST_F(SessionBuffersTest, SourceThatNobodyMatched_IsNotTakenForAnother) {
-  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto first = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   List(first, {7});
-  const auto second = buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto second = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   List(second, {7, 8});
   EXPECT_EQ(Target("a", 1, 8), second);
   EXPECT_THAT(buffers_.BuffersOf(first), IsEmpty());
@@ -132,24 +135,24 @@ TEST_F(SessionBuffersTest, WithoutTheServicesList_TheConfigDecides) {
 }
 
 TEST_F(SessionBuffersTest, WithoutTheServicesList_TheOrderDecides) {
-  buffers_.Start(Plan({{"b", 0}}, 1));
-  const auto second = buffers_.Start(Plan({{"a", 0}}, 1));
-  const auto third = buffers_.Start(Plan({{"b", 0}}, 1));
+  buffers_.Start(Plan({{.name = "b", .target_buffer = 0}}, 1));
+  const auto second = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
+  const auto third = buffers_.Start(Plan({{.name = "b", .target_buffer = 0}}, 1));
   EXPECT_EQ(Target("a", 2, 8), second);
   EXPECT_EQ(Target("b", 3, 9), third);
   EXPECT_EQ(Marks(), 0u);
 }
 
 TEST_F(SessionBuffersTest, GuessAmongSessions_IsMarked) {
-  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
-  buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto first = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
+  buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   EXPECT_EQ(Target("a", 1, 8), first);
   EXPECT_EQ(Marks(), 1u);
 }
 
 TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_TheConfigDecides) {
-  buffers_.Start(Plan({{.name = "a", .buffer = 0, .own = "x", .filtered = true},
-                       {.name = "a", .buffer = 1, .own = "y", .filtered = true}},
+  buffers_.Start(Plan({{.name = "a", .target_buffer = 0, .own = "x", .filtered = true},
+                       {.name = "a", .target_buffer = 1, .own = "y", .filtered = true}},
                       2));
   Target("a", 6, 7, "y");
   EXPECT_THAT(SetUps(), ElementsAre("6:1"));
@@ -157,15 +160,15 @@ TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_TheConfigDecides) {
 }
 
 TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_WithFilters_IsMarked) {
-  buffers_.Start(Plan(
-      {{.name = "a", .buffer = 0, .filtered = true}, {.name = "a", .buffer = 1, .filtered = true}},
-      2));
+  buffers_.Start(Plan({{.name = "a", .target_buffer = 0, .filtered = true},
+                       {.name = "a", .target_buffer = 1, .filtered = true}},
+                      2));
   Target("a", 6, 7);
   EXPECT_EQ(Marks(), 1u);
 }
 
 TEST_F(SessionBuffersTest, Buffers_HaveTheirSession) {
-  const auto session = buffers_.Start(Plan({{"a", 0}}, 1));
+  const auto session = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
   Target("a", 1);
   EXPECT_EQ(std::get<BufferSetUp>(log_.bodies.back()).session, session);
 }
@@ -179,24 +182,25 @@ TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("--buffer 2=SIZE,POLICY")));
 }
 
-SessionPlan PlanOf(std::string_view text) {
+TraceConfigFacts FactsOf(std::string_view text) {
   const std::string config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x").value();
-  return PlanOfConfig(wire::AsBytes(config)).value();
+  return ReadTraceConfigFacts(wire::AsBytes(config));
 }
 
-TEST(SessionPlan, Text_OfACapture) {
-  const SessionPlan plan = PlanOf(testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt"));
-  ASSERT_EQ(plan.config.buffers.size(), 2u);
-  EXPECT_EQ(plan.config.buffers[0].size_kb, 256u);
+TEST(SessionConfig, Text_OfACapture) {
+  const TraceConfigFacts plan =
+      FactsOf(testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt"));
+  ASSERT_EQ(plan.buffers.size(), 2u);
+  EXPECT_EQ(plan.buffers[0].size_kb, 256u);
   EXPECT_FALSE(plan.sources.empty());
 }
 
-TEST(SessionPlan, Buffers_MayBeNamed) {
-  const SessionPlan plan = PlanOf(
+TEST(SessionConfig, Buffers_MayBeNamed) {
+  const TraceConfigFacts plan = FactsOf(
       "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" } "
       "data_sources { config { name: \"a\" target_buffer_name: \"y\" } }");
   ASSERT_EQ(plan.sources.size(), 1u);
-  EXPECT_EQ(plan.sources[0].buffer, 1u);
+  EXPECT_EQ(plan.sources[0].target_buffer, 1u);
 }
 
 }  // namespace

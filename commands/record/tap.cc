@@ -3,17 +3,29 @@
 namespace ringscope {
 namespace {
 
-/// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.
-constexpr uint64_t kFirstOwnRequest = 0xF0000000;
 constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 
 }  // namespace
+
+bool Tap::CarriesDescriptor(const ipc::Frame& frame) const {
+  using enum ipc::MethodName;
+  const ipc::MethodName method = MethodOf(frame);
+  if (method == kInitializeConnection || method == kEnableTracing) return true;
+  const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
+  const auto request = requests_.find(frame.request_id);
+  if (reply == nullptr || request == requests_.end() || request->second != kGetAsyncCommand)
+    return false;
+  ipc::AsyncCommand command;
+  return DecodeMessage(reply->reply, command) && command.setup_tracing;
+}
 
 Status Tap::FromClient(PassingFrame&& frame, FrameSocket& service) {
   const ipc::Frame view = frame.frame;
   if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body)) {
     SetUnconfirmed();
-    return OnRequest(methods_.Find(*invoke), *invoke, std::move(frame), service);
+    const ipc::MethodName method = methods_.Find(*invoke);
+    if (!invoke->drop_reply) requests_[view.request_id] = method;
+    return OnRequest(method, *invoke, std::move(frame), service);
   }
   if (std::holds_alternative<ipc::BindService>(view.body)) bind_request_ = view.request_id;
   service.Queue(std::move(frame));
@@ -26,6 +38,10 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       bound != nullptr && view.request_id == bind_request_)
     methods_.Learn(*bound);
   if (const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&view.body)) {
+    const auto request = requests_.find(view.request_id);
+    const ipc::MethodName method =
+        request == requests_.end() ? ipc::MethodName::kUnknown : request->second;
+    if (request != requests_.end() && !reply->has_more) requests_.erase(request);
     if (confirmation_ == view.request_id) {
       OnConfirmed(*reply);
       if (reply->has_more) return {};
@@ -34,11 +50,11 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       FinishRound();
       return {};
     }
-    RS_RETURN_IF_ERROR(OnReply(view.request_id, *reply, frame));
+    RS_RETURN_IF_ERROR(OnReply(method, view.request_id, *reply, frame));
     FinishRound();
-    if (view.request_id >= kFirstOwnRequest) return {};
+    if (IsOwn(view.request_id)) return {};
   }
-  client.Queue(std::move(frame));
+  if (!disconnected_) client.Queue(std::move(frame));
   return {};
 }
 
@@ -51,6 +67,7 @@ uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameS
                      .args = args,
                      .drop_reply = drop_reply});
   service.Queue(wire::AsBytes(frame));
+  if (!drop_reply) requests_[id] = method;
   return id;
 }
 

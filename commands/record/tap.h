@@ -90,12 +90,20 @@ class Tap {
   explicit Tap(Recording& recording) : recording_(recording) {}
   virtual ~Tap() = default;
 
-  virtual bool CarriesDescriptor(const ipc::Frame& frame) const = 0;
+  /// Returns true if the frame is of a kind that descriptors come with.
+  bool CarriesDescriptor(const ipc::Frame& frame) const;
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
-  /// The connection ends: called once, before the service is notified.
+  /// The connection ends: called once, before the service is notified. Of what the service sends
+  /// from here on, only replies to the recorder's own requests count.
   /// @param service nullptr if it is the service that has gone
-  virtual void OnDisconnect(FrameSocket* service) = 0;
+  void Disconnect(FrameSocket* service) {
+    disconnected_ = true;
+    std::erase_if(requests_, [](const auto& request) { return !IsOwn(request.first); });
+    OnDisconnect(service);
+  }
+  /// Returns true if the service has not replied to a request of the recorder's own.
+  bool AwaitsOwn() const { return !requests_.empty() && IsOwn(requests_.rbegin()->first); }
   /// What passes next was held back for so long because of other clients.
   virtual void OnHeld(std::chrono::nanoseconds) {}
   /// Returns true if the service scrapes this client's memory without a frame that shows it.
@@ -143,9 +151,10 @@ class Tap {
   /// A request of the client; passes it on, or what goes in its place.
   virtual Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                            PassingFrame&& frame, FrameSocket& service) = 0;
-  /// A reply of the service, which is forwarded after this.
-  virtual Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
-                         PassingFrame& frame) = 0;
+  /// A reply of the service to a request for `method`, which is forwarded after this.
+  virtual Status OnReply(ipc::MethodName method, uint64_t request_id,
+                         const ipc::InvokeMethodReply& reply, PassingFrame& frame) = 0;
+  virtual void OnDisconnect(FrameSocket* service) = 0;
   /// A method that the service replies to at once, and that changes nothing.
   virtual std::optional<ipc::MethodName> ConfirmingMethod() const = 0;
   /// Its arguments.
@@ -164,6 +173,12 @@ class Tap {
     const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
     return invoke == nullptr ? ipc::MethodName::kUnknown : methods_.Find(*invoke);
   }
+  /// Returns true if a reply to a request for the method is missing.
+  bool Awaits(ipc::MethodName method) const {
+    return std::ranges::any_of(requests_, [&](const auto& one) { return one.second == method; });
+  }
+  /// Returns true if the recorder made the request, and the client does not know of it.
+  static bool IsOwn(uint64_t request_id) { return request_id >= kFirstOwnRequest; }
   /// Queues a request that the client does not know of. @return its id
   uint64_t Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service);
   /// Something of the recorder's own was sent.
@@ -184,14 +199,19 @@ class Tap {
   Recording& recording_;
 
  private:
+  /// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.
+  static constexpr uint64_t kFirstOwnRequest = 0xF0000000;
+
   void FinishRound();
 
   ipc::MethodTable methods_;
+  std::map<uint64_t, ipc::MethodName> requests_;  // whose replies, or further ones, are missing
   std::optional<uint64_t> bind_request_;
   std::optional<uint64_t> confirmation_;  // request under way
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
+  bool disconnected_ = false;
   bool alone_ = false;
   bool answered_ = false;
   bool unconfirmed_ = false;

@@ -18,9 +18,9 @@ bool CarriesDescriptor(ipc::MethodName method) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(EventLoop& loop, UniqueFd fd,
-                                   std::span<const ipc::PortMethod> methods, FrameShuffle* shuffle)
-    : loop_(loop), socket_(std::move(fd)), methods_(methods), shuffle_(shuffle) {}
+ClientConnection::ClientConnection(EventLoop& loop, UniqueFd fd, std::string_view port_name,
+                                   FrameShuffle* shuffle)
+    : loop_(loop), socket_(std::move(fd)), port_name_(port_name), shuffle_(shuffle) {}
 
 Status ClientConnection::Serve(Port& port) {
   port_ = &port;
@@ -83,7 +83,7 @@ void FrameShuffle::HandleSome() {
 void ClientConnection::OnFrame(PassingFrame frame) {
   const uint64_t id = frame.frame.request_id;
   if (std::holds_alternative<ipc::BindService>(frame.frame.body)) {
-    const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, methods_);
+    const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, port_name_);
     table_.Learn(reply);
     std::string bytes;
     ipc::AppendBindReply(bytes, id, reply);

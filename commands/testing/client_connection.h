@@ -61,7 +61,7 @@ class ClientConnection {
   };
 
   /// @param shuffle of the frames; nullptr if they are handled as they arrive
-  ClientConnection(EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods,
+  ClientConnection(EventLoop& loop, UniqueFd fd, std::string_view port_name,
                    FrameShuffle* shuffle = nullptr);
   ~ClientConnection() {
     if (shuffle_ != nullptr) shuffle_->Remove(*this);
@@ -92,7 +92,7 @@ class ClientConnection {
 
   EventLoop& loop_;
   FrameSocket socket_;
-  const std::span<const ipc::PortMethod> methods_;
+  const std::string_view port_name_;
   FrameShuffle* const shuffle_;
   std::deque<WaitingFrame> waiting_;
   std::optional<std::string> received_;

@@ -36,7 +36,7 @@ std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
 }  // namespace
 
 ConsumerPort::ConsumerPort(TracingService& service, EventLoop& loop, UniqueFd fd)
-    : service_(service), connection_(loop, std::move(fd), ipc::kConsumerMethods) {}
+    : service_(service), connection_(loop, std::move(fd), ipc::kConsumerPort) {}
 
 void ConsumerPort::OnRequest(ClientRequest& request) {
   using enum ipc::MethodName;

@@ -103,12 +103,9 @@ ScriptStep NextStep(ScriptInput& input, const TestMemory& memory) {
 }
 
 Binding BindingOf(std::string_view port) {
-  const std::span<const ipc::PortMethod> methods =
-      port == ipc::kProducerPort ? std::span<const ipc::PortMethod>(ipc::kProducerMethods)
-                                 : std::span<const ipc::PortMethod>(ipc::kConsumerMethods);
   Binding binding;
   ipc::AppendBind(binding.request, 1, port);
-  ipc::AppendBindReply(binding.reply, 1, ipc::BindReplyWith(kService, methods));
+  ipc::AppendBindReply(binding.reply, 1, ipc::BindReplyWith(kService, port));
   return binding;
 }
 

@@ -16,7 +16,7 @@ constexpr uint16_t kMinScrapedFragments = 2;
 ProducerPort::ProducerPort(TracingService& service, EventLoop& loop, UniqueFd fd, ProducerId id)
     : service_(service),
       id_(id),
-      connection_(loop, std::move(fd), ipc::kProducerMethods, service.shuffle()),
+      connection_(loop, std::move(fd), ipc::kProducerPort, service.shuffle()),
       peer_(connection_.peer()) {
   if (service.keeps_journal()) connection_.KeepReceived();
 }
@@ -151,24 +151,20 @@ CommitRequestParser& ProducerPort::TakeChunks(Bytes request, std::string& data) 
 void ProducerPort::Scrape(const std::function<bool(BufferId)>& wants, std::string& request) const {
   if (scraping_mode_ != ipc::kScrapingEnabled || !memory_) return;
   std::string data;
-  std::vector<std::pair<smb::FoundChunk, size_t>> found;
+  std::vector<smb::FoundChunk> found;
   const auto take = [&](const smb::FoundChunk& chunk) {
     if (!chunk.complete && chunk.header.fragments < kMinScrapedFragments) return false;
     const auto writer = writers_.find(chunk.header.writer);
     return writer != writers_.end() && wants(writer->second);
   };
-  const auto done = [&](const smb::FoundChunk& chunk) { found.emplace_back(chunk, data.size()); };
-  static_cast<void>(smb::Pages(*memory_, memory_->page_bytes()).Scan(take, done, data));
+  static_cast<void>(smb::Pages(*memory_, memory_->page_bytes()).Scan(take, found, data));
   CommitRequestBuilder builder(request);
-  size_t begin = 0;
-  for (const auto& [chunk, end] : found) {
+  for (const smb::FoundChunk& chunk : found)
     builder.AddChunk({.page = chunk.place.page,
                       .index = chunk.place.chunk,
                       .target_buffer = Raw(writers_.at(chunk.header.writer)),
-                      .data = wire::AsBytes(data).subspan(begin, end - begin),
+                      .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
                       .incomplete = !chunk.complete});
-    begin = end;
-  }
 }
 
 }  // namespace ringscope::testing

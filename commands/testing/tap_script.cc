@@ -61,7 +61,7 @@ class TapRun {
       if (!IsOfRecorder(ipc::ParseFrame(wire::AsBytes(frame)).value())) std::abort();
   }
 
-  void End(bool service_has_gone) { tap_->OnDisconnect(service_has_gone ? nullptr : &service_); }
+  void End(bool service_has_gone) { tap_->Disconnect(service_has_gone ? nullptr : &service_); }
 
  private:
   bool Pass(const std::string& bytes, int with_fd, bool from_client) {

@@ -1,6 +1,8 @@
 #include "core/perfetto/trace_config_facts.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -47,6 +49,10 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   source.name = Text(config, Config::kName);
   source.target_buffer = wire::LastVarint(config, Config::kTargetBuffer).value_or(0);
   buffer_name = Text(config, Config::kTargetBufferName);
+  source.own = OwnFieldsOf(config);
+  wire::FieldReader parts(message);
+  while (const auto field = parts.Next())
+    source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
   source.preserves_ftrace =
@@ -87,6 +93,19 @@ bool TraceConfigFacts::FlushesBeforeWrite() const {
   return PeriodNs() > kDefaultPeriodMs * kPeriodUnitNs;
 }
 
+std::string OwnFieldsOf(Bytes data_source_config) {
+  constexpr std::array<uint32_t, 8> kFilledIn = {2, 3, 4, 6, 7, 8, 11, 122};
+  std::vector<std::string_view> fields;
+  wire::FieldReader reader(data_source_config);
+  while (const auto field = reader.Next())
+    if (std::ranges::find(kFilledIn, field->number) == kFilledIn.end())
+      fields.push_back(wire::AsText(field->whole));
+  std::ranges::stable_sort(fields);
+  std::string own;
+  for (const std::string_view field : fields) own += field;
+  return own;
+}
+
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   TraceConfigFacts facts;
   std::vector<std::string> buffer_names;  // that the sources have, by source
@@ -121,6 +140,7 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.output_path = wire::AsText(field->bytes);
     }
   }
+  facts.is_well_formed = fields.ok();
   for (size_t i = 0; i < facts.sources.size(); ++i) {
     const auto buffer = std::ranges::find(facts.buffers, buffer_names[i], &ConfiguredBuffer::name);
     if (!buffer_names[i].empty() && buffer != facts.buffers.end())

@@ -33,9 +33,11 @@ inline constexpr const char* kFtraceSource = "linux.ftrace";
 struct ConfiguredSource {
   std::string name;
   uint64_t target_buffer = 0;
+  std::string own = {};   // OwnFieldsOf its config
+  bool filtered = false;  // not every producer that has it takes part
   // Of the kernel's ftrace.
-  std::optional<uint64_t> ftrace_buffer_kb;
-  std::optional<uint64_t> ftrace_drain_period_ms;
+  std::optional<uint64_t> ftrace_buffer_kb = {};
+  std::optional<uint64_t> ftrace_drain_period_ms = {};
   bool has_all_syscalls = false;
   bool preserves_ftrace = false;  // keeps what the kernel's buffers had before
 
@@ -49,6 +51,7 @@ enum class TriggerMode : uint8_t { kUnspecified, kStart, kStop, kCloneSnapshot =
 
 /// What a TraceConfig contains about reads and buffers.
 struct TraceConfigFacts {
+  bool is_well_formed = true;  // else read as far as it is
   bool write_into_file = false;
   std::optional<uint64_t> file_write_period_ms;
   WriteFlushMode write_flush_mode = WriteFlushMode::kUnspecified;
@@ -75,6 +78,10 @@ struct TraceConfigFacts {
 
 /// The service's period for a file_write_period_ms: none is 5 s, and 100 ms the shortest.
 uint64_t FileWritePeriodNs(uint64_t file_write_period_ms);
+
+/// A data source's config without what the service fills in, in an order that does not depend on
+/// who encoded it: equal for a session's config and what a producer gets of it.
+std::string OwnFieldsOf(Bytes data_source_config);
 
 /// Reads the message as far as it is well-formed.
 TraceConfigFacts ReadTraceConfigFacts(Bytes config);

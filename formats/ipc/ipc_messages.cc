@@ -19,19 +19,6 @@ bool IsAttachNotification(Bytes enable_tracing) {
   return wire::LastVarint(enable_tracing, kAttachNotificationOnly).value_or(0) != 0;
 }
 
-std::string OwnFieldsOf(Bytes data_source_config) {
-  constexpr std::array<uint32_t, 8> kFilledIn = {2, 3, 4, 6, 7, 8, 11, 122};
-  std::vector<std::string_view> fields;
-  wire::FieldReader reader(data_source_config);
-  while (const auto field = reader.Next())
-    if (std::ranges::find(kFilledIn, field->number) == kFilledIn.end())
-      fields.push_back(wire::AsText(field->whole));
-  std::ranges::stable_sort(fields);
-  std::string own;
-  for (const std::string_view field : fields) own += field;
-  return own;
-}
-
 Bytes DataSourceConfigOf(Bytes command) {
   using Command = proto::GetAsyncCommandResponse;
   const Bytes set_up = FieldBytes(command, Command::kSetupDataSource);
@@ -42,14 +29,8 @@ Bytes DataSourceConfigOf(Bytes command) {
 void MethodTable::Learn(const BindServiceReply& reply) {
   if (!reply.success) return;
   service_ = reply.service;
-  for (const Method& method : reply.methods) {
-    const auto learn = [&](std::span<const PortMethod> known) {
-      for (const auto& [id, name] : known)
-        if (name == method.name) names_[method.id] = id;
-    };
-    learn(kProducerMethods);
-    learn(kConsumerMethods);
-  }
+  for (const Method& method : reply.methods)
+    if (const auto known = FromName<MethodName>(method.name)) names_[method.id] = *known;
 }
 
 MethodName MethodTable::Find(const InvokeMethod& invoke) const {

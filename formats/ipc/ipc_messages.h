@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/ipc/ipc_frame.h"
@@ -168,9 +168,6 @@ Bytes TraceConfigOf(Bytes enable_tracing);
 /// Returns true if an EnableTracing request begins no session, but waits for the end of one that
 /// the consumer has attached to.
 bool IsAttachNotification(Bytes enable_tracing);
-/// A data source's config without what the service fills in, in an order that does not depend on
-/// who encoded it: equal for a session's config and what a producer gets of it.
-std::string OwnFieldsOf(Bytes data_source_config);
 /// The raw DataSourceConfig of a command that sets up or starts a data source.
 /// @param command the reply of GetAsyncCommand
 Bytes DataSourceConfigOf(Bytes command);
@@ -275,7 +272,7 @@ void Fields(auto& field, Like<CloneSessionReply> auto& m) {
 void Fields(auto& field, Like<ObservableEvents> auto& m) { field(2, m.all_data_sources_started); }
 void Fields(auto& field, Like<ObserveEventsReply> auto& m) { field(1, m.events); }
 
-/// A port's methods that a recorder knows. The ids are the service's; they are matched by name.
+/// The methods that a recorder knows. Their ids are the service's; they are matched by name.
 enum class MethodName : uint8_t {
   kUnknown,
   // ProducerPort
@@ -307,40 +304,6 @@ enum class MethodName : uint8_t {
   kGetTraceStats,
 };
 
-struct PortMethod {
-  MethodName method;
-  std::string_view name;
-};
-inline constexpr std::array<PortMethod, 12> kProducerMethods = {{
-    {MethodName::kInitializeConnection, "InitializeConnection"},
-    {MethodName::kRegisterDataSource, "RegisterDataSource"},
-    {MethodName::kUnregisterDataSource, "UnregisterDataSource"},
-    {MethodName::kUpdateDataSource, "UpdateDataSource"},
-    {MethodName::kCommitData, "CommitData"},
-    {MethodName::kGetAsyncCommand, "GetAsyncCommand"},
-    {MethodName::kRegisterTraceWriter, "RegisterTraceWriter"},
-    {MethodName::kUnregisterTraceWriter, "UnregisterTraceWriter"},
-    {MethodName::kNotifyDataSourceStarted, "NotifyDataSourceStarted"},
-    {MethodName::kNotifyDataSourceStopped, "NotifyDataSourceStopped"},
-    {MethodName::kActivateTriggers, "ActivateTriggers"},
-    {MethodName::kSync, "Sync"},
-}};
-inline constexpr std::array<PortMethod, 13> kConsumerMethods = {{
-    {MethodName::kEnableTracing, "EnableTracing"},
-    {MethodName::kStartTracing, "StartTracing"},
-    {MethodName::kDisableTracing, "DisableTracing"},
-    {MethodName::kReadBuffers, "ReadBuffers"},
-    {MethodName::kFreeBuffers, "FreeBuffers"},
-    {MethodName::kFlush, "Flush"},
-    {MethodName::kCloneSession, "CloneSession"},
-    {MethodName::kDetach, "Detach"},
-    {MethodName::kAttach, "Attach"},
-    {MethodName::kObserveEvents, "ObserveEvents"},
-    {MethodName::kQueryServiceState, "QueryServiceState"},
-    {MethodName::kQueryCapabilities, "QueryCapabilities"},
-    {MethodName::kGetTraceStats, "GetTraceStats"},
-}};
-
 /// Ids of a service's methods, as it answered to a bind.
 class MethodTable {
  public:
@@ -357,5 +320,34 @@ class MethodTable {
 };
 
 }  // namespace ringscope::ipc
+
+template <>
+inline constexpr std::array ringscope::kEnumNames<ringscope::ipc::MethodName> = {
+    "",
+    "InitializeConnection",
+    "RegisterDataSource",
+    "UnregisterDataSource",
+    "UpdateDataSource",
+    "CommitData",
+    "GetAsyncCommand",
+    "RegisterTraceWriter",
+    "UnregisterTraceWriter",
+    "NotifyDataSourceStarted",
+    "NotifyDataSourceStopped",
+    "ActivateTriggers",
+    "Sync",
+    "EnableTracing",
+    "StartTracing",
+    "DisableTracing",
+    "ReadBuffers",
+    "FreeBuffers",
+    "Flush",
+    "CloneSession",
+    "Detach",
+    "Attach",
+    "ObserveEvents",
+    "QueryServiceState",
+    "QueryCapabilities",
+    "GetTraceStats"};
 
 #endif  // RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_

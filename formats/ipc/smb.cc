@@ -43,13 +43,13 @@ bool Pages::AppendComplete(ChunkPlace place, std::string& out) const {
   return false;
 }
 
-bool Pages::Scan(const Take& take, const Done& done, std::string& out) const {
+bool Pages::Scan(const Take& take, std::vector<FoundChunk>& found, std::string& out) const {
   const uint64_t pages = count();
   for (uint64_t page = 0; page < pages; ++page) {
     PageBitmap bitmap(0);
     if (!ReadBitmap(page, bitmap)) return false;
     for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk)
-      if (!ScanChunk({page, chunk}, bitmap, take, done, out)) return false;
+      if (!ScanChunk({page, chunk}, bitmap, take, found, out)) return false;
   }
   return true;
 }
@@ -72,8 +72,8 @@ bool Pages::Look(MemoryPicture& picture) const {
   return true;
 }
 
-bool Pages::ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, const Done& done,
-                      std::string& out) const {
+bool Pages::ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take,
+                      std::vector<FoundChunk>& all, std::string& out) const {
   const auto chunk = static_cast<size_t>(place.chunk);
   const ChunkState state = bitmap.StateOf(chunk);
   if (state != ChunkState::kComplete && state != ChunkState::kBeingWritten) return true;
@@ -81,7 +81,8 @@ bool Pages::ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, con
   const size_t offset = ChunkOffset(place, bytes);
   std::array<uint8_t, kChunkHeaderSize> header;
   if (!memory_.Read(offset, header)) return false;
-  const FoundChunk found{place, state == ChunkState::kComplete, *ParseChunkHeader(header)};
+  const FoundChunk found{place, state == ChunkState::kComplete, *ParseChunkHeader(header),
+                         out.size(), bytes};
   if (!take(found)) return true;
 
   const size_t before = out.size();
@@ -101,7 +102,7 @@ bool Pages::ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, con
     return true;
   }
   std::memcpy(copy.data(), header.data(), header.size());
-  done(found);
+  all.push_back(found);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/ids.h"
 #include "core/gaps/memory_picture.h"
@@ -37,6 +38,9 @@ struct FoundChunk {
   ChunkPlace place;
   bool complete = false;  // else it is being written
   ChunkHeader header;
+  // Of the copy in what the scan appends to, header included.
+  size_t offset = 0;
+  size_t bytes = 0;
 };
 
 /// The pages of a shared memory buffer.
@@ -54,12 +58,11 @@ class Pages {
   bool AppendComplete(ChunkPlace place, std::string& out) const;
 
   using Take = std::function<bool(const FoundChunk&)>;
-  using Done = std::function<void(const FoundChunk&)>;
   /// Calls `take` for each chunk, in order of pages, that is complete or being written; if it
-  /// returns true, appends the chunk, header and payload, to `out` and calls `done`. The header is
+  /// returns true, adds it to `found`, and the chunk, header and payload, to `out`. The header is
   /// the one that `take` saw, read before the payload: all fragments that it counts are whole.
   /// @return false: the memory has shrunk, the scan ended there
-  bool Scan(const Take& take, const Done& done, std::string& out) const;
+  bool Scan(const Take& take, std::vector<FoundChunk>& found, std::string& out) const;
 
   /// Looks at all page headers, and at the headers of the chunks that writers have or returned.
   /// Pages and chunks may change meanwhile: the picture is of no single moment.
@@ -73,8 +76,8 @@ class Pages {
            static_cast<size_t>(place.chunk) * chunk_bytes;
   }
   bool ReadBitmap(uint64_t page, PageBitmap& bitmap) const;
-  bool ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, const Done& done,
-                 std::string& out) const;
+  bool ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take,
+                 std::vector<FoundChunk>& all, std::string& out) const;
 
   const Memory& memory_;
   const size_t page_bytes_;

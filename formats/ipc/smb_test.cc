@@ -54,9 +54,7 @@ struct ScanResult {
 };
 ScanResult ScanAll(const Pages& pages) {
   ScanResult result;
-  result.whole =
-      pages.Scan([](const FoundChunk&) { return true; },
-                 [&](const FoundChunk& chunk) { result.found.push_back(chunk); }, result.data);
+  result.whole = pages.Scan([](const FoundChunk&) { return true; }, result.found, result.data);
   return result;
 }
 

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TESTING_IPC_FRAMES_H_
 #define RINGSCOPE_FORMATS_TESTING_IPC_FRAMES_H_
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,11 +41,16 @@ inline void AppendBindReply(std::string& out, uint64_t request_id, const BindSer
   AppendFrame(out, request_id, proto::IPCFrame::kMsgBindServiceReply, body);
 }
 
-/// A service's answer to a bind. The ids of the methods are their places, from 1.
-inline BindServiceReply BindReplyWith(uint64_t service, std::span<const PortMethod> methods) {
+/// A service's answer to a bind to a port. The ids of the methods are their places, from 1.
+inline BindServiceReply BindReplyWith(uint64_t service, std::string_view port) {
+  const bool is_producers = port == kProducerPort;
+  const MethodName first =
+      is_producers ? MethodName::kInitializeConnection : MethodName::kEnableTracing;
+  const MethodName last = is_producers ? MethodName::kSync : MethodName::kGetTraceStats;
   BindServiceReply reply{.success = true, .service = service, .methods = {}};
-  for (const PortMethod& method : methods)
-    reply.methods.push_back({.id = reply.methods.size() + 1, .name = method.name});
+  for (auto method = static_cast<uint8_t>(first); method <= static_cast<uint8_t>(last); ++method)
+    reply.methods.push_back(
+        {.id = reply.methods.size() + 1, .name = Name(static_cast<MethodName>(method))});
   return reply;
 }
 
