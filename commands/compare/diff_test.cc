@@ -72,7 +72,7 @@ TEST(Diff, SameResult_IsClean) {
 TEST(Diff, Difference_IsANotice) {
   const Ran ran = DiffEngines("v2@57", "v2@58");
   EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(ran.out, HasSubstr("A and B differ: 1 counter."));
+  EXPECT_THAT(ran.out, HasSubstr("; also: 1 counter."));
   EXPECT_THAT(ran.out, HasSubstr("abi_violations: 1 in A, 0 in B"));
   EXPECT_THAT(ran.out, Not(HasSubstr("Counters of buffers[0]")));
   EXPECT_THAT(DiffEngines("v2@57", "v2@58", {"-", "--all"}).out,
@@ -167,7 +167,7 @@ TEST(Diff, Minimize_WritesWhatShowsTheSame) {
   EXPECT_THAT(ran.err, HasSubstr(": 2 of 4 records"));
   EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@57 --b v2@58"));
   EXPECT_THAT(DiffEngines("v2@57", "v2@58", {minimal}).out,
-              HasSubstr("A and B differ: 1 counter."));
+              HasSubstr("; also: 1 counter."));
 
   // Without a difference there is nothing to write.
   const std::string none = folder.File("none.ops.jsonl");

@@ -203,9 +203,9 @@ void PrintField(Report& report, std::string_view name, std::string_view text) {
 /// @param all with the state of both buffers before
 void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns, bool all) {
   const bool is_counter = first.kind == DifferenceKind::kCounter;
-  report.Heading(fmt::format("{}: {}",
-                             is_counter ? "First divergence of counters" : "First divergence",
-                             first.Text({"A", "B"})));
+  report.Heading(Wrap(fmt::format("First divergence{}: {}", is_counter ? " of counters" : "",
+                                  first.Text({"A", "B"})),
+                      size_t{0}));
   PrintField(report, "where",
              first.at_end ? "the read after the last record"
                           : fmt::format("{}: {}", MomentText(first.moment, first_time_ns),
@@ -262,14 +262,20 @@ std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
   return a == b ? ", read " + a : fmt::format(", A read {}, B read {}", a, b);
 }
 
-/// The rules of the releases between two engines, for people; empty: they are no two of V2's.
-std::string RulesBetween(const std::string& a, const std::string& b) {
-  if (!a.starts_with("v2@") || !b.starts_with("v2@")) return {};
+/// The rules in which two engines differ and that may show here, for people; empty: none is known.
+std::string RulesBetween(const std::string& a, const std::string& b, const DiffCounts& counts) {
   std::vector<std::string> titles;
   for (const ReleaseNote& note : ReleaseNotes())
-    if (note.engine > std::min(a, b) && note.engine <= std::max(a, b))
+    if (a.starts_with("v2@") && b.starts_with("v2@") && note.engine > std::min(a, b) &&
+        note.engine <= std::max(a, b))
       titles.push_back(fmt::format("{}: {}", note.engine, note.title));
-  return titles.empty() ? "" : fmt::format(" Rules that changed: {}.", Joined(titles, "; "));
+  if ((a == "v1") != (b == "v1")) {
+    if (counts[DifferenceKind::kOrder] > 0)
+      titles.push_back("v1 returns packets sequence by sequence");
+    if (counts[DifferenceKind::kLossBits] > 0)
+      titles.push_back("v1 flags the first packet of each sequence, and gives no cause");
+  }
+  return titles.empty() ? "" : fmt::format(" Rules that differ: {}.", Joined(titles, "; "));
 }
 
 /// "v2@58 returns 12 packets more than v2@57; nothing else differs.": what a person can repeat.
@@ -295,7 +301,7 @@ std::string SummaryOf(const LogDiff& result) {
   text += others.all() == 0 ? "; nothing else differs."
                             : fmt::format("; also: {}.", CountsText(others));
   const bool has_same_buffers = sides.a.size == sides.b.size && sides.a.policy == sides.b.policy;
-  return text + (has_same_buffers ? RulesBetween(a, b) : "");
+  return text + (has_same_buffers ? RulesBetween(a, b, counts) : "");
 }
 
 void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args) {
@@ -310,7 +316,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                        .more = AssumedReadsText(result.reads)});
   if (diff.clone) report.Data("clone", diff.clone->clone);
   report.Paragraph(result.Same() ? std::string("A and B are the same.")
-                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
+                                 : std::string("A and B differ."));
   if (!result.same_reads)
     report.Paragraph(
         "The sides are read at different moments, so moments and the order across sequences are "
@@ -332,13 +338,9 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   if (result.first_counter && !result.first && !result.Same())
     PrintDivergence(report, *result.first_counter, first_time_ns, args.all);
   report.AddObject("packets", [&] { ReportPackets(report, result, args.all); });
-  if (result.first_order) {
-    report.Heading("Order across sequences");
-    report.Print(fmt::format("  {} of {} in a different order, first at {}\n",
-                             WithCommas(result.counts[DifferenceKind::kOrder]),
-                             Count(result.counts.matched, "packet"),
-                             MomentText(result.first_order->moment, first_time_ns)));
-  }
+  if (result.first_order)
+    report.Heading("Order across sequences differs first at " +
+                   MomentText(result.first_order->moment, first_time_ns));
   report.Data("buffers", Json::array());
   for (const BufferDiff& buffer : result.buffers) {
     report.AddItem("buffers", [&] {

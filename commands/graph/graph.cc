@@ -14,6 +14,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
+#include "core/compare/stream_notation.h"
 #include "core/graph/chunk_graph_builder.h"
 #include "core/graph/layout_map.h"
 #include "formats/draw/svg.h"
@@ -101,6 +102,22 @@ ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
   }
   return options;
 }
+
+/// Keeps the records of a log that is short enough for one line of 'ringscope try'.
+class ShortLog : public ReplayListener {
+ public:
+  void OnRecord(const Op& op, const LogMoment&) override {
+    if (ops_.size() <= kMost && !std::holds_alternative<Note>(op.body)) ops_.emplace_back(op);
+  }
+  /// Returns the line; nullopt if there are too many records, or the notation cannot say them.
+  std::optional<std::string> Line() const {
+    return ops_.size() <= kMost ? InNotation(ops_) : std::nullopt;
+  }
+
+ private:
+  static constexpr size_t kMost = 50;
+  std::vector<StoredOp> ops_;
+};
 
 /// Returns true if a graph shows the chosen chunk by itself.
 bool Shows(const SequenceGraph& graph, ChunkId chunk) {
@@ -203,7 +220,10 @@ class GraphDrawing {
                   {"reads", FieldsToJson(outcome_.reads)}});
     if (outcome_.clone) report_.Data("clone", *outcome_.clone);
     AddInexact(report_, outcome_.verdicts);
-    if (report_.is_text()) ReportReplayTitle(report_, outcome_);
+    if (!report_.is_text()) return {};
+    ReportReplayTitle(report_, outcome_);
+    if (const auto line = log_.Line())
+      report_.Paragraph(fmt::format("In the notation of 'ringscope try': {}", *line));
     return {};
   }
 
@@ -219,6 +239,7 @@ class GraphDrawing {
   Report& report_;
   ReplayRun run_;
   SessionNotes& notes_ = run_.Add<SessionNotes>();
+  ShortLog& log_ = run_.Add<ShortLog>();
   ReplayOutcome outcome_;
   std::optional<BufferId> buffer_;  // that is chosen
   GraphClock clock_{std::nullopt};
