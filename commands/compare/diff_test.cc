@@ -9,6 +9,8 @@
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/base/wire.h"
+#include "formats/io/byte_stream.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
@@ -329,6 +331,50 @@ TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   EXPECT_EQ(document["counts"]["only_in_a"], 0);
   EXPECT_EQ(document["counts"]["only_in_b"], 0);
   EXPECT_EQ(document["counts"]["loss_bits"], 0);
+}
+
+/// The packets of a capture's trace, but those with a field.
+std::string TraceWithout(const std::string& name, uint32_t left_out) {
+  const auto reader =
+      TraceReader::Open(OpenByteSource(CapturePath(name)).value(), TraceReader::OnDamage::kSkip)
+          .value();
+  std::string trace;
+  RawPacket packet;
+  while (reader->Next(packet).value())
+    if (!wire::LastBytes(packet.bytes, left_out)) wire::AppendBytes(trace, 1, packet.bytes);
+  return trace;
+}
+
+TEST(Diff, TraceWithoutTraceStats_SaysThatCountersWereNotCompared) {
+  constexpr uint32_t kTraceStats = 35;
+  const TempFolder folder;
+  const std::string log = CapturePath("short-v2/session.ops.jsonl.zst");
+  const std::string trace = CapturePath("short-v2/trace.pftrace.zst");
+  const std::string without =
+      folder.Write("without.pftrace", TraceWithout("short-v2/trace.pftrace.zst", kTraceStats));
+  const char* const kNotCompared = "Counters were not compared: A or B has no TraceStats packet.";
+  EXPECT_THAT(Diff({log, trace}).out, Not(HasSubstr(kNotCompared)));
+  for (const std::string& a : {log, trace}) {
+    const Ran ran = Diff({a, without});
+    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out << ran.error;
+    EXPECT_THAT(ran.out, HasSubstr(kNotCompared));
+  }
+}
+
+// The log of a streamed session that has no reads: they are found in the file, unless the log's own
+// are asked for.
+TEST(Diff, RecordedReads_AreObeyedBesideAStreamedTrace) {
+  const std::string log = CapturePath("stream-v2/session.ops.jsonl.zst");
+  const std::string trace = CapturePath("stream-v2/trace.pftrace.zst");
+  const json found = json::parse(Diff({log, trace, "--format", "json"}).out);
+  EXPECT_EQ(found["same"], true);
+  const Ran ran = Diff({log, trace, "--a-reads", "recorded", "--format", "json"});
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
+  const json recorded = json::parse(ran.out);
+  EXPECT_EQ(recorded["reads"]["mode"], "recorded");
+  EXPECT_EQ(recorded["reads"]["assumed"], false);
+  EXPECT_EQ(recorded["a"]["packets"], 0);
+  EXPECT_EQ(recorded["counts"]["only_in_b"], recorded["b"]["packets"]);
 }
 
 }  // namespace

@@ -129,10 +129,12 @@ void ReportBuffers(Report& report, const SessionSummary& session) {
                {"size", Align::kRight, "size"},
                {"policy", Align::kLeft, "policy"},
                {"engine", Align::kLeft, "engine"}});
-  for (const BufferSetUp& buffer : session.buffers)
-    table.AddRow({BufferNameIn(session, buffer.id), NumberCell(Raw(buffer.id)),
+  for (size_t i = 0; i < session.buffers.size(); ++i) {
+    const BufferSetUp& buffer = session.buffers[i];
+    table.AddRow({BufferNameIn(session, buffer.id, i), NumberCell(Raw(buffer.id)),
                   BytesCell(buffer.size), NameCell(Name(buffer.policy)),
                   Cell(buffer.engine.empty() ? "-" : Printable(buffer.engine), buffer.engine)});
+  }
   report.Add("buffers", table, kInfoIndent);
 }
 
@@ -162,6 +164,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   Table table({{"sequence", Align::kLeft, "sequence"},
                {"producer", Align::kLeft},
                {"buffers", Align::kRight, "buffer"},
+               DataColumn("set_up"),
                DataColumn("commits", kInJson),
                {"chunks", Align::kRight, "chunks"},
                {"patches", Align::kRight, "patches"},
@@ -175,9 +178,10 @@ void ReportSequences(Report& report, const SessionSummary& session) {
     const auto rate = static_cast<double>(sequence.bytes) / seconds;
     table.AddRow(
         {NameCell(ToString(sequence.sequence)), name == names.end() ? "-" : Printable(name->second),
-         Cell(BufferNameIn(session, sequence.buffer).substr(7), Raw(sequence.buffer)),  // "[0]"
-         CountCell(sequence.commits), CountCell(sequence.chunks), CountCell(sequence.patches),
-         CountCell(sequence.packets), BytesCell(sequence.bytes),
+         Cell(BufferNameIn(session, sequence.buffer, sequence.set_up).substr(7),  // "[0]"
+              Raw(sequence.buffer)),
+         DataCell(sequence.set_up), CountCell(sequence.commits), CountCell(sequence.chunks),
+         CountCell(sequence.patches), CountCell(sequence.packets), BytesCell(sequence.bytes),
          seconds > 0 ? HumanSize(static_cast<uint64_t>(rate)) : "-",
          DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
   }

@@ -41,8 +41,11 @@ void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t cou
 /// "periodic", "before the stop, by the perfetto command"; empty: not known.
 std::string FlushReasonText(uint64_t flags);
 
-/// The buffer as the config names it: "buffers[0]"; one that was not set up: "buffer 7".
-std::string BufferNameIn(const SessionSummary& session, BufferId id);
+/// The buffer as the config names it: "buffers[0]", "buffers[0] of session 2" where several set-ups
+/// have this name; one that was not set up: "buffer 7".
+/// @param set_up place in the session's list; absent: the last one with the id
+std::string BufferNameIn(const SessionSummary& session, BufferId id,
+                         std::optional<uint64_t> set_up = {});
 
 /// Reports what happened in a session: lines for people, `events`, `configs` and `flushes` for
 /// programs. Of many events alike the first ones have a line each, and one line counts the others.

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,6 +6,8 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/log/commit_log_writer.h"
+#include "formats/testing/string_sink.h"
 
 namespace ringscope {
 namespace {
@@ -84,6 +87,74 @@ TEST(InfoStory, ManyAlike_AreCounted) {
   EXPECT_THAT(text, HasSubstr("producer 6 'p' connects"));
   EXPECT_THAT(text, Not(HasSubstr("producer 7 'p' connects")));
   EXPECT_THAT(text, HasSubstr("and 94 more like \"producer 6"));
+}
+
+/// The words from "Not complete" to the end of the sentence.
+std::string NotCompleteIn(const std::string& out) {
+  const std::string text = WithoutLineBreaks(out);
+  const size_t begin = text.find("Not complete: ");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find(". ", begin) - begin);
+}
+
+TEST(LogThatWasNotClosed, VerifyAndInfoSayTheSame) {
+  const TempFolder folder;
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink).value();
+  ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
+  for (const uint64_t ns : {1'000'000'000u, 3'500'000'000u}) {
+    ASSERT_TRUE(writer->Append({.time_ns = ns, .body = Note{"alive"}}));
+    ASSERT_TRUE(writer->Flush());
+  }
+  const std::string safe = sink.text;
+  ASSERT_TRUE(writer->Append({.time_ns = 4'000'000'000u, .body = Note{std::string(200, 'x')}}));
+  ASSERT_TRUE(writer->Flush());
+  const std::string torn = sink.text.substr(0, sink.text.size() - 1);
+  ASSERT_TRUE(writer->Close());
+  for (const std::string& log : {safe, torn, sink.text}) {
+    const std::string path = folder.Write("a.tblog", log);
+    const Ran info = RunCommand(InfoCommand(), {path});
+    const Ran verify = RunCommand(VerifyCommand(), {path});
+    EXPECT_EQ(info.code, log == sink.text ? ExitCode::kClean : ExitCode::kNotice);
+    EXPECT_EQ(verify.code, info.code);
+    EXPECT_EQ(NotCompleteIn(verify.out), NotCompleteIn(info.out));
+    if (log == safe) {
+      EXPECT_THAT(NotCompleteIn(info.out), HasSubstr("its last record is 2.500 s after"));
+    }
+    EXPECT_EQ(CountOf(verify.out, "damaged in 1 place"), CountOf(info.out, "damaged in 1 place"));
+  }
+}
+
+// A restarted service numbers its buffers from 1 again.
+TEST(InfoStory, BuffersOfOneId_AreTwoInEveryTable) {
+  const auto life = [](int session, int index) {
+    return fmt::format(
+        R"({{"op":"buffer","id":1,"index":{},"size":4096,"policy":"ring_buffer","session":{}}})"
+        "\n"
+        R"({{"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":{},"fragments":1,)"
+        R"("payload":"0161"}})"
+        "\n"
+        R"({{"op":"buffer_freed","id":1}})"
+        "\n",
+        index, session, session);
+  };
+  const TempFolder folder;
+  const std::string other_index = folder.Write("a.ops.jsonl", life(1, 0) + life(2, 2));
+  const Document session = LifeDocument(other_index);
+  ASSERT_EQ(session["sequences"].size(), 2u);
+  EXPECT_EQ(session["sequences"][0]["set_up"], 0);
+  EXPECT_EQ(session["sequences"][1]["set_up"], 1);
+  const std::string text = RunCommand(InfoCommand(), {other_index}).out;
+  EXPECT_THAT(text, ::testing::ContainsRegex("1:1 .* \\[0\\] "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1:1 .* \\[2\\] "));
+  const std::string same_index = LifeText(life(1, 0) + life(2, 0));
+  for (const char* const name : {"buffers[0] of session 1 ", "buffers[0] of session 2 "})
+    EXPECT_THAT(same_index, HasSubstr(name));
+  for (const char* const name : {" [0] of session 1 ", " [0] of session 2 "})
+    EXPECT_THAT(same_index, HasSubstr(name));
+  // The index has the same.
+  const std::string log = folder.File("a.tblog");
+  ASSERT_EQ(RunCommand(ImportCommand(), {other_index, "-o", log}).error, "");
+  EXPECT_EQ(LifeDocument(log)["sequences"], session["sequences"]);
 }
 
 TEST(InfoStory, BuffersAlone_AreNoStory) {

@@ -1,5 +1,3 @@
-#include "commands/log/info_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "commands/log/info_report.h"
 #include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
@@ -240,7 +239,13 @@ class EventLines {
     const auto config = configs_.find(event.session);
     const std::string detail = event.Is<TraceConfigRecord>() ? "" : Printable(event.detail);
     const std::string more = detail.empty() ? "" : ": " + detail;
-    const std::string buffer = event.buffer ? BufferNameIn(session_, *event.buffer) : "";
+    if (event.Is<BufferSetUp>()) set_ups_[*event.buffer] = buffers_seen_++;
+    const auto set_up = event.buffer ? set_ups_.find(*event.buffer) : set_ups_.end();
+    const std::string buffer =
+        !event.buffer
+            ? ""
+            : BufferNameIn(session_, *event.buffer,
+                           set_up == set_ups_.end() ? std::nullopt : std::optional(set_up->second));
     const std::string line = fmt::format(
         fmt::runtime(text), fmt::arg("who", ProducerText(producer, names_[producer])),
         fmt::arg("which", started_.size() > 1 && event.session
@@ -297,6 +302,8 @@ class EventLines {
 
   Report& report_;
   const SessionSummary& session_;
+  std::map<BufferId, uint64_t> set_ups_;  // the last so far, as the session lists them
+  uint64_t buffers_seen_ = 0;
   const std::optional<uint64_t> start_ns_;
   std::map<uint64_t, const FlushAccount*> flushes_;              // that have no line yet
   std::map<std::optional<uint64_t>, const LifeEvent*> configs_;  // the last of each session
@@ -333,12 +340,26 @@ std::vector<FlushAccount> FlushesOf(const SessionSummary& session) {
 
 }  // namespace
 
-std::string BufferNameIn(const SessionSummary& session, BufferId id) {
-  std::string name = fmt::format("buffer {}", Raw(id));
-  for (size_t i = 0; i < session.buffers.size(); ++i)
-    if (session.buffers[i].id == id)
-      name = fmt::format("buffers[{}]", session.buffers[i].index.value_or(i));
-  return name;
+std::string BufferNameIn(const SessionSummary& session, BufferId id,
+                         std::optional<uint64_t> set_up) {
+  const std::vector<BufferSetUp>& buffers = session.buffers;
+  if (!set_up || *set_up >= buffers.size() || buffers[*set_up].id != id) {
+    const auto last = std::ranges::find(buffers.rbegin(), buffers.rend(), id, &BufferSetUp::id);
+    if (last == buffers.rend()) return fmt::format("buffer {}", Raw(id));
+    set_up = static_cast<uint64_t>(buffers.rend() - last) - 1;
+  }
+  const auto index_of = [&](uint64_t place) { return buffers[place].index.value_or(place); };
+  const std::string name = fmt::format("buffers[{}]", index_of(*set_up));
+  uint64_t alike = 0, number = 0;
+  for (uint64_t place = 0; place < buffers.size(); ++place) {
+    if (index_of(place) != index_of(*set_up)) continue;
+    ++alike;
+    if (place <= *set_up) ++number;
+  }
+  if (alike == 1) return name;
+  const std::optional<uint64_t> tracing_session = buffers[*set_up].session;
+  return name + (tracing_session ? fmt::format(" of session {}", *tracing_session)
+                                 : fmt::format(", set-up {}", number));
 }
 
 std::string FlushReasonText(uint64_t flags) {

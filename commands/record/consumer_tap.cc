@@ -4,12 +4,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
@@ -18,18 +18,12 @@ namespace {
 /// Bytes of packets, as they go into the trace, after which the service ends a pass.
 constexpr uint64_t kPassBytes = 32768;
 
-/// trusted_packet_sequence_id of what the service writes itself.
-constexpr uint64_t kServiceSequence = 1;
-
-struct SnapshotClock {
-  clockid_t system;
-  uint64_t id;  // in the trace
-};
-constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
-    {{CLOCK_BOOTTIME, proto::BuiltinClock::kBuiltinClockBoottime},
-     {CLOCK_REALTIME, proto::BuiltinClock::kBuiltinClockRealtime},
-     {CLOCK_MONOTONIC, proto::BuiltinClock::kBuiltinClockMonotonic},
-     {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kBuiltinClockMonotonicRaw}}};
+/// The system's clocks, with their ids in the trace.
+constexpr std::pair<clockid_t, uint64_t> kSnapshotClocks[] = {
+    {CLOCK_BOOTTIME, proto::BuiltinClock::kBuiltinClockBoottime},
+    {CLOCK_REALTIME, proto::BuiltinClock::kBuiltinClockRealtime},
+    {CLOCK_MONOTONIC, proto::BuiltinClock::kBuiltinClockMonotonic},
+    {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kBuiltinClockMonotonicRaw}};
 
 /// Parses a message as far as it is well-formed.
 template <typename Message>
@@ -40,6 +34,27 @@ Message DecodeSome(Bytes bytes) {
 }
 
 }  // namespace
+
+bool OwnPackets::Add(Bytes packet) {
+  bool is_own = false, is_provenance = false, has_states = false;
+  wire::FieldReader reader(packet);
+  while (const auto field = reader.Next()) {
+    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
+      is_own = field->value == kServiceSequenceId;
+    is_provenance |= field->number == proto::TracePacket::kTraceProvenance;
+    has_states |= field->number == proto::TracePacket::kProtovms;
+  }
+  if (!is_own) return false;
+  // A replay makes the states of programs (ProtoVM), and the listing of sequences that is before
+  // them.
+  if (has_states) {
+    bytes_ -= std::exchange(provenance_, 0);
+  } else {
+    bytes_ += packet.size();
+    if (is_provenance) provenance_ += packet.size();
+  }
+  return true;
+}
 
 std::optional<uint64_t> PassReader::Add(Bytes reply) {
   wire::FieldReader reader(reply);
@@ -54,35 +69,22 @@ std::optional<uint64_t> PassReader::Add(Bytes reply) {
         packet_ += wire::AsText(part->bytes);
     }
     within_packet_ = !is_last && !field->bytes.empty();
-    if (is_last) OnPacket();
+    if (!is_last) continue;
+    found_other_ = found_other_ || !own_.Add(wire::AsBytes(packet_));
+    packet_.clear();
   }
   if (within_packet_) return std::nullopt;
   found_other_ = false;
-  packet_.clear();
-  return std::exchange(own_bytes_, 0);
-}
-
-void PassReader::OnPacket() {
-  if (found_other_) return;
-  found_other_ = true;
-  bool has_states = false;  // of programs (ProtoVM), which a replay counts by itself
-  wire::FieldReader reader(wire::AsBytes(packet_));
-  while (const auto field = reader.Next()) {
-    has_states |= field->number == proto::TracePacket::kProtovms;
-    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
-      found_other_ = field->value != kServiceSequence;
-  }
-  if (!found_other_ && !has_states) own_bytes_ += packet_.size();
-  packet_.clear();
+  return std::exchange(own_, {}).bytes();
 }
 
 std::string TakeClockSnapshot() {
   std::string snapshot;
-  for (const SnapshotClock& clock : kSnapshotClocks) {
+  for (const auto& [clock, id] : kSnapshotClocks) {
     timespec now = {};
-    if (::clock_gettime(clock.system, &now) != 0) continue;
+    if (::clock_gettime(clock, &now) != 0) continue;
     std::string entry;
-    wire::AppendUint(entry, proto::ClockSnapshot::Clock::kClockId, clock.id);
+    wire::AppendUint(entry, proto::ClockSnapshot::Clock::kClockId, id);
     wire::AppendUint(
         entry, proto::ClockSnapshot::Clock::kTimestamp,
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
@@ -305,10 +307,10 @@ void ConsumerTap::LogFile(const TraceConfigFacts& config, const PassingFrame& fr
       path = target.string();
   }
   if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
-  FileWatch::Target target{.path = config.output_path};
-  if (!frame.fds.empty()) target.file = frame.fds.front().get();
-  if (!config.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(config.PeriodNs());
-  recording_.files.Start(*session_, target);
+  FileWatch::File file{.path = config.output_path};
+  if (!frame.fds.empty()) file.fd = frame.fds.front().Duplicate();
+  if (!config.FlushesBeforeWrite()) file.period = std::chrono::nanoseconds(config.PeriodNs());
+  recording_.files.Start(*session_, std::move(file));
   recording_.on_file();
 }
 

@@ -12,8 +12,22 @@
 
 namespace ringscope {
 
+/// Counts the service's own packets at the beginning of a pass, which count towards the bytes that
+/// end it.
+class OwnPackets {
+ public:
+  /// @return false: the packet is a producer's, and none that follows counts
+  bool Add(Bytes packet);
+  /// Returns their bytes, without those that a replay counts by itself.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+  uint64_t provenance_ = 0;  // of these
+};
+
 /// Finds the passes of the service in its replies to ReadBuffers: one with a large packet comes in
-/// several. The service's own packets, before the others, count towards the bytes that end a pass.
+/// several.
 class PassReader {
  public:
   /// @param reply to ReadBuffers
@@ -22,12 +36,10 @@ class PassReader {
   std::optional<uint64_t> Add(Bytes reply);
 
  private:
-  void OnPacket();
-
-  std::string packet_;          // as much as has arrived, until a buffer's packet was found
+  std::string packet_;          // as much as has arrived, until a producer's packet was found
   bool within_packet_ = false;  // its rest is in the next reply
   bool found_other_ = false;    // a packet that is not the service's
-  uint64_t own_bytes_ = 0;
+  OwnPackets own_;
 };
 
 /// Logs what a consumer does with its session, and what the service reports to it: the trace config

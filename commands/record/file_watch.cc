@@ -3,7 +3,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <vector>
+
+#include "commands/record/consumer_tap.h"
+#include "core/perfetto/fields.h"
 #include "core/session/service_reads.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope {
 namespace {
@@ -14,6 +19,8 @@ constexpr std::chrono::milliseconds kSameRead{80};
 /// shortly before should be confirmed by then.
 constexpr std::chrono::milliseconds kBeforeDue{1};
 constexpr std::chrono::milliseconds kAfterDue{4};
+/// Bytes at the beginning of a read in which the service's own packets are looked for.
+constexpr size_t kMostOwnBytes = 256 * 1024;
 
 }  // namespace
 
@@ -32,17 +39,13 @@ void FileWatch::Arm(File& file, Clock::time_point now) {
   file.due = now + (file.period - since_boot % file.period);
 }
 
-void FileWatch::Start(SessionId session, const Target& target, Clock::time_point now) {
-  File watched;
-  if (target.file >= 0) watched.fd = UniqueFd(::fcntl(target.file, F_DUPFD_CLOEXEC, 0));
-  watched.path = target.path;
-  watched.period = target.period;
-  const std::optional<uint64_t> size = SizeOf(watched);
+void FileWatch::Start(SessionId session, File file, Clock::time_point now) {
+  const std::optional<uint64_t> size = SizeOf(file);
   // A file that has only a name so far is created by the service when it handles the request.
-  if (!size && (watched.fd.valid() || !target.path.starts_with('/'))) return MarkUnknown(session);
-  watched.size = size.value_or(0);
-  Arm(watched, now);
-  files_[session] = std::move(watched);
+  if (!size && (file.fd.valid() || !file.path.starts_with('/'))) return MarkUnknown(session);
+  file.size = size.value_or(0);
+  Arm(file, now);
+  files_[session] = std::move(file);
 }
 
 void FileWatch::MarkUnknown(SessionId session) {
@@ -52,24 +55,37 @@ void FileWatch::MarkUnknown(SessionId session) {
        .detail = "its file cannot be watched: when the service read is not in the log"});
 }
 
-void FileWatch::Log(SessionId session, std::optional<uint64_t> size) {
+uint64_t FileWatch::OwnBytesAt(const File& file, uint64_t offset) {
+  const UniqueFd named(file.fd.valid() ? -1 : ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<uint8_t> bytes(kMostOwnBytes);
+  bytes.resize(ReadAllAt((file.fd.valid() ? file.fd : named).get(), offset, bytes).value_or(0));
+  OwnPackets own;
+  wire::FieldReader packets(bytes);
+  while (const auto packet = packets.Next())
+    if (!packet->IsBytes(proto::Trace::kPacket) || !own.Add(packet->bytes)) break;
+  return own.bytes();
+}
+
+void FileWatch::Log(SessionId session, std::optional<uint64_t> size,
+                    std::optional<uint64_t> own_bytes) {
   log_.Append(ReadPass{.max_bytes = ServiceReads::kFilePassBytes,
                        .reason = ReadReason::kFile,
                        .session = session,
-                       .file_bytes = size});
+                       .file_bytes = size,
+                       .own_bytes = own_bytes});
 }
 
 void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   if (file.period.count() > 0 && now > file.due + kAfterDue) Arm(file, now);
   const std::optional<uint64_t> size = SizeOf(file);
   if (!size || *size == file.size) return;
-  file.size = *size;
+  const uint64_t before = std::exchange(file.size, *size);
   Arm(file, now + kBeforeDue);
   const bool is_new = !file.grown || now - *file.grown > kSameRead;
   file.grown = now;
   if (!is_new) return;
   file.read = ++reads_;
-  Log(session, *size);
+  Log(session, *size, OwnBytesAt(file, before));
   if (under_way_ == UnderWay::kRequests) {
     log_.MarkInexact(
         {.reason = InexactReason::kReads,

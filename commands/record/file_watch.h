@@ -30,14 +30,19 @@ class FileWatch {
   explicit FileWatch(RecordSink& log) : log_(log) {}
 
   /// A file that the service writes a session into.
-  struct Target {
-    int file = -1;     // the descriptor that the consumer gives to the service; -1: none
-    std::string path;  // where the service creates the file; empty: not known
+  struct File {
+    UniqueFd fd = {};       // that the consumer gives to the service, if it does
+    std::string path = {};  // else where the service creates the file; empty: not known
     /// Period at whose multiples the reads are made; 0 if each read follows a flush.
     std::chrono::nanoseconds period{0};
+
+    uint64_t size = 0;                            // at the last look
+    Clock::time_point due = {};                   // the next read by the clock, if it has a period
+    std::optional<Clock::time_point> grown = {};  // last; absent: the read that it was of has ended
+    uint64_t read = 0;                            // number of the last one
   };
   /// A session begins that is written into a file. Marks the log if the file cannot be watched.
-  void Start(SessionId session, const Target& target, Clock::time_point now = Clock::now());
+  void Start(SessionId session, File file, Clock::time_point now = Clock::now());
   /// Looks whether files have grown.
   void Look(Clock::time_point now = Clock::now());
   /// A client's request is about to pass.
@@ -63,18 +68,10 @@ class FileWatch {
 
  private:
   enum class UnderWay : uint8_t { kNothing, kRequests, kCause };
-  struct File {
-    UniqueFd fd;
-    std::string path;                        // if there is no descriptor
-    uint64_t size = 0;                       // at the last look
-    std::chrono::nanoseconds period{0};      // as of Target
-    Clock::time_point due;                   // the next read by the clock, if it has a period
-    std::optional<Clock::time_point> grown;  // last; absent: the read that it was of has ended
-    uint64_t read = 0;                       // number of the last one
-  };
-
   static std::optional<uint64_t> SizeOf(const File& file);
-  void Log(SessionId session, std::optional<uint64_t> size);
+  /// Returns the bytes of the service's own packets that what was written there begins with.
+  static uint64_t OwnBytesAt(const File& file, uint64_t offset);
+  void Log(SessionId session, std::optional<uint64_t> size, std::optional<uint64_t> own_bytes = {});
   void MarkUnknown(SessionId session);
   static void Arm(File& file, Clock::time_point now);
   void LookAt(SessionId session, File& file, Clock::time_point now);

@@ -9,6 +9,7 @@
 
 #include "commands/testing/memory_run.h"
 #include "commands/testing/op_list.h"
+#include "core/base/wire.h"
 
 namespace ringscope {
 namespace {
@@ -60,7 +61,7 @@ class FileWatchTest : public ::testing::Test {
 TEST_F(FileWatchTest, EachGrowth_IsARead) {
   Grow(path_, 10);
   const UniqueFd file(::open(path_.c_str(), O_WRONLY));
-  watch_.Start(7, {.file = file.get()});
+  watch_.Start(7, {.fd = file.Duplicate()});
   LookAt(milliseconds(0));
   EXPECT_THAT(Sizes(), IsEmpty());  // what is there before the session is nobody's read
   Grow(path_, 90);
@@ -69,6 +70,33 @@ TEST_F(FileWatchTest, EachGrowth_IsARead) {
   Grow(path_, 100);
   LookAt(milliseconds(1000));
   EXPECT_THAT(Sizes(), ElementsAre(100, 200));
+}
+
+// The service's own packets are in front of each read, and count in its first pass.
+TEST_F(FileWatchTest, OwnPackets_AreCounted) {
+  const auto packet = [](uint64_t sequence, size_t bytes) {
+    std::string content, framed;
+    wire::AppendBytes(content, 900, wire::AsBytes(std::string(bytes, 'x')));
+    wire::AppendUint(content, 10, sequence);
+    wire::AppendBytes(framed, 1, wire::AsBytes(content));
+    return std::pair(content.size(), framed);
+  };
+  const auto [own, own_framed] = packet(1, 40);
+  const auto [other, other_framed] = packet(2, 300);
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
+  };
+  const UniqueFd file(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
+  watch_.Start(7, {.fd = file.Duplicate()});
+  write(own_framed + own_framed + other_framed + own_framed);
+  LookAt(milliseconds(500));
+  write(other_framed + own_framed);
+  LookAt(milliseconds(1000));
+  write(own_framed + other_framed);
+  LookAt(milliseconds(1500));
+  std::vector<std::optional<uint64_t>> counted;
+  for (const OpBody& body : log_.bodies) counted.push_back(std::get<ReadPass>(body).own_bytes);
+  EXPECT_THAT(counted, ElementsAre(2 * own, 0u, own));
 }
 
 TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
@@ -162,7 +190,7 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   const UniqueFd in(ends[0]), out(ends[1]);
-  watch_.Start(7, {.file = out.get()});
+  watch_.Start(7, {.fd = out.Duplicate()});
   watch_.Start(7, {});
   EXPECT_FALSE(watch_.any());
   EXPECT_EQ(Marks(), 2u);

@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <random>
 
+#include "commands/shell/commands.h"
+#include "commands/testing/fake_producer.h"
 #include "commands/testing/live_recording.h"
 #include "commands/testing/memory_run.h"
 #include "core/session/replay.h"
 #include "core/testing/protovm_dsl.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/testing/string_sink.h"
 #include "formats/trace/perfetto_trace.h"
 
@@ -342,6 +345,100 @@ TEST_P(LiveService, WrittenIntoFile_ReplayEqualsTheFile) {
   EXPECT_GT(written.stats.at(0).chunks_overwritten, 10u);
   ASSERT_TRUE(session.consumer.FreeBuffers());
   run.ExpectSessions({{1, written}});
+}
+
+// With the service's own packets there is more than a pass reads, and without them less: what stalls
+// is met twice.
+TEST_P(LiveService, OwnPackets_CountInTheFirstPassForAFile) {
+  constexpr int kChunks = 257;
+  constexpr size_t kPacketBytes = 2000, kOwnBytes = 20'000;
+  LiveRecording run;
+  const TempFolder folder;
+  const std::string path = folder.File("out.pftrace");
+  const UniqueFd file = NewFile(path);
+  ipc::TraceConfig sources;
+  sources.buffers = {{.size_kb = 4096, .experimental_mode = GetParam() ? 1u : 0u}};
+  sources.data_sources = {{{.name = "source.p"}}};
+  std::string config = Encode(sources);
+  wire::AppendUint(config, 8, 1);        // write_into_file
+  wire::AppendUint(config, 9, 600'000);  // file_write_period_ms
+  wire::AppendBytes(config, 900, wire::AsBytes(std::string(kOwnBytes, 'x')));
+  Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+  ASSERT_TRUE(consumer.EnableTracing(config, &file));
+  FakeProducer producer(run.listen(), "p");
+  ASSERT_TRUE(producer.Connect());
+  ASSERT_TRUE(run.log().WaitFor<DataSourceSetUp>());
+  const BufferId buffer = run.log().All<DataSourceSetUp>().front().target_buffer;
+  producer.RegisterWriter(WriterId{1}, buffer);
+  std::string packet, payload;
+  wire::AppendBytes(packet, 900, wire::AsBytes(std::string(kPacketBytes, 'x')));
+  for (int i = 0; i < 2; ++i) {
+    wire::AppendVarint(payload, packet.size());
+    payload += packet;
+  }
+  for (uint32_t chunk = 0; chunk <= kChunks; ++chunk) {
+    const auto page = producer.FreePage();
+    ASSERT_TRUE(page);
+    const bool is_last = chunk == kChunks;  // its second packet continues in a chunk that is missing
+    producer.Write({.page = *page,
+                    .writer = WriterId{1},
+                    .id = ChunkId{chunk},
+                    .fragments = 2,
+                    .flags = is_last ? kLastContinues : uint8_t{0},
+                    .payload = payload});
+    std::string request;
+    FakeProducer::AddChunk(request, *page, buffer);
+    ASSERT_TRUE(producer.Commit(request));
+  }
+  ASSERT_TRUE(producer.Sync());
+  ASSERT_TRUE(consumer.DisableTracing());
+  ASSERT_TRUE(consumer.WaitUntilDisabled());
+  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
+  EXPECT_EQ(written.packets.size(), 2u * kChunks + 1);
+  if (GetParam()) {
+    EXPECT_EQ(written.stats.at(0).readaheads_failed, 2u);
+  }
+  ASSERT_TRUE(consumer.FreeBuffers());
+  run.ExpectSessions({{1, written}});
+  const auto reads = run.log().All<ReadPass>();
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_GT(reads[0].own_bytes, kOwnBytes);
+}
+
+// Its file has a copy of the session's file, and after that the clone, whose ids begin from 2 again.
+TEST_P(LiveService, CloneOfASessionWithAFile_ReplayEqualsItsFile) {
+  LiveRecording run;
+  const TempFolder folder;
+  const UniqueFd file = NewFile(folder.File("out.pftrace"));
+  const std::string path = folder.File("clone.pftrace");
+  const UniqueFd clone_file = NewFile(path);
+  std::string config = Config({{.size_kb = 512, .v2 = GetParam()}}, "cloned");
+  wire::AppendUint(config, 8, 1);    // write_into_file
+  wire::AppendUint(config, 9, 100);  // file_write_period_ms
+  wire::AppendUint(config, 44, 2);   // write_flush_mode: disabled
+  OneSession session(run, config, &file);
+  session.Write(300, 1);
+  ASSERT_TRUE(run.log().WaitFor<ReadPass>());
+  session.Write(300, 2);
+  Consumer holder = Consumer::Connect(run.consumer_listen()).value();
+  const uint64_t request = holder.StartClone("cloned", &clone_file).value();
+  session.AnswerFlush();
+  ASSERT_TRUE(holder.WaitForClone(request));
+  session.End();
+  ASSERT_TRUE(session.consumer.FreeBuffers());
+  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
+  EXPECT_GT(written.packets.size(), 500u);
+  run.ExpectClones({{1, written}});
+
+  StringSink log;
+  const auto writer = CommitLogWriter::Create(log).value();
+  ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
+  for (const Op& op : run.log().TimedOps()) ASSERT_TRUE(writer->Append(op));
+  ASSERT_TRUE(writer->Close());
+  const Ran ran = RunCommand(DiffCommand(), {folder.Write("a.tblog", log.text), path, "--clone",
+                                             "1"});
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("A and B are the same"));
 }
 
 TEST_P(LiveService, FileWithALimit_HasThePacketsThatFit) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/record/consumer_tap.h"
-#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
@@ -41,6 +41,23 @@ TEST(PassReader, PassOfSeveralReplies_IsOne) {
   EXPECT_EQ(reader.Add(wire::AsBytes(first)), std::nullopt);
   EXPECT_EQ(reader.Add(wire::AsBytes(Slice(other.substr(200, 200), false))), std::nullopt);
   EXPECT_EQ(reader.Add(wire::AsBytes(Slice(other.substr(400), true))), own.size());
+}
+
+// A replay counts the states of programs, and the listing that is written with them, by itself.
+TEST(OwnPackets, StatesOfPrograms_CountForNothing) {
+  const auto with = [](uint32_t field) {
+    std::string packet;
+    wire::AppendBytes(packet, field, wire::AsBytes(std::string(20, 'x')));
+    return packet + PacketOf(1, 10);
+  };
+  const std::string plain = PacketOf(1, 100);
+  OwnPackets own;
+  EXPECT_TRUE(own.Add(wire::AsBytes(plain)));
+  EXPECT_TRUE(own.Add(wire::AsBytes(with(proto::TracePacket::kTraceProvenance))));
+  EXPECT_GT(own.bytes(), plain.size());
+  EXPECT_TRUE(own.Add(wire::AsBytes(with(proto::TracePacket::kProtovms))));
+  EXPECT_EQ(own.bytes(), plain.size());
+  EXPECT_FALSE(own.Add(wire::AsBytes(PacketOf(2, 10))));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {
@@ -226,11 +227,25 @@ TEST(Replay, Trace_HasTheCountersOfTheLastPass) {
   EXPECT_EQ(RunCommand(DiffCommand(), {read, trace}).code, ExitCode::kNotice);
 }
 
+// The service would have written nothing: as that is no use, one read is assumed, and said.
 TEST(Replay, Trace_OfASessionThatWasNotRead_SaysWhatIsAssumed) {
-  const Ran ran = RunReplay({"-", "-o", "-"}, R"({"op":"session_start","session":1})"
-                                              "\n" +
-                                                  std::string(kPlain));
-  EXPECT_THAT(ran.err, HasSubstr("no read of this session, so one at its end is assumed"));
+  const std::string session = R"({"op":"session_start","session":1})"
+                              "\n" +
+                              std::string(kPlain) +
+                              R"({"op":"session","session":1,"change":"stopped"})"
+                              "\n"
+                              R"({"op":"session_end","session":1})"
+                              "\n";
+  const auto packets = [](const std::string& trace) {
+    return ReadTraceContent(MakeMemorySource(trace)).value().packets.size();
+  };
+  const std::string kAssumed = "no read of this session, so one at its end is assumed";
+  const Ran ran = RunReplay({"-", "-o", "-"}, session);
+  EXPECT_THAT(ran.err, HasSubstr(kAssumed));
+  EXPECT_EQ(packets(ran.out), 4u);
+  const Ran recorded = RunReplay({"-", "-o", "-", "--reads", "recorded"}, session);
+  EXPECT_THAT(recorded.err, Not(HasSubstr(kAssumed)));
+  EXPECT_EQ(packets(recorded.out), 0u);
 }
 
 TEST(Stats, Json_HasTheCounters) {

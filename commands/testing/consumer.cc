@@ -44,10 +44,11 @@ Result<uint64_t> Consumer::StartFlush(uint64_t timeout_ms) {
                         /*drop_reply=*/false);
 }
 
-Result<uint64_t> Consumer::StartClone(const std::string& unique_session_name) {
+Result<uint64_t> Consumer::StartClone(const std::string& unique_session_name,
+                                      const UniqueFd* file) {
   return client_.Invoke("CloneSession",
                         Encode(ipc::CloneSession{.unique_session_name = unique_session_name}),
-                        /*drop_reply=*/false);
+                        /*drop_reply=*/false, file);
 }
 
 Result<bool> Consumer::WaitFor(uint64_t request) {

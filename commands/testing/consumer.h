@@ -24,7 +24,9 @@ class Consumer {
   /// Asks for a flush. @return the request, for WaitFor
   Result<uint64_t> StartFlush(uint64_t timeout_ms = 0);
   /// Asks for a clone of another consumer's session, which is this one's then.
-  Result<uint64_t> StartClone(const std::string& unique_session_name);
+  /// @param file that the clone of a session with a file is written into
+  Result<uint64_t> StartClone(const std::string& unique_session_name,
+                              const UniqueFd* file = nullptr);
   /// Waits for the reply to a request. @return whether it reports success
   Result<bool> WaitFor(uint64_t request);
   /// Waits for the clone. An error of the service is one.

@@ -1,10 +1,15 @@
 // Clones of sessions, and triggers.
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope::testing {
 namespace {
@@ -30,6 +35,18 @@ struct TracingService::Clone {
   bool any_failed = false;
 };
 
+namespace {
+
+/// Appends what the service has written so far.
+void CopyFile(const UniqueFd& from, const UniqueFd& to) {
+  std::string content(static_cast<size_t>(std::max<off_t>(::lseek(from.get(), 0, SEEK_END), 0)), 0);
+  const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(content.data()), content.size());
+  content.resize(ReadAllAt(from.get(), 0, bytes).value_or(0));
+  static_cast<void>(WriteAll(to.get(), wire::AsBytes(content)));
+}
+
+}  // namespace
+
 void TracingService::CloneSession(ConsumerPort& consumer, CloneRequest request,
                                   std::function<void(CloneReply)> done) {
   TracingSession* source = nullptr;
@@ -43,7 +60,9 @@ void TracingService::CloneSession(ConsumerPort& consumer, CloneRequest request,
   if (source == nullptr) return done({.error = "The tracing session to clone does not exist"});
   if (SessionOf(consumer) != nullptr)
     return done({.error = "The consumer has a tracing session already"});
-  if (source->file.valid()) return done({.error = "A session with a file cannot be cloned here"});
+  if (source->file.valid() && !request.file.valid())
+    return done({.error = "A clone of a session with a file needs one"});
+  if (source->file.valid()) CopyFile(source->file, request.file);
   for (const BufferId id : source->buffers)
     if (source->ConfigOf(id).clear_before_clone && source->store.HoldsData(id))
       source->store.Clear(id);
@@ -132,7 +151,12 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
   AddEvent(session, proto::TracingServiceEvent::kTracingDisabled, true);
   session.stats_due = true;
   session.consumer = clone->consumer;
-  CloneReply reply{.uuid_msb = session.uuid_msb, .uuid_lsb = session.uuid_lsb};
+  CloneReply reply{.uuid_msb = session.uuid_msb,
+                   .uuid_lsb = session.uuid_lsb,
+                   .was_write_into_file = clone->request.file.valid()};
+  session.file = std::move(clone->request.file);
+  static_cast<void>(ReadIntoFile(session));
+  session.file.Reset();
   sessions_.emplace(id, std::move(made));
   clone->done(reply);
 }

@@ -248,6 +248,9 @@ struct ReadPass {
   /// Size of the service's file whose growth showed the read. Requests around it may be on either
   /// side.
   std::optional<uint64_t> file_bytes = {};
+  /// Bytes of the service's own packets at the beginning of a read for a file: they count towards
+  /// the first of its passes.
+  std::optional<uint64_t> own_bytes = {};
   friend bool operator==(const ReadPass&, const ReadPass&) = default;
 };
 /// Clone the buffer, read the clone to its end, drop it.

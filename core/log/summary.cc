@@ -111,8 +111,9 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
                      summary_.header = header;
                  },
                  [&](const BufferSetUp& buffer) {
-                   if (TakeSpace(MemoryOf(buffer, buffer.engine)))
-                     summary_.buffers.push_back(buffer);
+                   if (!TakeSpace(MemoryOf(buffer, buffer.engine))) return;
+                   set_ups_[buffer.id] = static_cast<uint32_t>(summary_.buffers.size());
+                   summary_.buffers.push_back(buffer);
                  },
                  [&](const ProducerConnected& producer) {
                    if (TakeSpace(MemoryOf(producer, producer.name, producer.sdk)))
@@ -145,14 +146,21 @@ bool SummaryBuilder::TakeSpace(size_t bytes) {
 }
 
 size_t SummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
-  const uint64_t packed = uint64_t{key.Packed()} << 16 | Raw(buffer);
+  constexpr uint32_t kNotSetUp = uint32_t{1} << 31;
+  const auto set_up = set_ups_.find(buffer);
+  const bool is_set_up = set_up != set_ups_.end();
+  const uint64_t packed =
+      uint64_t{key.Packed()} << 32 | (is_set_up ? set_up->second : kNotSetUp | Raw(buffer));
   if (packed == last_key_) return last_index_;
 
   auto found = sequence_index_.find(packed);
   if (found == sequence_index_.end()) {
     if (!TakeSpace(sizeof(SequenceSummary) + sizeof(Recent) + kListOverhead)) return kUnlisted;
     found = sequence_index_.emplace(packed, summary_.sequences.size()).first;
-    summary_.sequences.push_back({.sequence = key, .buffer = buffer});
+    summary_.sequences.push_back(
+        {.sequence = key,
+         .buffer = buffer,
+         .set_up = is_set_up ? std::optional<uint64_t>(set_up->second) : std::nullopt});
     recent_.emplace_back();
   }
   last_key_ = packed;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -102,6 +103,8 @@ class SessionBounds {
 struct SequenceSummary {
   SequenceKey sequence;
   BufferId buffer{};
+  /// Place of the buffer in the session's list: an id can be set up again. Absent: it was not.
+  std::optional<uint64_t> set_up = {};
   uint64_t commits = 0;  // chunks committed, re-commits included
   uint64_t chunks = 0;   // distinct chunk ids (a chunk sent again soon after counts once)
   uint64_t packets = 0;  // that begin in these chunks, by the headers' counts and flags
@@ -184,7 +187,8 @@ class SummaryBuilder {
   static constexpr size_t kUnlisted = SIZE_MAX;
 
   SessionSummary summary_;
-  std::unordered_map<uint64_t, size_t> sequence_index_;  // by SequenceKey and BufferId
+  std::map<BufferId, uint32_t> set_ups_;                 // the last of each, in summary_.buffers
+  std::unordered_map<uint64_t, size_t> sequence_index_;  // by SequenceKey and set-up, or BufferId
   std::vector<Recent> recent_;                           // beside summary_.sequences
   uint64_t last_key_ = UINT64_MAX;                       // commits come in runs of one sequence
   size_t last_index_ = kUnlisted;

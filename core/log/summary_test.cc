@@ -30,6 +30,7 @@ class Session {
     builder_.Add(Op{time_ns, commit});
     return *this;
   }
+  void Add(const Op& op) { builder_.Add(op); }
   const SessionSummary& summary() const { return builder_.summary(); }
   const SequenceSummary& only() const { return summary().sequences.at(0); }
 
@@ -95,6 +96,27 @@ TEST(Summary, Sequences_AreListedByFirstCommitPerBuffer) {
         Field(&SequenceSummary::buffer, BufferId{buffer}));
   };
   EXPECT_THAT(session.summary().sequences, ElementsAre(writer(9, 1), writer(3, 1), writer(9, 2)));
+}
+
+// After the service's restart an id is another buffer's.
+TEST(Summary, BufferThatIsSetUpAgain_IsAnother) {
+  Session session;
+  const auto set_up = [&](uint32_t index) {
+    session.Add(
+        {.time_ns = {},
+         .body = BufferSetUp{.id = BufferId{1}, .index = index, .size = 4096, .engine = {}}});
+  };
+  session.Commit(OfChunk(0, 1), 1);  // to a buffer that is not set up
+  set_up(0);
+  session.Commit(OfChunk(1, 1), 1);
+  set_up(3);
+  session.Commit(OfChunk(1, 1), 1).Commit(OfChunk(2, 1), 1);
+  ASSERT_EQ(session.summary().sequences.size(), 3u);
+  EXPECT_EQ(session.summary().sequences[0].set_up, std::nullopt);
+  EXPECT_EQ(session.summary().sequences[1].set_up, 0u);
+  EXPECT_EQ(session.summary().sequences[1].chunks, 1u);
+  EXPECT_EQ(session.summary().sequences[2].set_up, 1u);
+  EXPECT_EQ(session.summary().sequences[2].chunks, 2u);
 }
 
 TEST(Summary, Patches_CountsThoseOfFourBytes) {

@@ -1,5 +1,6 @@
 #include "core/session/read_policy.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ringscope {
@@ -142,9 +143,16 @@ Status ReadPolicy::ReadClone(const CloneFacts& clone) {
 Status ReadPolicy::ReadRecorded(const ReadPass& read) {
   if (read.file_bytes) ++used_.seen_in_file;
   // For a file the service reads until nothing is left.
-  if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets)
-    return ReadAll(pass_bytes_.value_or(read.max_bytes.value_or(ServiceReads::kFilePassBytes)),
-                   Session::Reach::kOpen, read.session);
+  if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
+    // A pass of no bytes would never end.
+    const uint64_t pass_bytes = std::max<uint64_t>(
+        pass_bytes_.value_or(read.max_bytes.value_or(ServiceReads::kFilePassBytes)), 1);
+    // The service's own packets are in the first pass, and at least one of the buffers' is read.
+    const uint64_t own_bytes = std::min(read.own_bytes.value_or(0), pass_bytes - 1);
+    RS_ASSIGN_OR_RETURN(const bool more,
+                        Pass(pass_bytes - own_bytes, Session::Reach::kOpen, read.session));
+    return more ? ReadAll(pass_bytes, Session::Reach::kOpen, read.session) : Status{};
+  }
   if (pass_bytes_ && !read.max_bytes && !read.max_packets) {
     if (!read.buffer) return ReadAll(pass_bytes_, Session::Reach::kOpen, read.session);
     for (bool more = true; more;) {

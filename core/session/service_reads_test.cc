@@ -279,6 +279,41 @@ TEST_F(ServiceReadsTest, ARecordedReadForAFileTakesEverything) {
   EXPECT_EQ(replay_->read_passes(), 6u);
 }
 
+// The service's own packets in front of it count in the first pass: it ends sooner, and only it.
+TEST_F(ServiceReadsTest, OwnPackets_EndTheFirstPassForAFileSooner) {
+  struct Case {
+    uint64_t own_bytes;
+    std::vector<std::string> passes;
+  };
+  for (const Case& each :
+       {Case{0, {"3", "3", "0"}}, Case{100, {"2", "3", "1"}}, Case{1000, {"1", "3", "2"}}}) {
+    log_.lines.clear();
+    Start();
+    for (uint32_t i = 0; i < 6; ++i) {  // packets of 100 bytes, and the service's fields
+      Chunk chunk(1, 1, i);
+      chunk.Raw("\x64\x0A\x62" + std::string(98, 'x')).Counting(1);
+      Apply(Request(1).Move(0, chunk).op());
+    }
+    ReadPass read;
+    read.reason = ReadReason::kFile;
+    read.max_bytes = 300;
+    read.own_bytes = each.own_bytes;
+    Apply({.time_ns = {}, .body = read});
+    EXPECT_EQ(Finish(), each.passes) << each.own_bytes;
+  }
+}
+
+// It would never end.
+TEST_F(ServiceReadsTest, PassesOfNoBytesForAFile_ReadAPacketEach) {
+  Start();
+  CommitAt(1);
+  ReadPass read;
+  read.reason = ReadReason::kFile;
+  read.max_bytes = 0;
+  Apply({.time_ns = {}, .body = read});
+  EXPECT_FALSE(Finish().empty());
+}
+
 /// Five packets, of which the recorded session read two and found no more.
 class LastReadTest : public ServiceReadsTest {
  protected:

@@ -214,6 +214,7 @@ void Fields(auto& field, Like<ReadPass> auto& m) {
   field(OptionalField(4, "reason"), m.reason);
   field(OptionalField(5, "session"), m.session);
   field(OptionalField(6, "file_bytes"), m.file_bytes);
+  field(OptionalField(7, "own_bytes"), m.own_bytes);
 }
 
 void Fields(auto& field, Like<CloneRead> auto& m) { field(DefaultField(1, "buffer"), m.buffer); }
@@ -325,6 +326,7 @@ void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(8, m.patches);
   field(9, m.first_time_ns);
   field(10, m.last_time_ns);
+  field(11, m.set_up);
 }
 
 void Fields(auto& field, Like<LifeEvent> auto& m) {
