@@ -347,8 +347,8 @@ TEST_P(LiveService, WrittenIntoFile_ReplayEqualsTheFile) {
   run.ExpectSessions({{1, written}});
 }
 
-// With the service's own packets there is more than a pass reads, and without them less: what stalls
-// is met twice.
+// With the service's own packets there is more than a pass reads, and without them less: what
+// stalls is met twice.
 TEST_P(LiveService, OwnPackets_CountInTheFirstPassForAFile) {
   constexpr int kChunks = 257;
   constexpr size_t kPacketBytes = 2000, kOwnBytes = 20'000;
@@ -369,7 +369,7 @@ TEST_P(LiveService, OwnPackets_CountInTheFirstPassForAFile) {
   ASSERT_TRUE(producer.Connect());
   ASSERT_TRUE(run.log().WaitFor<DataSourceSetUp>());
   const BufferId buffer = run.log().All<DataSourceSetUp>().front().target_buffer;
-  producer.RegisterWriter(WriterId{1}, buffer);
+  for (const auto writer : {WriterId{1}, WriterId{2}}) producer.RegisterWriter(writer, buffer);
   std::string packet, payload;
   wire::AppendBytes(packet, 900, wire::AsBytes(std::string(kPacketBytes, 'x')));
   for (int i = 0; i < 2; ++i) {
@@ -379,12 +379,13 @@ TEST_P(LiveService, OwnPackets_CountInTheFirstPassForAFile) {
   for (uint32_t chunk = 0; chunk <= kChunks; ++chunk) {
     const auto page = producer.FreePage();
     ASSERT_TRUE(page);
-    const bool is_last = chunk == kChunks;  // its second packet continues in a chunk that is missing
+    // The last packet of the first one continues in a chunk that is never committed.
+    const bool stalls = chunk == 0;
     producer.Write({.page = *page,
-                    .writer = WriterId{1},
+                    .writer = WriterId{stalls ? uint16_t{2} : uint16_t{1}},
                     .id = ChunkId{chunk},
                     .fragments = 2,
-                    .flags = is_last ? kLastContinues : uint8_t{0},
+                    .flags = stalls ? kLastContinues : uint8_t{0},
                     .payload = payload});
     std::string request;
     FakeProducer::AddChunk(request, *page, buffer);
@@ -405,7 +406,8 @@ TEST_P(LiveService, OwnPackets_CountInTheFirstPassForAFile) {
   EXPECT_GT(reads[0].own_bytes, kOwnBytes);
 }
 
-// Its file has a copy of the session's file, and after that the clone, whose ids begin from 2 again.
+// Its file has a copy of the session's file, and after that the clone, whose ids begin from 2
+// again.
 TEST_P(LiveService, CloneOfASessionWithAFile_ReplayEqualsItsFile) {
   LiveRecording run;
   const TempFolder folder;
@@ -435,10 +437,10 @@ TEST_P(LiveService, CloneOfASessionWithAFile_ReplayEqualsItsFile) {
   ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
   for (const Op& op : run.log().TimedOps()) ASSERT_TRUE(writer->Append(op));
   ASSERT_TRUE(writer->Close());
-  const Ran ran = RunCommand(DiffCommand(), {folder.Write("a.tblog", log.text), path, "--clone",
-                                             "1"});
+  const Ran ran =
+      RunCommand(DiffCommand(), {folder.Write("a.tblog", log.text), path, "--clone", "1"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("A and B are the same"));
+  EXPECT_THAT(ran.out, ::testing::HasSubstr("A and B are the same"));
 }
 
 TEST_P(LiveService, FileWithALimit_HasThePacketsThatFit) {
