@@ -1,6 +1,7 @@
 #include "commands/record/connection_pair.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -14,6 +15,9 @@ namespace {
 constexpr size_t kMaxFromClient = 256 * 1024;
 /// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
+/// Time for which shared memory is looked at again and again before the service is asked: it copies
+/// a chunk sooner than its reply would arrive.
+constexpr std::chrono::microseconds kLooks{100};
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";
 
@@ -162,6 +166,7 @@ Status ConnectionPair::ReadAhead() {
 }
 
 Status ConnectionPair::PassBatch() {
+  look_until_ = EventLoop::Clock::now() + kLooks;
   tap_->OnHeld(std::exchange(held_, {}));
   if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(service_);
   while (tap_->MayPass() && !tap_->MustConfirm()) {
@@ -186,6 +191,11 @@ Status ConnectionPair::PassBatch() {
 }
 
 void ConnectionPair::Yield() {
+  awaiting_confirmation_ = false;
+  if (tap_->NeedsConfirmation() && tap_->WillBeSeen() && EventLoop::Clock::now() < look_until_) {
+    ::sched_yield();  // the service may need this processor
+    return PassSoon();
+  }
   awaiting_confirmation_ =
       tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
   if (awaiting_confirmation_) {
@@ -299,7 +309,7 @@ void ConnectionPair::EndClient() {
   state_ = State::kClientGone;
   tap_->Disconnect(&service_);
   service_.Queue(client_.unread());
-  client_watch_.Reset();
+  client_watch_.reset();
 }
 
 void ConnectionPair::EndService() {
@@ -308,7 +318,7 @@ void ConnectionPair::EndService() {
   state_ = State::kServiceGone;
   tap_->Disconnect(nullptr);
   client_.Queue(service_.unread());
-  service_watch_.Reset();
+  service_watch_.reset();
   turns_.Leave(*this);
   options_.on_service_closed();
 }
@@ -316,8 +326,8 @@ void ConnectionPair::EndService() {
 void ConnectionPair::Finish() {
   if (state_ == State::kDone) return;
   state_ = State::kDone;
-  client_watch_.Reset();
-  service_watch_.Reset();
+  client_watch_.reset();
+  service_watch_.reset();
   turns_.Leave(*this);
   options_.on_done();
 }
@@ -329,11 +339,12 @@ bool ConnectionPair::WantsClient() const {
 
 Status ConnectionPair::UpdateEvents() {
   if (state_ == State::kOpen || state_ == State::kServiceGone) {
-    RS_RETURN_IF_ERROR(client_watch_.SetEvents((WantsClient() ? EPOLLIN : 0u) |
-                                               (client_.queued() > 0 ? EPOLLOUT : 0u)));
+    RS_RETURN_IF_ERROR(client_watch_->SetEvents((WantsClient() ? EPOLLIN : 0u) |
+                                                (client_.queued() > 0 ? EPOLLOUT : 0u)));
   }
   if (state_ == State::kOpen || state_ == State::kClientGone) {
-    RS_RETURN_IF_ERROR(service_watch_.SetEvents(EPOLLIN | (service_.queued() > 0 ? EPOLLOUT : 0u)));
+    RS_RETURN_IF_ERROR(
+        service_watch_->SetEvents(EPOLLIN | (service_.queued() > 0 ? EPOLLOUT : 0u)));
   }
   return {};
 }

@@ -157,6 +157,7 @@ class ConnectionPair {
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
+  EventLoop::Clock::time_point look_until_;  // see kLooks
   EventLoop::Timer longest_wait_;
   EventLoop::Clock::time_point served_since_;  // while others wait
   EventLoop::Clock::duration held_{};          // before its next turn

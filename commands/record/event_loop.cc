@@ -18,41 +18,39 @@ Result<std::unique_ptr<EventLoop>> EventLoop::Create() {
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll)));
 }
 
-Status EventLoop::WatchHandle::SetEvents(uint32_t events) {
-  return loop_ == nullptr ? Status() : loop_->Register(id_, *loop_->watched_.at(id_), events);
+EventLoop::Watched::Watched(EventLoop& loop, int fd, Handler handler)
+    : loop_(loop),
+      id_(++loop.last_id_),
+      fd_(fd),
+      handler_(std::make_shared<const Handler>(std::move(handler))) {
+  loop_.watched_[id_] = this;
 }
 
-void EventLoop::WatchHandle::Reset() {
-  if (loop_ == nullptr) return;
+EventLoop::Watched::~Watched() {
   static_cast<void>(SetEvents(0));  // fails only for a descriptor that is closed already
-  loop_->watched_.erase(id_);
-  loop_ = nullptr;
+  loop_.watched_.erase(id_);
 }
 
-Result<EventLoop::WatchHandle> EventLoop::Watch(int fd, uint32_t events, Handler handler) {
-  const WatchId id = next_id_++;
-  auto watched = std::make_shared<Watched>(Watched{fd, 0, std::move(handler)});
-  RS_RETURN_IF_ERROR(Register(id, *watched, events));
-  watched_[id] = std::move(watched);
-  return WatchHandle(*this, id);
-}
-
-Status EventLoop::Register(WatchId id, Watched& watched, uint32_t events) {
-  if (watched.events == events) return {};
+Status EventLoop::Watched::SetEvents(uint32_t events) {
+  if (events_ == events) return {};
   // A descriptor of no interest is taken out: epoll would report again and again that its peer
   // hung up.
-  const int operation = events == 0           ? EPOLL_CTL_DEL
-                        : watched.events == 0 ? EPOLL_CTL_ADD
-                                              : EPOLL_CTL_MOD;
+  const int operation = events == 0 ? EPOLL_CTL_DEL : events_ == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   epoll_event event = {};
   event.events = events;
-  event.data.u64 = id;
-  if (::epoll_ctl(epoll_.get(), operation, watched.fd, &event) != 0) {
+  event.data.u64 = id_;
+  if (::epoll_ctl(loop_.epoll_.get(), operation, fd_, &event) != 0) {
     return Fail(ErrorCode::kIo,
                 fmt::format("cannot watch a file descriptor: {}", std::strerror(errno)));
   }
-  watched.events = events;
+  events_ = events;
   return {};
+}
+
+Result<EventLoop::WatchHandle> EventLoop::Watch(int fd, uint32_t events, Handler handler) {
+  WatchHandle watched(new Watched(*this, fd, std::move(handler)));
+  RS_RETURN_IF_ERROR(watched->SetEvents(events));
+  return watched;
 }
 
 EventLoop::Timer EventLoop::CallAt(Clock::time_point time, std::function<void()> call) {
@@ -67,11 +65,11 @@ void EventLoop::RunUntil(const std::function<bool()>& done) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), TimeoutMs());
     for (int i = 0; i < count; ++i) {
       const epoll_event event = events[static_cast<size_t>(i)];
-      const WatchId id = event.data.u64;  // a copy: the structure is packed
+      const uint64_t id = event.data.u64;  // a copy: the structure is packed
       const auto found = watched_.find(id);
       if (found == watched_.end()) continue;  // unwatched by a handler of this round
-      const std::shared_ptr<Watched> watched = found->second;  // it may unwatch itself
-      watched->handler(event.events);
+      const auto handler = found->second->handler_;
+      (*handler)(event.events);
     }
     CallDue();
   }

@@ -26,40 +26,34 @@ inline uint64_t BootTimeNs() {
 /// Waits for descriptors and times, and calls their handlers. One thread. A handler is called only
 /// as long as the handle of its watch or timer exists.
 class EventLoop {
-  using WatchId = uint64_t;
-
  public:
   using Clock = std::chrono::steady_clock;
   /// @param events of epoll: EPOLLIN, EPOLLOUT, EPOLLHUP, ...
   using Handler = std::function<void(uint32_t events)>;
 
-  /// A descriptor that is watched. The loop must live longer.
-  class [[nodiscard]] WatchHandle {
+  /// A descriptor that is watched until this is destroyed: no call follows, even if one is due. The
+  /// loop must live longer.
+  class Watched {
    public:
-    WatchHandle() = default;
-    ~WatchHandle() { Reset(); }
-    WatchHandle(WatchHandle&& other) noexcept
-        : loop_(std::exchange(other.loop_, nullptr)), id_(other.id_) {}
-    WatchHandle& operator=(WatchHandle&& other) noexcept {
-      std::swap(loop_, other.loop_);
-      std::swap(id_, other.id_);
-      if (this != &other) other.Reset();
-      return *this;
-    }
+    ~Watched();
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
 
     /// @param events 0: nothing is of interest, not even that the peer hung up
-    /// An error leaves the events as they were. After Reset nothing happens.
+    /// An error leaves the events as they were.
     Status SetEvents(uint32_t events);
-    /// Ends the watch. No call follows, even if one is due.
-    void Reset();
 
    private:
     friend class EventLoop;
-    WatchHandle(EventLoop& loop, WatchId id) : loop_(&loop), id_(id) {}
+    Watched(EventLoop& loop, int fd, Handler handler);
 
-    EventLoop* loop_ = nullptr;
-    WatchId id_ = 0;
+    EventLoop& loop_;
+    const uint64_t id_;
+    const int fd_;
+    uint32_t events_ = 0;
+    const std::shared_ptr<const Handler> handler_;  // it may end its own watch
   };
+  using WatchHandle = std::unique_ptr<Watched>;
 
   /// A call that is due later, or was made. Destroying or replacing it cancels the call.
   using Timer = std::shared_ptr<const std::function<void()>>;
@@ -83,20 +77,13 @@ class EventLoop {
   void RunUntil(const std::function<bool()>& done);
 
  private:
-  struct Watched {
-    int fd = -1;
-    uint32_t events = 0;
-    Handler handler;
-  };
-
   explicit EventLoop(UniqueFd epoll) : epoll_(std::move(epoll)) {}
-  Status Register(WatchId id, Watched& watched, uint32_t events);
   int TimeoutMs();
   void CallDue();
 
   UniqueFd epoll_;
-  WatchId next_id_ = 1;
-  std::unordered_map<WatchId, std::shared_ptr<Watched>> watched_;
+  uint64_t last_id_ = 0;
+  std::unordered_map<uint64_t, const Watched*> watched_;  // by id: descriptors come back
   /// By time; those that were cancelled stay until they are due, or first.
   std::multimap<Clock::time_point, Timer::weak_type> calls_;
 };

@@ -86,8 +86,8 @@ TEST_F(EventLoopTest, Watch_ThatEndsInTheSameRound_IsNotCalled) {
   int calls = 0;
   const auto handler = [&](uint32_t) {
     ++calls;
-    watch_a.Reset();
-    watch_b.Reset();
+    watch_a.reset();
+    watch_b.reset();
   };
   watch_a = loop_->Watch(a.get(), EPOLLIN, handler).value();
   watch_b = loop_->Watch(b.get(), EPOLLIN, handler).value();
@@ -107,10 +107,10 @@ TEST_F(EventLoopTest, Watch_OfWhatCannotBeWatched_IsAnError) {
 TEST_F(EventLoopTest, SetEvents_ReportsErrors) {
   UniqueFd fd = Readable();
   EventLoop::WatchHandle watch = loop_->Watch(fd.get(), EPOLLIN, [](uint32_t) {}).value();
-  EXPECT_TRUE(watch.SetEvents(0));
-  EXPECT_TRUE(watch.SetEvents(0));
+  EXPECT_TRUE(watch->SetEvents(0));
+  EXPECT_TRUE(watch->SetEvents(0));
   fd.Reset();
-  EXPECT_FALSE(watch.SetEvents(EPOLLIN));
+  EXPECT_FALSE(watch->SetEvents(EPOLLIN));
 }
 
 // What it is watched by stays readable: the loop must not be woken up for it again and again.

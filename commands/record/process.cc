@@ -94,7 +94,7 @@ void ChildProcess::Terminate() const {
 Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string ending)> on_end) {
   RS_ASSIGN_OR_RETURN(watch_,
                       loop.Watch(fd_.get(), EPOLLIN, [this, on_end = std::move(on_end)](uint32_t) {
-                        watch_.Reset();
+                        watch_.reset();
                         on_end(TakeEnding());
                       }));
   return {};

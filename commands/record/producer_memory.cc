@@ -31,6 +31,11 @@ constexpr std::chrono::nanoseconds LongestLook(size_t pages) {
   return std::chrono::microseconds(10) + pages * std::chrono::nanoseconds(250);
 }
 
+/// A writer uses a chunk id again only after 2^32 others.
+bool IsSameChunk(const std::optional<ChunkHeader>& committed, const ChunkHeader& header) {
+  return committed && committed->chunk == header.chunk && committed->writer == header.writer;
+}
+
 size_t PagesToLookAt(const ProducerMemory& memory) {
   const uint64_t pages = memory.page_count();
   return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
@@ -91,10 +96,9 @@ ProducerMemory::Slot& ProducerMemory::SlotAt(smb::ChunkPlace place) {
                 static_cast<size_t>(place.chunk)];
 }
 
-bool ProducerMemory::WasCommitted(const Slot& slot, const ChunkHeader& header) {
-  // A writer uses a chunk id again only after 2^32 others.
-  return slot.committed && slot.committed->chunk == header.chunk &&
-         slot.committed->writer == header.writer && slot.committed_life == lives_[header.writer];
+void ProducerMemory::OnNewWriter(WriterId writer) {
+  for (Slot& slot : slots_)
+    if (slot.committed && slot.committed->writer == writer) slot.committed.reset();
 }
 
 bool ProducerMemory::IsFull() const {
@@ -110,12 +114,11 @@ bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
   const ChunkHeader header =
       *ParseChunkHeader(wire::AsBytes(out).subspan(before, kChunkHeaderSize));
   Slot& slot = SlotAt(place);
-  if (WasCommitted(slot, header)) {
+  if (IsSameChunk(slot.committed, header)) {
     out.resize(before);
     return false;
   }
   slot.committed = header;
-  slot.committed_life = lives_[header.writer];
   return true;
 }
 
@@ -125,7 +128,7 @@ std::vector<smb::FoundChunk> ProducerMemory::ScrapeChunks(
     if (!found.complete && found.header.fragments < kMinFragments) return false;
     if (!writers.contains(found.header.writer)) return false;
     const Slot& slot = SlotAt(found.place);
-    if (WasCommitted(slot, found.header)) return false;
+    if (IsSameChunk(slot.committed, found.header)) return false;
     return which == Scrape::kAll || slot.scraped != std::pair(found.header, found.complete);
   };
   std::vector<smb::FoundChunk> chunks;

@@ -67,7 +67,7 @@ class ProducerMemory {
   bool TakeCommitted(smb::ChunkPlace place, std::string& out);
 
   /// The id belongs to a new writer from here on, whose chunk ids start again.
-  void OnNewWriter(WriterId writer) { ++lives_[writer]; }
+  void OnNewWriter(WriterId writer);
 
   /// Which chunks a scrape takes.
   enum class Scrape : uint8_t {
@@ -83,16 +83,13 @@ class ProducerMemory {
  private:
   struct Slot {
     std::optional<ChunkHeader> committed;                 // last
-    uint32_t committed_life = 0;                          // of its writer
     std::optional<std::pair<ChunkHeader, bool>> scraped;  // last, and whether it was complete
   };
   Slot& SlotAt(smb::ChunkPlace place);
-  bool WasCommitted(const Slot& slot, const ChunkHeader& header);
 
   std::unique_ptr<smb::Memory> memory_;
   smb::Pages pages_;
   std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
-  std::map<WriterId, uint32_t> lives_;
 };
 
 /// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, which is set

@@ -42,8 +42,9 @@ class ProducerTap : public Tap {
   void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
   void OnAllHandled() override;
-  bool SeesHandled() const override {
-    return last_chunk_ && memory_ != nullptr && memory_->IsGivenBack(*last_chunk_);
+  std::optional<bool> SeesHandled() const override {
+    if (!last_chunk_ || memory_ == nullptr) return std::nullopt;
+    return memory_->IsGivenBack(*last_chunk_);
   }
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);

@@ -73,8 +73,6 @@ std::string DroppedText(const LogQueue::State& queue) {
                      Count(queue.gaps, "gap"));
 }
 
-constexpr size_t kSummaryIndent = 2;
-
 /// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
 /// removed)"
 std::string FilesText(const RecordSummary& summary) {
@@ -94,71 +92,60 @@ std::string UnseenText(const RecordSummary& summary) {
                      Count(summary.counts.checks, "time"));
 }
 
-std::string SummaryText(const RecordSummary& summary) {
-  const RecordingEnded& seen = summary.queue.seen;
-  Table facts({{.title = ""}, {.title = ""}});
-  facts.AddRow({summary.files != nullptr ? "written" : "so far",
-                fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written))});
-  facts.AddRow({"sessions", WithCommas(seen.sessions)});
-  facts.AddRow({"producers", fmt::format("{}, {}", WithCommas(summary.counts.producers),
-                                         Count(summary.counts.sequences, "sequence"))});
-  facts.AddRow({"others", UnseenText(summary)});
-  facts.AddRow({"chunks", fmt::format("{}, {}", WithCommas(summary.counts.chunks),
-                                      HumanSize(summary.counts.chunk_bytes))});
-  facts.AddRow({"gaps", DroppedText(summary.queue)});
-  const bool same = summary.check && summary.check->Same();
-  if (summary.check)
-    facts.AddRow(
-        {"compared", same ? fmt::format("its replay equals {}: {}", Printable(summary.trace),
-                                        Count(summary.check->diff.packets.b, "packet"))
-                          : fmt::format("its replay differs from {}: {}", Printable(summary.trace),
-                                        CountsText(summary.check->diff.counts))});
-  facts.AddRow({"next", summary.check && !same
-                            ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
-                            : "ringscope info " + summary.output});
-  return Wrap(VerdictSentence(seen.verdicts, summary.counts.chunks == 0), size_t{0}) + "\n" +
-         VerdictLines(seen.verdicts, kSummaryIndent) + facts.Text(kSummaryIndent);
-}
-
-void AddSummaryData(Report& report, const RecordSummary& summary) {
-  const RecordingEnded& seen = summary.queue.seen;
-  const bool ended = summary.files != nullptr;
-  report.Data({{"output", summary.output},
-               {"ended", ended},
-               {"ending", ended ? Json(Name(seen.ending)) : Json()},
-               {"first_part", ended ? summary.files->first_part() : 0},
-               {"parts", ended ? summary.files->parts() : 1},
-               {"file_bytes", summary.queue.written},
-               {"sessions", seen.sessions},
-               {"producers", summary.counts.producers},
-               {"producers_checked", summary.counts.checks},
-               {"sequences", summary.counts.sequences},
-               {"chunks", summary.counts.chunks},
-               {"chunk_bytes", summary.counts.chunk_bytes},
-               {"recorder_gaps", summary.queue.gaps},
-               {"dropped_records", summary.queue.dropped_records},
-               {"dropped_bytes", summary.queue.dropped_bytes},
-               {"exact", seen.verdicts.empty()},
-               {"inexact", FieldsToJson(seen.verdicts)}});
-  Json compared;
-  if (summary.check)
-    compared = {{"trace", summary.trace},
-                {"same", summary.check->Same()},
-                {"packets", summary.check->diff.packets.b},
-                {"counts", FieldsToJson(summary.check->diff.counts)}};
-  report.Data("compared", std::move(compared));
-}
-
 /// Text goes to standard error, below the recorder's other messages; a document to standard output.
 void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
+  constexpr size_t kIndent = 2;
+  const RecordingEnded& seen = summary.queue.seen;
+  const RecordCounts& counts = summary.counts;
+  const LogFiles* const files = summary.files;
   Report report(console, format, "record");
-  if (report.is_json()) {
-    AddSummaryData(report, summary);
-    static_cast<void>(report.Finish());
-    static_cast<void>(console.Flush());
-    return;
+  Table facts({{.title = ""}, {.title = ""}});
+  const auto add = [&](const char* title, const std::string& text, Json data) {
+    facts.AddRow({title, text});
+    report.Data(std::move(data));
+  };
+  report.Data({{"exact", seen.verdicts.empty()}, {"inexact", FieldsToJson(seen.verdicts)}});
+  add(files != nullptr ? "written" : "so far",
+      fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written)),
+      {{"output", summary.output},
+       {"ended", files != nullptr},
+       {"ending", files != nullptr ? Json(Name(seen.ending)) : Json()},
+       {"first_part", files != nullptr ? files->first_part() : 0},
+       {"parts", files != nullptr ? files->parts() : 1},
+       {"file_bytes", summary.queue.written}});
+  add("sessions", WithCommas(seen.sessions), {{"sessions", seen.sessions}});
+  add("producers",
+      fmt::format("{}, {}", WithCommas(counts.producers), Count(counts.sequences, "sequence")),
+      {{"producers", counts.producers}, {"sequences", counts.sequences}});
+  add("others", UnseenText(summary), {{"producers_checked", counts.checks}});
+  add("chunks", fmt::format("{}, {}", WithCommas(counts.chunks), HumanSize(counts.chunk_bytes)),
+      {{"chunks", counts.chunks}, {"chunk_bytes", counts.chunk_bytes}});
+  add("gaps", DroppedText(summary.queue),
+      {{"recorder_gaps", summary.queue.gaps},
+       {"dropped_records", summary.queue.dropped_records},
+       {"dropped_bytes", summary.queue.dropped_bytes}});
+  const bool differs = summary.check && !summary.check->Same();
+  report.Data("compared", Json());
+  if (summary.check) {
+    const OutputDiff& diff = summary.check->diff;
+    add("compared",
+        fmt::format("its replay {} {}: {}", differs ? "differs from" : "equals",
+                    Printable(summary.trace),
+                    differs ? CountsText(diff.counts) : Count(diff.packets.b, "packet")),
+        {{"compared",
+          {{"trace", summary.trace},
+           {"same", !differs},
+           {"packets", diff.packets.b},
+           {"counts", FieldsToJson(diff.counts)}}}});
   }
-  std::string text = SummaryText(summary);
+  facts.AddRow({"next", differs ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
+                                : "ringscope info " + summary.output});
+  if (report.is_json()) {
+    static_cast<void>(report.Finish());
+    return static_cast<void>(console.Flush());
+  }
+  std::string text = Wrap(VerdictSentence(seen.verdicts, counts.chunks == 0), size_t{0}) + "\n" +
+                     VerdictLines(seen.verdicts, kIndent) + facts.Text(kIndent);
   while (text.ends_with('\n')) text.pop_back();
   console.Say(text);
 }
@@ -359,7 +346,7 @@ Result<ExitCode> RecordingRun::Run() {
     Stop(RecordingEnding::kSignal);
     if (is_first && !args_.stop_now) return;
     stop_now_ = true;
-    signal_watch.Reset();
+    signal_watch.reset();
     signals.Restore();
   }));
   EventLoop::Timer duration;

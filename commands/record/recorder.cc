@@ -97,14 +97,14 @@ void Recorder::AcceptAll(Listening& listening) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
     warn_(fmt::format("cannot accept another client: {}", std::strerror(errno)), -1);
-    static_cast<void>(listening.watch.SetEvents(0));
+    static_cast<void>(listening.watch->SetEvents(0));
     return PauseAccepting(listening);
   }
 }
 
 void Recorder::PauseAccepting(Listening& listening) {
   listening.resume = loop_.CallAfter(kAcceptPause, [this, &listening] {
-    if (!listening.watch.SetEvents(EPOLLIN)) PauseAccepting(listening);
+    if (listening.watch && !listening.watch->SetEvents(EPOLLIN)) PauseAccepting(listening);
   });
 }
 
@@ -219,7 +219,7 @@ void Recorder::OnServiceAway() {
   // Later: it may be an accepting socket's handler that has found it out.
   probe_ = loop_.CallSoon([this] {
     for (const auto& listening : listening_) {
-      listening->watch.Reset();
+      listening->watch.reset();
       listening->listener.reset();
     }
     EndOfService();
@@ -250,7 +250,7 @@ void Recorder::Probe() {
   }
   for (const auto& listening : listening_) {
     if (const Status status = Watch(*listening); !status) {
-      listening->watch.Reset();
+      listening->watch.reset();
       return warn_(status.error().ToString(), -1);
     }
   }

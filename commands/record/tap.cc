@@ -27,15 +27,13 @@ Status Tap::FromClient(PassingFrame&& frame, FrameSocket& service) {
     if (!invoke->drop_reply) requests_[view.request_id] = method;
     return OnRequest(method, *invoke, std::move(frame), service);
   }
-  if (std::holds_alternative<ipc::BindService>(view.body)) bind_request_ = view.request_id;
   service.Queue(std::move(frame));
   return {};
 }
 
 Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
   const ipc::Frame view = frame.frame;
-  if (const auto* const bound = std::get_if<ipc::BindServiceReply>(&view.body);
-      bound != nullptr && view.request_id == bind_request_)
+  if (const auto* const bound = std::get_if<ipc::BindServiceReply>(&view.body))
     methods_.Learn(*bound);
   if (const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&view.body)) {
     const auto request = requests_.find(view.request_id);
@@ -84,10 +82,7 @@ void Tap::FinishRound() {
 }
 
 bool Tap::NeedsConfirmation() {
-  // Work that the service does later, in a task of its own, is not seen.
-  const bool may_see =
-      rounds_ == 0 && !must_confirm_ && !recording_.files.any() && !recording_.flushes.IsCloning();
-  if (unconfirmed_ && may_see && SeesHandled()) {
+  if (unconfirmed_ && Seen() == true) {
     unconfirmed_ = false;
     OnAllHandled();
   }

@@ -122,6 +122,8 @@ class Tap {
   virtual bool HoldsServiceFrames() const { return false; }
   /// Returns true if something was passed on that the service may not have handled.
   bool NeedsConfirmation();
+  /// Returns true if it will be seen that the service has handled it, without a reply.
+  bool WillBeSeen() const { return unconfirmed_ && Seen(); }
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
@@ -162,8 +164,9 @@ class Tap {
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   virtual void EndOrder() {}
-  /// Returns true if it is seen that the service has handled all that has passed.
-  virtual bool SeesHandled() const { return false; }
+  /// Returns whether it is seen that the service has handled all that has passed; nullopt if it
+  /// never will be.
+  virtual std::optional<bool> SeesHandled() const { return std::nullopt; }
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
 
@@ -203,11 +206,16 @@ class Tap {
   static constexpr uint64_t kFirstOwnRequest = 0xF0000000;
 
   void FinishRound();
+  /// SeesHandled. Work that the service does later, in a task of its own, is not seen.
+  std::optional<bool> Seen() const {
+    const bool may_see = rounds_ == 0 && !must_confirm_ && !recording_.files.any() &&
+                         !recording_.flushes.IsCloning();
+    return may_see ? SeesHandled() : std::nullopt;
+  }
 
   ipc::MethodTable methods_;
   std::map<uint64_t, ipc::MethodName> requests_;  // whose replies, or further ones, are missing
-  std::optional<uint64_t> bind_request_;
-  std::optional<uint64_t> confirmation_;  // request under way
+  std::optional<uint64_t> confirmation_;          // request under way
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for

@@ -51,7 +51,7 @@ void ClientConnection::OnReadable(uint32_t) {
   if (!waiting_.empty()) shuffle_->Add(*this);
   if (!state || *state == IoState::kClosed) closed_ = true;
   if (!closed_) return SendQueued();
-  watch_.Reset();
+  watch_.reset();
   if (waiting_.empty()) port_->OnDisconnect();
 }
 
@@ -115,7 +115,7 @@ void ClientConnection::Reply(uint64_t request_id, const std::string& reply, bool
 
 void ClientConnection::Close() {
   if (std::exchange(closed_, true)) return;
-  watch_.Reset();
+  watch_.reset();
   waiting_.clear();
   if (shuffle_ != nullptr) shuffle_->Remove(*this);
   port_->OnDisconnect();
@@ -123,7 +123,7 @@ void ClientConnection::Close() {
 
 void ClientConnection::SendQueued() {
   socket_.SendQueued();
-  if (watch_.SetEvents(EPOLLIN | (socket_.queued() > 0 ? EPOLLOUT : 0u))) return;
+  if (!watch_ || watch_->SetEvents(EPOLLIN | (socket_.queued() > 0 ? EPOLLOUT : 0u))) return;
   // What is queued would never be sent. Not at once: the port may be at work.
   end_ = loop_.CallSoon([this] { Close(); });
 }
