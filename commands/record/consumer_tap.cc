@@ -99,58 +99,44 @@ std::string ConsumerTap::Describe() const { return fmt::format("a consumer (pid 
 
 Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
-  const uint64_t request = frame.frame.request_id;
-  switch (method) {
-    case ipc::MethodName::kEnableTracing:
-      if (!ipc::IsAttachNotification(invoke.args))
-        RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
-      break;
-    case ipc::MethodName::kStartTracing:
-      if (session_) recording_.buffers.MarkStarted(*session_);
-      break;
-    case ipc::MethodName::kReadBuffers: {
-      const auto* const session = clone_ ? nullptr : recording_.buffers.Find(session_);
-      if (session != nullptr && !session->stopped)
-        ordered_reads_.insert(request);
-      else
-        ReadFreely(ReadBuffers());
-      break;
-    }
-    case ipc::MethodName::kFreeBuffers:
-      AskForLacking(service);
-      AskProducers();
-      if (session_) recording_.files.Free(*session_);
-      EndSession();
-      break;
-    case ipc::MethodName::kDisableTracing:
-      AskProducers();
-      if (recording_.files.any()) recording_.files.Look();
-      LogChange(SessionChange::kStopRequested, "DisableTracing");
-      SetCausesRead();
-      break;
-    case ipc::MethodName::kFlush: {
-      const auto call = DecodeSome<ipc::FlushCall>(invoke.args);
-      LogChange(SessionChange::kFlushCalled, call.timeout_ms == 0
-                                                 ? std::string()
-                                                 : fmt::format("timeout {} ms", call.timeout_ms));
-      break;
-    }
-    case ipc::MethodName::kDetach: {
-      const std::string key = DecodeSome<ipc::SessionKey>(invoke.args).key;
-      LogChange(SessionChange::kDetached, key);
-      if (session_) recording_.buffers.Detach(*session_, key);
-      session_.reset();  // it continues without this consumer
-      break;
-    }
-    case ipc::MethodName::kAttach:
-      attach_key_ = DecodeSome<ipc::SessionKey>(invoke.args).key;
-      break;
-    case ipc::MethodName::kCloneSession:
-      clone_requests_[request] = recording_.flushes.OnCloneRequested(invoke.args);
-      SetMustConfirm();
-      break;
-    default:
-      break;
+  using enum ipc::MethodName;
+  if (method == kEnableTracing && !ipc::IsAttachNotification(invoke.args))
+    RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
+  if (method == kStartTracing && session_) recording_.buffers.MarkStarted(*session_);
+  if (method == kReadBuffers) {
+    const auto* const session = clone_ ? nullptr : recording_.buffers.Find(session_);
+    if (session != nullptr && !session->stopped)
+      ordered_reads_.insert(frame.frame.request_id);
+    else
+      ReadFreely(ReadBuffers());
+  }
+  if (method == kFreeBuffers) {
+    AskForLacking(service);
+    AskProducers();
+    if (session_) recording_.files.Free(*session_);
+    EndSession();
+  }
+  if (method == kDisableTracing) {
+    AskProducers();
+    if (recording_.files.any()) recording_.files.Look();
+    LogChange(SessionChange::kStopRequested, "DisableTracing");
+    SetCausesRead();
+  }
+  if (method == kFlush) {
+    const uint64_t timeout_ms = DecodeSome<ipc::FlushCall>(invoke.args).timeout_ms;
+    LogChange(SessionChange::kFlushCalled,
+              timeout_ms == 0 ? std::string() : fmt::format("timeout {} ms", timeout_ms));
+  }
+  if (method == kDetach) {
+    const std::string key = DecodeSome<ipc::SessionKey>(invoke.args).key;
+    LogChange(SessionChange::kDetached, key);
+    if (session_) recording_.buffers.Detach(*session_, key);
+    session_.reset();  // it continues without this consumer
+  }
+  if (method == kAttach) attach_key_ = DecodeSome<ipc::SessionKey>(invoke.args).key;
+  if (method == kCloneSession) {
+    clone_requests_[frame.frame.request_id] = recording_.flushes.OnCloneRequested(invoke.args);
+    SetMustConfirm();
   }
   service.Queue(std::move(frame));
   return {};

@@ -92,16 +92,13 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
                     whole.extension().string());
     path = PartPath((whole.parent_path() / name).string(), part_);
   }
-  while (true) {
-    auto file = GrowingFile::Create(path, existing);
-    if (!file && (part_ == 0 || !on_full_ || !on_full_(file.error())))
-      return tl::unexpected<Error>(std::move(file).error());
-    if (!file) continue;
-    // Only now the part before is unlocked.
-    if (file_) RS_RETURN_IF_ERROR(file_->Close());
-    file_ = *std::move(file);
-    break;
-  }
+  auto file = GrowingFile::Create(path, existing);
+  while (!file && part_ > 0 && on_full_ && on_full_(file.error()))
+    file = GrowingFile::Create(path, existing);
+  if (!file) return tl::unexpected<Error>(std::move(file).error());
+  // Only now the part before is unlocked.
+  if (file_) RS_RETURN_IF_ERROR(file_->Close());
+  file_ = *std::move(file);
   CommitLogWriterOptions options;
   options.level = options_.level;
   RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
