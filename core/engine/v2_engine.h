@@ -70,6 +70,9 @@ class PayloadStore {
   [[gnu::always_inline]] void Prefetch(const StoredChunk& chunk) const {
     if (!chunk.is_padding()) PrefetchPayload(At(chunk), chunk.all_whole ? chunk.payload_size : 1);
   }
+  [[gnu::always_inline]] void PrefetchWhole(const StoredChunk& chunk) const {
+    PrefetchPayload(At(chunk), chunk.payload_size);
+  }
   [[gnu::always_inline]] void PrefetchStart(const StoredChunk& chunk) const {
     PrefetchPayload(At(chunk), 1);
   }

@@ -406,12 +406,19 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
   if (input_.ahead && input_.facts.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
   std::ranges::stable_sort(which, std::ranges::greater(),
                            [&](size_t i) { return BytesOf(configs[i].options); });
-  for (size_t begin = 0, end = 0; begin < which.size(); begin = end) {
+  while (!which.empty()) {
+    // As many as memory holds. Of a setting none goes before its largest, which has the ledger.
+    std::vector<size_t> pass;
     std::vector<std::unique_ptr<SweepReplay>> replays;
-    for (uint64_t held = 0; end < which.size(); ++end) {
-      const SweepConfig& config = configs[which[end]];
-      held += BytesOf(config.options);
-      if (end > begin && held > input_.memory_limit) break;
+    std::set<size_t> waiting;  // settings
+    uint64_t held = 0;
+    std::erase_if(which, [&](size_t i) {
+      const SweepConfig& config = configs[i];
+      const uint64_t bytes = BytesOf(config.options);
+      const bool fits = pass.empty() || held + bytes <= input_.memory_limit;
+      if (!fits && !largest_.contains(config.setting)) waiting.insert(config.setting);
+      if (!fits || waiting.contains(config.setting)) return false;
+      held += bytes;
       ReplayOptions options = config.options;
       options.session.find_engine = input_.find_engine;
       options.session.clone = input_.clone;
@@ -419,9 +426,11 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
       options.is_reconfigured |= input_.is_reconfigured || !config.session.empty();
       replays.push_back(
           std::make_unique<SweepReplay>(std::move(options), has_ledger(config), config.session));
-    }
+      pass.push_back(i);
+      return true;
+    });
     RS_RETURN_IF_ERROR(RunPass(replays));
-    for (size_t i = begin; i < end; ++i) visit(which[i], *replays[i - begin]);
+    for (size_t i = 0; i < pass.size(); ++i) visit(pass[i], *replays[i]);
   }
   return {};
 }
