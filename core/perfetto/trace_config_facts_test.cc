@@ -28,7 +28,20 @@ TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
                              Sub(2, Sub(1, source + Sub(11, "second"))) +
                              Sub(2, Sub(1, source + Sub(11, "none")));
   EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
-            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0}}));
+            (std::vector<ConfiguredSource>{{"sched", 1, source}, {"sched", 0, source}}));
+}
+
+// A producer's copy of a config has the session and the buffer's id, too.
+TEST(TraceConfigFacts, OwnFieldsOfASource_AreWhatTheServiceLeavesAsTheyAre) {
+  const std::string own = Sub(1, "sched") + Sub(100, "x"), filled_in = Uint(2, 7) + Uint(4, 3);
+  const std::string config = Sub(2, Sub(1, Sub(100, "x") + Sub(1, "sched") + Uint(2, 0))) +
+                             Sub(2, Sub(1, own) + Sub(2, "a producer's name"));
+  const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
+  ASSERT_EQ(facts.sources.size(), 2u);
+  for (const ConfiguredSource& source : facts.sources) EXPECT_EQ(source.own, own);
+  EXPECT_FALSE(facts.sources[0].filtered);
+  EXPECT_TRUE(facts.sources[1].filtered);
+  EXPECT_EQ(OwnFieldsOf(wire::AsBytes(filled_in + own)), own);
 }
 
 TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {
@@ -64,7 +77,9 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
                              Sub(21, Uint(1, 250)) + "\x0F";  // malformed from here on
   const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
   EXPECT_EQ(facts.sources,
-            (std::vector<ConfiguredSource>{{"track_event", 0}, {"linux.ftrace", 1}}));
+            (std::vector<ConfiguredSource>{{"track_event", 0, Sub(1, "track_event")},
+                                           {"linux.ftrace", 1, Sub(1, "linux.ftrace")}}));
+  EXPECT_FALSE(facts.is_well_formed);
   EXPECT_EQ(facts.clear_period_ms, 250u);
 }
 
