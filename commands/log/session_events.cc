@@ -350,16 +350,12 @@ std::string BufferNameIn(const SessionSummary& session, BufferId id,
   }
   const auto index_of = [&](uint64_t place) { return buffers[place].index.value_or(place); };
   const std::string name = fmt::format("buffers[{}]", index_of(*set_up));
-  uint64_t alike = 0, number = 0;
-  for (uint64_t place = 0; place < buffers.size(); ++place) {
-    if (index_of(place) != index_of(*set_up)) continue;
-    ++alike;
-    if (place <= *set_up) ++number;
-  }
-  if (alike == 1) return name;
+  bool is_only = true;
+  for (uint64_t place = 0; place < buffers.size(); ++place)
+    is_only &= place == *set_up || index_of(place) != index_of(*set_up);
   const std::optional<uint64_t> tracing_session = buffers[*set_up].session;
-  return name + (tracing_session ? fmt::format(" of session {}", *tracing_session)
-                                 : fmt::format(", set-up {}", number));
+  return is_only || !tracing_session ? name
+                                     : fmt::format("{} of session {}", name, *tracing_session);
 }
 
 std::string FlushReasonText(uint64_t flags) {

@@ -13,6 +13,8 @@ namespace {
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
 /// wait. About what a socket's own buffer holds.
 constexpr size_t kMaxFromClient = 256 * 1024;
+/// Bytes kept for a client that does not read. A consumer may get all that the buffers hold.
+constexpr size_t kMaxForClient = size_t{1} << 30;
 /// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
 /// Time for which shared memory is looked at again and again before the service is asked: it copies
@@ -266,7 +268,7 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
   }
   service_.SendQueued();  // that a peer has closed its end shows when it is read
   if (state_ != State::kClientGone) client_.SendQueued();
-  if (state_ == State::kOpen && client_.queued() > options_.max_for_client) {
+  if (state_ == State::kOpen && client_.queued() > kMaxForClient) {
     WarnOf(fmt::format("does not read, and {} bytes wait for it", client_.queued()));
     EndSoon();
   }

@@ -52,7 +52,6 @@ class Turns {
 class ConnectionPair {
  public:
   struct Options {
-    size_t max_for_client = size_t{64} << 20;  // bytes kept before the connection is closed
     /// The service has closed its end. Not from within another pair's call.
     std::function<void()> on_service_closed = [] {};
     /// The pair is done and may be destroyed, but not from within the call.

@@ -16,7 +16,6 @@ constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
 
 void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
   if (!request.producer) return;
-  const bool for_clone = ReasonOf(request.flags) == FlushReason::kTraceClone;
   const Instance* instance = nullptr;  // the first whose session is known
   for (const uint64_t id : request.instances) {
     const auto known = instances_.find({*request.producer, id});
@@ -34,15 +33,12 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
         (session == nullptr ? TraceConfigFacts() : session->config).flush_timeout_ms;
     flush.until = now + std::chrono::milliseconds(std::min(timeout, kLongestFlushMs));
   }
-  if (for_clone && instance != nullptr) AddToClones(request, *instance);
-}
-
-void FlushWatch::AddToClones(const FlushRequested& request, const Instance& instance) {
+  if (ReasonOf(request.flags) != FlushReason::kTraceClone || instance == nullptr) return;
   for (auto& clone : clones_) {
-    if (!clone.second.session) Begin(clone, *instance.session);
-    if (clone.second.session != instance.session) continue;
+    if (!clone.second.session) Begin(clone, *instance->session);
+    if (clone.second.session != instance->session) continue;
     for (Group& group : clone.second.groups) {
-      if (group.cloned || !group.buffers.contains(instance.target)) continue;
+      if (group.cloned || !group.buffers.contains(instance->target)) continue;
       if (!group.flush) group.flush = request.flush;
       if (group.flush == request.flush) return;
     }

@@ -82,7 +82,6 @@ class FlushWatch {
   };
   using Clones = std::map<uint64_t, Clone>;
 
-  void AddToClones(const FlushRequested& request, const Instance& instance);
   void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
   void LogClone(uint64_t clone, Group& group);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,12 +23,11 @@ namespace {
 std::vector<std::string> MakeEnvironment(const ChildProcess::Variables& variables) {
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    bool replaced = false;
-    for (const auto& [name, value] : variables)
-      replaced |= std::string_view(*entry).starts_with(name + "=");
-    if (!replaced) environment.emplace_back(*entry);
-  }
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::ranges::none_of(variables, [&](const auto& variable) {
+          return std::string_view(*entry).starts_with(variable.first + "=");
+        }))
+      environment.emplace_back(*entry);
   return environment;
 }
 

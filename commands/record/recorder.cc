@@ -16,9 +16,6 @@ namespace {
 
 /// Pause between scrapes of a producer that never acknowledges a flush.
 constexpr std::chrono::seconds kTimerPeriod{1};
-/// Bytes kept for a client that does not read. A consumer may get all that the buffers hold.
-constexpr size_t kMaxForProducer = size_t{64} << 20;
-constexpr size_t kMaxForConsumer = size_t{1} << 30;
 /// Pause in accepting clients when the descriptors are used up.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 /// Pause between looks for a service that has ended.
@@ -116,16 +113,14 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
   auto service = Connect(listening.sockets.connect);
   if (!service && service.error().code == ErrorCode::kNotFound) return OnServiceAway();
   if (!service) return refuse(service.error());
-  ConnectionPair::Options options;
   std::unique_ptr<Tap> tap;
   if (listening.port == Port::kProducer) {
     OnConnected(*service);
-    options.max_for_client = kMaxForProducer;
     tap = std::make_unique<ProducerTap>(recording_, peer);
   } else {
-    options.max_for_client = kMaxForConsumer;
     tap = std::make_unique<ConsumerTap>(recording_, peer);
   }
+  ConnectionPair::Options options;
   const uint64_t id = ++last_id_;
   options.on_warning = [this, pid = peer.pid](const std::string& text) { warn_(text, pid); };
   options.on_service_closed = [this, id] { OnServiceClosed(id); };

@@ -231,16 +231,12 @@ std::string DefaultServiceSocket(const char* variable, const char* kind) {
 }
 
 Result<IoState> FrameSocket::Receive() {
-  const std::span<uint8_t> space = decoder_.Space();
-  Received received = ringscope::Receive(fd_.get(), space);
+  Received received = ringscope::Receive(fd_.get(), decoder_.Space());
   decoder_.Received(received.bytes);
   for (UniqueFd& fd : received.fds)
     pending_fds_.push_back({decoder_.received() - 1, std::move(fd)});
   if (received.fds_lost || pending_fds_.size() > kMaxPendingFds)
     return Fail(ErrorCode::kCorrupt, "sent more file descriptors than frames can have");
-  // Another call that returns nothing costs as much as receiving a commit.
-  if (received.state == IoState::kDone && received.bytes < space.size())
-    return IoState::kWouldBlock;
   return received.state;
 }
 

@@ -121,8 +121,7 @@ class FrameSocket {
 
   int fd() const { return fd_.get(); }
 
-  /// Receives once. kDone: there may be more; kWouldBlock: there is no more for now. kCorrupt: more
-  /// descriptors arrived than frames can have.
+  /// Receives once. kCorrupt: more descriptors arrived than frames can have.
   Result<IoState> Receive();
   /// The next whole frame of what was received; valid until Receive(). The kernel hands out a
   /// descriptor together with the bytes of perhaps several frames: it belongs to the first that
