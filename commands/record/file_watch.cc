@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <vector>
+#include <algorithm>
+#include <string_view>
 
 #include "commands/record/consumer_tap.h"
 #include "core/perfetto/fields.h"
@@ -13,14 +14,27 @@
 namespace ringscope {
 namespace {
 
-/// Between two writes of the same read, if the service confirms nothing meanwhile.
+/// Between two writes of the same read, if the service confirms nothing meanwhile and does not mark
+/// the end of a read.
 constexpr std::chrono::milliseconds kSameRead{80};
 /// A read by the clock begins at a multiple of its period, or somewhat later. What is under way
 /// shortly before should be confirmed by then.
 constexpr std::chrono::milliseconds kBeforeDue{1};
 constexpr std::chrono::milliseconds kAfterDue{4};
-/// Bytes at the beginning of a read in which the service's own packets are looked for.
+/// Bytes at the beginning and end of a read in which the service's own packets are looked for.
 constexpr size_t kMostOwnBytes = 256 * 1024;
+/// TracePacket.service_event.read_tracing_buffers_completed: in the last packets of each read,
+/// unless the config has disable_service_events.
+constexpr std::string_view kReadCompleted = "\xAA\x04\x02\x20\x01";
+
+/// Returns the bytes of the service's own packets that a read begins with.
+uint64_t OwnBytesIn(Bytes bytes) {
+  OwnPackets own;
+  wire::FieldReader packets(bytes);
+  while (const auto packet = packets.Next())
+    if (!packet->IsBytes(proto::Trace::kPacket) || !own.Add(packet->bytes)) break;
+  return own.bytes();
+}
 
 }  // namespace
 
@@ -55,15 +69,11 @@ void FileWatch::MarkUnknown(SessionId session) {
        .detail = "its file cannot be watched: when the service read is not in the log"});
 }
 
-uint64_t FileWatch::OwnBytesAt(const File& file, uint64_t offset) {
+std::vector<uint8_t> FileWatch::BytesAt(const File& file, uint64_t offset) {
   const UniqueFd named(file.fd.valid() ? -1 : ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<uint8_t> bytes(kMostOwnBytes);
   bytes.resize(ReadAllAt((file.fd.valid() ? file.fd : named).get(), offset, bytes).value_or(0));
-  OwnPackets own;
-  wire::FieldReader packets(bytes);
-  while (const auto packet = packets.Next())
-    if (!packet->IsBytes(proto::Trace::kPacket) || !own.Add(packet->bytes)) break;
-  return own.bytes();
+  return bytes;
 }
 
 void FileWatch::Log(SessionId session, std::optional<uint64_t> size,
@@ -81,11 +91,17 @@ void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   if (!size || *size == file.size) return;
   const uint64_t before = std::exchange(file.size, *size);
   Arm(file, now + kBeforeDue);
-  const bool is_new = !file.grown || now - *file.grown > kSameRead;
+  // The service may have to wait for the disk, or for a processor, within a read.
+  const bool continues = file.grown && (file.is_within || now - *file.grown <= kSameRead);
   file.grown = now;
-  if (!is_new) return;
+  const auto end =
+      BytesAt(file, std::max(before, *size - std::min(*size, uint64_t{kMostOwnBytes})));
+  const bool is_complete = wire::AsText(end).find(kReadCompleted) != std::string_view::npos;
+  file.has_ends |= is_complete;
+  file.is_within = file.has_ends && !is_complete;
+  if (continues) return;
   file.read = ++reads_;
-  Log(session, *size, OwnBytesAt(file, before));
+  Log(session, *size, OwnBytesIn(BytesAt(file, before)));
   if (under_way_ == UnderWay::kRequests) {
     log_.MarkInexact(
         {.reason = InexactReason::kReads,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/record/session_buffers.h"
 #include "commands/record/socket.h"
@@ -40,6 +41,8 @@ class FileWatch {
     Clock::time_point due = {};                   // the next read by the clock, if it has a period
     std::optional<Clock::time_point> grown = {};  // last; absent: the read that it was of has ended
     uint64_t read = 0;                            // number of the last one
+    bool has_ends = false;   // the service marks the end of a read in this file
+    bool is_within = false;  // the last growth was not the end of a read
   };
   /// A session begins that is written into a file. Marks the log if the file cannot be watched.
   void Start(SessionId session, File file, Clock::time_point now = Clock::now());
@@ -69,8 +72,8 @@ class FileWatch {
  private:
   enum class UnderWay : uint8_t { kNothing, kRequests, kCause };
   static std::optional<uint64_t> SizeOf(const File& file);
-  /// Returns the bytes of the service's own packets that what was written there begins with.
-  static uint64_t OwnBytesAt(const File& file, uint64_t offset);
+  /// Returns some of what is written from there on.
+  static std::vector<uint8_t> BytesAt(const File& file, uint64_t offset);
   void Log(SessionId session, std::optional<uint64_t> size, std::optional<uint64_t> own_bytes = {});
   void MarkUnknown(SessionId session);
   static void Arm(File& file, Clock::time_point now);

@@ -113,6 +113,25 @@ TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
   EXPECT_THAT(Sizes(), ElementsAre(100, 400));
 }
 
+// The service marks the end of each read, and may be interrupted before.
+TEST_F(FileWatchTest, WritesUntilTheEndOfARead_AreOne) {
+  const std::string data = "\x0A\x04\x42\x02xx", end = "\x0A\x07\xAA\x04\x02\x20\x01\x50\x01";
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
+  };
+  watch_.Start(7, {.path = path_});
+  write(data + end);
+  LookAt(milliseconds(500));
+  write(data);
+  LookAt(milliseconds(1000));
+  write(data + end);
+  LookAt(milliseconds(1400));  // still of that read
+  write(data + end);
+  LookAt(milliseconds(1500));
+  const uint64_t whole = data.size() + end.size();
+  EXPECT_THAT(Sizes(), ElementsAre(whole, whole + data.size(), 3 * whole + data.size()));
+}
+
 TEST_F(FileWatchTest, End_LooksOnceMore) {
   watch_.Start(7, {.path = path_});
   Grow(path_, 100);

@@ -122,7 +122,6 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
   }
   if (init.provides_shared_memory && !frame.fds.empty()) {
     // The service uses it or makes another, as its reply shows.
-    provides_memory_ = true;
     const auto hint = static_cast<size_t>(init.page_size_hint);
     RS_RETURN_IF_ERROR(
         UseMemory(frame.fds.front(), smb::IsPageSize(hint) ? hint : smb::kMinPageBytes));
@@ -192,7 +191,7 @@ void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& ser
 
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
   std::vector<std::string> commits;
-  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return commits;
+  if (!wants_scraping_ || memory_ == nullptr) return commits;
   std::string data;
   std::vector<smb::FoundChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
   std::erase_if(chunks, [this](const smb::FoundChunk& chunk) {
@@ -302,13 +301,12 @@ Status ProducerTap::OnReply(ipc::MethodName method, uint64_t, const ipc::InvokeM
   if (method == ipc::MethodName::kGetAsyncCommand) return OnCommand(reply.reply, frame);
   if (method != ipc::MethodName::kInitializeConnection) return {};
   RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
-  emulated_ = answer.use_emulation;
   may_patch_directly_ = answer.direct_patching;
-  if (provides_memory_ && !answer.uses_provided_shared_memory) {
+  if (!answer.uses_provided_shared_memory) {  // what the producer has provided, if it has
     watch_.reset();
     memory_.reset();
   }
-  if (emulated_)
+  if (answer.use_emulation)
     recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
   return {};
 }

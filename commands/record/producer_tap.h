@@ -72,8 +72,6 @@ class ProducerTap : public Tap {
   std::string name_;
   bool connected_ = false;           // has initialized its connection
   bool wants_scraping_ = false;      // asked the service for it
-  bool provides_memory_ = false;     // and not the service
-  bool emulated_ = false;            // no shared memory at all
   bool may_patch_directly_ = false;  // the service lets it
   std::unique_ptr<ProducerMemory> memory_;
   std::optional<MemoryWatch> watch_;  // of memory_
