@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/app.h"
 #include "commands/shell/registry.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/files.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -71,6 +74,64 @@ TEST_P(Width, AnswersFitOnAScreen) {
     MemoryRun memory;
     ASSERT_THAT(RunApp(args, memory.streams), ::testing::AnyOf(0, 3)) << memory.err.text;
     EXPECT_LE(testing::Lines(memory.out.text).size(), 40u) << memory.out.text;
+  }
+}
+
+/// All captures and small sessions: logs and traces.
+std::vector<std::filesystem::path> AllInputs() {
+  std::vector<std::filesystem::path> inputs;
+  for (const char* folder : {"captures", "sessions"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(testing::TestdataPath(folder)))
+      if (const std::string name = entry.path().filename();
+          name.find("ops.jsonl") != std::string::npos || name.find(".pftrace") != std::string::npos)
+        inputs.push_back(entry.path());
+  return inputs;
+}
+
+// A sentence or two with one change, and at most nine facts, each in at most two rows.
+TEST(Answer, OfAFile_IsShort) {
+  const TempFolder folder;
+  ASSERT_GT(AllInputs().size(), 30u);
+  for (const std::filesystem::path& input : AllInputs()) {
+    SCOPED_TRACE(input);
+    const std::string file = folder.File(input.filename());
+    std::filesystem::copy_file(input, file, std::filesystem::copy_options::overwrite_existing);
+    MemoryRun memory;
+    ASSERT_THAT(RunApp(std::vector<std::string>{file}, memory.streams), ::testing::AnyOf(0, 3))
+        << memory.err.text;
+    size_t facts = 0, rows_of_fact = 0, changes = 0;
+    for (const std::string_view line : testing::Lines(memory.out.text)) {
+      EXPECT_LE(DisplayWidth(line), 80u);
+      const bool is_fact = line.starts_with("  ") && line[2] != ' ';
+      facts += is_fact ? 1 : 0;
+      rows_of_fact = is_fact ? 1 : rows_of_fact + 1;
+      EXPECT_TRUE(facts == 0 || rows_of_fact <= 2) << line;
+      changes += line.find("Change") != std::string_view::npos ? 1 : 0;
+    }
+    EXPECT_LE(facts, 9u);
+    EXPECT_LE(changes, 1u);
+    EXPECT_LE(testing::Lines(memory.out.text).size(), 14u) << memory.out.text;
+  }
+}
+
+// All commands that search for losses end in the same way, and doctor and gaps never contradict.
+TEST(ExitStatus, IsTheSameForAllCommandsThatSearch) {
+  for (const std::filesystem::path& input : AllInputs()) {
+    const auto run = [&](std::vector<std::string> args) {
+      args.push_back(input);
+      MemoryRun memory;
+      return RunApp(args, memory.streams);
+    };
+    SCOPED_TRACE(input);
+    const int doctor = run({"doctor"});
+    EXPECT_EQ(run({}), doctor);
+    EXPECT_EQ(run({"gaps"}), doctor);
+    EXPECT_EQ(run({"report", "--quick"}), doctor);
+    const bool is_trace = input.string().find(".pftrace") != std::string::npos;
+    if (!is_trace) continue;
+    EXPECT_EQ(run({"stats"}), doctor);
+    EXPECT_EQ(run({"advise"}), doctor);
   }
 }
 

@@ -64,12 +64,12 @@ Table PacketTable(const std::vector<OutputDifference>& packets) {
                {"in B", Align::kLeft, "b"},
                {"bytes", Align::kRight},
                {"content", Align::kLeft, "", kInText},
-               {"loss bits in A", Align::kLeft, "", has_bits ? kInText : 0},
+               {"flag in A", Align::kLeft, "", has_bits ? kInText : 0},
                {"in B", Align::kLeft, "", has_bits ? kInText : 0}});
   for (const OutputDifference& packet : packets) {
     const OutputPacket& seen = packet.packet.a ? *packet.packet.a : *packet.packet.b;
     const auto bits = [&](Side side) {
-      return has_bits ? LossBitsToString(packet.packet[side]->loss_bits) : std::string();
+      return has_bits ? LossBitsText(packet.packet[side]->loss_bits) : std::string();
     };
     table.AddRow({DataCell(Name(packet.kind)), PacketCell(packet, Side::kA),
                   PacketCell(packet, Side::kB), WithCommas(seen.size), ContentName(seen.content),

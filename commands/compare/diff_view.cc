@@ -124,7 +124,7 @@ std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
 std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
   if (view.returned) {
     std::string text = "returned by " + MomentText(view.moment, first_time_ns);
-    if (view.loss_bits != 0) text += ", loss bits " + LossBitsToString(view.loss_bits);
+    if (view.loss_bits != 0) text += ", flagged " + LossBitsText(view.loss_bits);
     if (!view.valid) text += ", invalid for the service";
     return text;
   }
@@ -145,7 +145,7 @@ std::string StateText(const SideState& state) {
 /// What a side did with a packet, where the kind of difference is known.
 std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime first_time_ns) {
   if (!view.returned) return ViewText(view, first_time_ns);
-  if (kind == DifferenceKind::kLossBits) return LossBitsToString(view.loss_bits);
+  if (kind == DifferenceKind::kLossBits) return LossBitsText(view.loss_bits);
   if (kind == DifferenceKind::kIdentity)
     return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);
   if (kind == DifferenceKind::kContent)

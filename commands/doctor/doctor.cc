@@ -86,7 +86,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
     std::error_code ignored;
     const std::string name = entry->path().filename().string();
     if (entry->is_regular_file(ignored) &&
-        (HasLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
+        (IsLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
       paths.push_back(entry->path().lexically_normal().string());
   }
   if (error)
@@ -171,8 +171,7 @@ Result<ExitCode> ReportTraces(const DoctorArgs& args, const DoctorTraces& traces
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.choices.config));
-  DoctorTraces traces = {
-      Diagnosed(args.choices.config, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes)};
+  DoctorTraces traces = {DiagnosedConfig(args.choices.config, config)};
   if (args.rule) KeepRule(traces.front(), *args.rule);
   return ReportTraces(args, traces, /*in_full=*/true, context);
 }

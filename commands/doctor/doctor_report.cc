@@ -115,8 +115,8 @@ void PrintChanges(Report& report, const DoctorTraces& traces) {
     const auto fits = [&values = values](size_t percent) {
       return values[(values.size() * percent + 99) / 100 - 1];
     };
-    const std::string those = Count(values.size(), "trace") +
-                              (values.size() == 1 ? " that needs it" : " that need it");
+    const std::string those =
+        Count(values.size(), "trace") + (values.size() == 1 ? " that needs it" : " that need it");
     report.Print(Wrap(fits(50) == fits(100)
                           ? fmt::format("{}: {} for the {}", path, fits(100), those)
                           : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,

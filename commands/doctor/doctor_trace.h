@@ -9,6 +9,7 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/command.h"
+#include "commands/shell/input.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/doctor/finding.h"
@@ -52,6 +53,8 @@ inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
 /// @param config of the session; nullopt if it is not known
 DoctorTrace Diagnosed(std::string file, Diagnosis diagnosis,
                       const std::optional<std::string>& config);
+/// Judges a trace config alone.
+DoctorTrace DiagnosedConfig(const std::string& path, const ConfigFile& config);
 /// Returns the entry of a trace that cannot be read.
 DoctorTrace UnreadableTrace(std::string file, Error error);
 
@@ -60,9 +63,6 @@ void KeepRule(DoctorTrace& trace, const std::string& rule);
 /// Returns how a run over these traces ends: kFailed if none could be read, kNotice if there is a
 /// warning or worse, or one of them could not be read.
 ExitCode CodeOf(const DoctorTraces& traces);
-
-/// Returns true for names of logs: "x.tblog", "x.ops.jsonl", compressed or not.
-bool HasLogName(std::string_view name);
 
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.

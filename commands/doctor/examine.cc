@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <memory>
 #include <set>
 #include <string>
@@ -27,15 +26,19 @@
 namespace ringscope {
 namespace {
 
-/// Names the commands that report more.
-void AddNext(DoctorTrace& trace, const std::string& path,
-             std::initializer_list<const char*> commands) {
+/// Names the command that reports more, and of a log the one that has all changes, if there are
+/// any.
+void AddNext(DoctorTrace& trace, const std::string& path, const char* command) {
   Answer& answer = trace.diagnosis.answer;
   if (answer.severity <= Harm::kInfo || path == "-") return;
-  std::vector<std::string> texts;
-  for (const char* command : commands)
-    texts.push_back(fmt::format("ringscope {} {}", command, ShellWord(path)));
-  answer.Add("Next", Joined(texts, "; "));
+  std::string text = fmt::format("ringscope {} {}", command, ShellWord(path));
+  const bool has_changes =
+      !answer.change.empty() || answer.more_changes > 0 ||
+      std::ranges::find(answer.lines, "Change", &AnswerLine::label) != answer.lines.end();
+  if (trace.replay && has_changes) text += fmt::format("; ringscope advise {}", ShellWord(path));
+  if (answer.more_changes > 0)
+    text += fmt::format(" ({})", Count(answer.more_changes, "more change"));
+  answer.Add("Next", std::move(text));
 }
 
 /// @param only this session of the file
@@ -69,17 +72,18 @@ std::string ReplayText(const ReplayOutcome& outcome) {
   return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
 }
 
-/// Returns the error of an input that is neither a trace nor a log.
-Error NoTrace(std::string_view start, const std::string& path) {
-  const bool may_be_config = ContentWords(start).starts_with("a text file") && path != "-";
-  return WrongContent(
-      start, path, "a trace or a log",
-      "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, "
-      "or a log" +
-          (may_be_config ? fmt::format("; if it is a trace config, 'ringscope doctor --config {}' "
-                                       "checks it",
-                                       ShellWord(path))
-                         : std::string()));
+/// Diagnoses a file that is neither a trace nor a log: a trace config, or an error.
+Result<DoctorTraces> ExamineOther(Context& context, const std::string& start,
+                                  const std::string& path) {
+  std::string hint =
+      "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
+      "log, or a trace config";
+  if (ContentWords(start).starts_with("a text file") && path != "-") {
+    const auto config = ReadConfigFile(context, path);
+    if (config) return DoctorTraces{DiagnosedConfig(path, *config)};
+    hint += "; as a trace config: " + config.error().message;
+  }
+  return tl::unexpected<Error>(WrongContent(start, path, "a trace or a log", std::move(hint)));
 }
 
 /// @param opened of standard input; nullptr if it has to be opened
@@ -112,6 +116,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
+    trace.diagnosis.answer.Add("Replay", *trace.replay);
     for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
       if (!text.empty()) trace.diagnosis.unknown.push_back(std::move(text));
     traces.push_back(std::move(trace));
@@ -123,7 +128,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
                 "see 'ringscope verify'");
   add_problems();
-  for (DoctorTrace& trace : traces) AddNext(trace, path, {"gaps", "advise"});
+  for (DoctorTrace& trace : traces) AddNext(trace, path, "gaps");
   return traces;
 }
 
@@ -144,7 +149,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
       continue;
     }
     for (DoctorTrace& trace : *sessions) {
-      AddNext(trace, path, {"doctor"});
+      AddNext(trace, path, "doctor");
       traces.push_back(std::move(trace));
     }
   }
@@ -159,12 +164,6 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 
 }  // namespace
 
-bool HasLogName(std::string_view name) {
-  for (const std::string_view compression : {".zst", ".gz"})
-    if (name.ends_with(compression)) name.remove_suffix(compression.size());
-  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
-}
-
 bool IsLog(Context& context, const std::string& path) {
   if (path == "-") return false;
   const Result<KnownInput> input = OpenKnownInput(context, path);
@@ -178,12 +177,12 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
   // An empty file is what its name says.
   const bool is_empty = start.empty();
-  const bool is_log = kind == InputKind::kLog || (is_empty && HasLogName(path));
+  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
-    return tl::unexpected<Error>(NoTrace(start, path));
+    return ExamineOther(context, start, path);
   if (is_log)
     return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
   if (!choices.config.empty())
@@ -194,7 +193,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)
-    for (DoctorTrace& trace : traces) AddNext(trace, path, {"doctor"});
+    for (DoctorTrace& trace : traces) AddNext(trace, path, "doctor");
   return traces;
 }
 
@@ -204,6 +203,13 @@ DoctorTrace Diagnosed(std::string file, Diagnosis diagnosis,
   const std::vector<ConfigChange> changes = ChangesOf(trace.diagnosis);
   if (config && !changes.empty())
     trace.config = ChangedConfig(ReusableConfig(wire::AsBytes(*config)), changes);
+  return trace;
+}
+
+DoctorTrace DiagnosedConfig(const std::string& path, const ConfigFile& config) {
+  DoctorTrace trace = Diagnosed(path, DiagnoseConfig(wire::AsBytes(config.bytes)), config.bytes);
+  if (!trace.diagnosis.findings.empty())
+    trace.diagnosis.answer.Add("Next", "ringscope doctor " + ShellWord(path));
   return trace;
 }
 

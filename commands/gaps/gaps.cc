@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -153,8 +154,10 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
     return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
   RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
-  const ShownGaps selection{
-      {report, notes.start_ns(), args.filter}, outcome, notes, remedies, kinds};
+  ShownGaps selection{{report, notes.start_ns(), args.filter}, outcome, notes, remedies, kinds};
+  selection.any_sign |=
+      !selection.is_filtered &&
+      std::ranges::any_of(FtraceLossesOf(outcome.ftrace), &FtraceCpuLosses::lost_in_session);
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));
   else if (args.format == "text")
@@ -162,7 +165,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   else
     WriteGaps(out, selection, /*lines=*/args.format == "jsonl");
   if (args.format == "text" || args.format == "json") ReportClones(out, outcome);
-  return selection.any_loss || selection.any_sign ? ExitCode::kNotice : ExitCode::kClean;
+  return selection.any_loss || selection.any_sign || !selection.stale.empty() ? ExitCode::kNotice
+                                                                              : ExitCode::kClean;
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {

@@ -116,7 +116,7 @@ TEST(GapsCommand, All_ExplainsEachGap) {
 TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
   EXPECT_LT(text.find("Only the last 63.6 ms of 3.710 s are left"), text.find("128,295 packets w"));
-  EXPECT_LT(text.find("buffers[0].size_kb: 6544 (6.39 MiB) loses nothing"),
+  EXPECT_LT(text.find("Change:\nbuffers[0].size_kb 256 -> 6544, which loses nothing."),
             text.find("128,295 packets w"));
   const ParsedJson document = ParsedJson::parse(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
@@ -170,7 +170,7 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
         "sequence 2 (app, 1:3), buffers[0], chunk #1: an unknown number of packets. Where: between "
         "record 2 "
         "(20.0 ms) and record 4 (40.0 ms). Cause: chunks with these ids were never committed. In "
-        "the trace: the next packet is flagged read_gap.",
+        "the trace: the next packet is flagged 'missing chunks'.",
         "sequence_packet_loss: 1 (ringscope stats --explain sequence_packet_loss)"}},
       {{"--all"},
        "inputs/damaged.ops.jsonl",

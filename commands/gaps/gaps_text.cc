@@ -141,11 +141,9 @@ class GapsText {
   /// The answer, with the remedy: of the whole session.
   void PrintHead() {
     Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
-    uint64_t changes = 0;
-    std::erase_if(answer.lines, [&](const AnswerLine& line) {
-      // The title, or what follows, has these.
-      return line.label == "Session" || line.label == "Assumed" || line.label == "Lost by" ||
-             (line.label == "Change" && ++changes > 1 && !all_);
+    // The title, or what follows, has these.
+    std::erase_if(answer.lines, [](const AnswerLine& line) {
+      return line.label == "Assumed" || line.label == "Lost by";
     });
     PrintAnswer(out_, "", answer);
   }
@@ -208,7 +206,7 @@ class GapsText {
     add("packets written", written);
     for (size_t i = 0; i < kFates; ++i) {
       const auto fate = static_cast<Fate>(i);
-      add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", Name(fate)), fates[fate]);
+      add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", FateText(fate)), fates[fate]);
     }
     add("  of these by a buffer bug", own_fault);
     out_.Print(table, 2);
@@ -311,7 +309,7 @@ class GapsText {
     PrintFact("content", ContentsText(gap, shown_.kinds));
     PrintFact("written", fmt::format("{}, lost {}", SpanText(notes_, gap.written),
                                      SpanText(notes_, gap.decided)));
-    PrintFact("cause", CausesText(gap));
+    PrintFact("cause", Joined(CauseTexts(gap.causes), "; "));
     PrintFact("in detail", BlameText(gap, notes_));
     PrintFact(IsFilled(gap) ? "filled by" : "evicted by", TakersText(gap, shown_));
     PrintFact(
@@ -458,8 +456,8 @@ class GapsText {
       text += fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
     text += ": ";
     if (loss.sequence && loss.loss_bits != 0)
-      text += fmt::format("an unknown number of packets; the next one is flagged {}",
-                          LossBitsToString(loss.loss_bits));
+      text += fmt::format("an unknown number of packets; the next one is flagged '{}'",
+                          LossBitsText(loss.loss_bits));
     else
       text += Printable(loss.reason);
     if (loss.records) text += fmt::format("; {}", Count(*loss.records, "record"));

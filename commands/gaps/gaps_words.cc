@@ -16,13 +16,13 @@ namespace {
 
 /// By GapSign.
 constexpr std::array<const char*, kEnumNames<GapSign>.size()> kSignTexts = {
-    "the next packet{in} is flagged {bits}",
-    "the next packet{in} is flagged {bits}; it is the sequence's first, so trace processor counts "
+    "the next packet{in} is flagged '{bits}'",
+    "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor counts "
     "no loss",
     "the next packet is flagged by its writer",
     "nothing: V1 flags the first packet of every sequence, whether packets were lost or not",
     "nothing: the next packet is not flagged",
-    "nothing: the service refused the packet that is flagged {bits}",
+    "nothing: the service refused the packet that is flagged '{bits}'",
     "nothing: no later packet of the sequence was read"};
 
 /// By FlagRule.
@@ -150,25 +150,6 @@ std::string KindsText(const Gap& gap, const ContentCount& content, const PacketK
 
 }  // namespace
 
-std::string CausesText(const Gap& gap) {
-  std::vector<CauseCount> causes;
-  for (const CauseCount& cause : gap.causes) {
-    // Loss bits are in the words of buffer bugs alone.
-    const auto same = std::ranges::find_if(causes, [&](const CauseCount& other) {
-      return other.cause == cause.cause && !other.own_fault && !cause.own_fault;
-    });
-    if (same == causes.end())
-      causes.push_back(cause);
-    else
-      same->count += cause.count;
-  }
-  if (causes.size() == 1) return CauseText(causes.front());
-  std::vector<std::string> parts;
-  for (const CauseCount& cause : causes)
-    parts.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
-  return Joined(parts, "; ");
-}
-
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   if (gap.contents.size() == 1)
     return ContentText(gap.contents.front().content, KindsText(gap, gap.contents.front(), kinds));
@@ -226,7 +207,7 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes) {
 }
 
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten) {
-  const std::string names = LossBitsToString(bits);
+  const std::string names = LossBitsText(bits);
   std::string text = fmt::format(fmt::runtime(kSignTexts.at(static_cast<size_t>(sign))),
                                  fmt::arg("in", chunk ? fmt::format(" in chunk #{}", *chunk) : ""),
                                  fmt::arg("bits", names == "present" ? "1" : names));

@@ -38,8 +38,6 @@ struct ShownGaps : GapSelection {
 
 // Facts about gaps in words: each is a sentence, or a part of one.
 
-/// What happened to the packets of the gap: "12 overwritten before they were read; 1 ...".
-std::string CausesText(const Gap& gap);
 /// "53% track_event, 47% clock_snapshot"
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds);
 /// "53% 2:1 (app), 47% itself": for whom packets were evicted, or who filled the buffer before

@@ -226,5 +226,22 @@ TEST(SmallSessions, Late_TheSorterDropsThem) {
   EXPECT_THAT(FindingsOf("late.pftrace")["findings"].dump(), HasSubstr("--full-sort"));
 }
 
+// A ring that overwrites does its job: what counts is how far it reaches back.
+TEST(SmallSession, Keep_SpeaksOfTheReach) {
+  const std::string advice = WithoutLineBreaks(
+      RunCommand(AdviseCommand(), {SmallSession("stale"), "--keep", "30m"}).out);
+  EXPECT_THAT(advice, HasSubstr("A replay with this config keeps the last 30 min "));
+  EXPECT_THAT(advice, HasSubstr("was 64: a replay keeps the last 30 min "));
+  EXPECT_THAT(advice, Not(HasSubstr("loses")));
+}
+
+// What the kernel lost is a loss, too, though no buffer lost a packet.
+TEST(SmallSession, LossesOfTheKernel_AreNoCleanSession) {
+  const Ran gaps = RunCommand(GapsCommand(), {SmallSession("idlecpu")});
+  EXPECT_EQ(gaps.code, ExitCode::kNotice);
+  EXPECT_THAT(gaps.out, Not(HasSubstr("Nothing was lost")));
+  EXPECT_THAT(gaps.out, HasSubstr("events lost by ftrace on 1 CPU"));
+}
+
 }  // namespace
 }  // namespace ringscope

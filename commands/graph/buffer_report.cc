@@ -109,7 +109,7 @@ constexpr std::array kOrderTexts = {
 std::string StepsText(const ReadWalk& walk, bool full) {
   constexpr size_t kMaxSteps = 40;  // more are shown only if all are asked for
   Table table({{"step", Align::kRight},
-               {"sequence", Align::kLeft},
+               {"writer", Align::kLeft},
                {"packets begin in", Align::kLeft},
                {"packets", Align::kRight},
                {"bytes", Align::kRight}});

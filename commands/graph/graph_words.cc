@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
@@ -72,7 +73,7 @@ class Remarks {
     own();
     AddCount(sums.abandoned, "fragment", " abandoned");
     AddCount(sums.invalid, "packet", " rejected by the service");
-    AddIf(sums.loss_bits != 0, "the trace shows " + LossBitsToString(sums.loss_bits));
+    AddIf(sums.loss_bits != 0, "the trace shows " + LossBitsText(sums.loss_bits));
     AddCount(sums.patches.applied, "patch", " applied");
   }
   std::string After(const std::string& text) const {
@@ -209,9 +210,7 @@ std::string PacketsText(const FateTally& packets) {
   for (const auto& [fate, count] : packets) {
     if (count.packets == 0) continue;
     total += count.packets;
-    std::string name = Name(fate);
-    std::ranges::replace(name, '_', ' ');
-    parts.push_back(WithCommas(count.packets) + " " + name);
+    parts.push_back(WithCommas(count.packets) + " " + FateText(fate));
   }
   if (total == 0) return "no packets";
   if (parts.size() == 1)

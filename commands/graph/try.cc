@@ -191,26 +191,22 @@ class TriedEngine : public EngineObserver {
 
   /// The buffer in order of its bytes, and of its sequences.
   void Draw() {
-    struct Box {
-      uint64_t offset;
-      std::string text;
-    };
-    std::vector<Box> boxes;
+    std::vector<std::pair<uint64_t, std::string>> boxes;  // offset, text
     std::map<SequenceKey, std::vector<std::pair<ChunkId, std::string>>> sequences;
     uint64_t end = 0;
     const Result<uint64_t> cursor = engine_->VisitChunks([&](const ObservedChunk& chunk) {
       end = std::max(end, chunk.offset + chunk.outer_size);
       if (chunk.is_padding())
-        return boxes.push_back({chunk.offset, fmt::format("[--/{}]", chunk.outer_size)});
+        return void(boxes.emplace_back(chunk.offset, fmt::format("[--/{}]", chunk.outer_size)));
       const std::string text =
           ChunkText(chunk.sequence, chunk.chunk, chunk.flags, !chunk.incomplete);
       const bool is_read = chunk.payload_avail == 0 && chunk.payload_size > 0;
       std::string rest;
       if (chunk.payload_avail != 0 && chunk.payload_avail != chunk.payload_size)
         rest = fmt::format(";{}-left", chunk.payload_avail);
-      boxes.push_back({chunk.offset, is_read
-                                         ? fmt::format("({}/{})", text, chunk.outer_size)
-                                         : fmt::format("[{}/{}{}]", text, chunk.outer_size, rest)});
+      boxes.emplace_back(chunk.offset,
+                         is_read ? fmt::format("({}/{})", text, chunk.outer_size)
+                                 : fmt::format("[{}/{}{}]", text, chunk.outer_size, rest));
       sequences[chunk.sequence].emplace_back(chunk.chunk, is_read ? "(" + text + ")" : text);
     });
     if (!cursor) {
@@ -221,10 +217,10 @@ class TriedEngine : public EngineObserver {
       now_.buffer += fmt::format("{}{}", now_.buffer.empty() ? "" : " ", word);
     };
     bool has_cursor = false;
-    for (const Box& box : boxes) {
-      if (!has_cursor && box.offset >= *cursor) append("^");
-      has_cursor |= box.offset >= *cursor;
-      append(box.text);
+    for (const auto& [offset, text] : boxes) {
+      if (!has_cursor && offset >= *cursor) append("^");
+      has_cursor |= offset >= *cursor;
+      append(text);
     }
     if (!has_cursor) append("^");
     if (const uint64_t size = engine_->stats().buffer_size; end < size)
@@ -258,15 +254,15 @@ std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
 void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
                  const std::string& differs) {
   if (report.is_text()) {
-    report.Print(fmt::format("  {}\n", report.Bold(fmt::format("{}", fmt::join(engines, ", ")))));
+    report.Print(fmt::format("  {}\n", report.Bold(Joined(engines))));
     const auto line = [&](const char* title, const std::string& text) {
       if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), 4);
     };
-    line("packets", fmt::format("{}", fmt::join(step.packets, ", ")));
+    line("packets", Joined(step.packets));
     line("buffer", step.buffer);
     line("sequences", step.sequences);
-    line("events", fmt::format("{}", fmt::join(step.events, "; ")));
-    line("counters", fmt::format("{}", fmt::join(step.counters, ", ")));
+    line("events", Joined(step.events, "; "));
+    line("counters", Joined(step.counters));
     line("differs", differs);
   }
   report.AddItem("engines", [&] {

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "commands/log/info_report.h"
+#include "commands/replays/further_replays.h"
 #include "commands/replays/input_notes.h"
 #include "commands/replays/loss_words.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -36,7 +38,7 @@ std::string BufferText(const std::optional<uint64_t>& buffer) {
   return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
 }
 
-/// Writes records as lines for people: number, time (since the session's start: in seconds), kind
+/// Writes records as lines for people: number, time (since the session's start, in seconds), kind
 /// and content. A commit has a line for each chunk, each patched chunk and a completed flush;
 /// messages that a record has as bytes follow it as text.
 class RecordText {
@@ -246,7 +248,12 @@ void SetUp(CLI::App& app, DumpArgs& args) {
 class DumpPrinter {
  public:
   DumpPrinter(const DumpArgs& args, const RecordFilter& filter, Console& console)
-      : format_(args.format), console_(console), text_(filter, args.decode) {}
+      : format_(args.format),
+        start_(fmt::format("{{\n  \"schema\": \"ringscope.dump/1\",\n  \"input\": {},\n  "
+                           "\"records\": [\n",
+                           JsonText(args.log))),
+        console_(console),
+        text_(filter, args.decode) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -266,7 +273,7 @@ class DumpPrinter {
     ops_.Append(op, line_);
     if (format_ == "json") {
       // One document, printed record by record so that memory stays small.
-      console_.Print(fmt::format("{}    {{\"session\":{},\"record\":{},", is_first ? kStart : ",\n",
+      console_.Print(fmt::format("{}    {{\"session\":{},\"record\":{},", is_first ? start_ : ",\n",
                                  session_, number));
       return console_.Print(std::string_view(line_).substr(1));
     }
@@ -277,14 +284,12 @@ class DumpPrinter {
   }
 
   void End() {
-    if (format_ == "json") console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? kStart : ""));
+    if (format_ == "json") console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? start_ : ""));
   }
 
  private:
-  static constexpr const char* kStart =
-      "{\n  \"schema\": \"ringscope.dump/1\",\n  \"records\": [\n";
-
   const std::string format_;
+  const std::string start_;  // of a document
   Console& console_;
   RecordText text_;
   OpLineWriter ops_;
@@ -292,6 +297,15 @@ class DumpPrinter {
   bool is_first_ = true;
   uint64_t session_ = 0;
 };
+
+/// Returns the time of a session's start; nullopt if the log does not show it before the first
+/// commit, or can be read only once.
+std::optional<uint64_t> FindStart(Context& context, const SessionReader& sessions) {
+  if (sessions.SessionAlone().IsReadOnce(context)) return std::nullopt;
+  MutedContext muted(context);
+  const auto ops = OpenSession(muted.context(), sessions.SessionAlone(), "");
+  return ops ? FindRecordedConfig(**ops).value_or(RecordedConfig()).start_ns : std::nullopt;
+}
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   if (args.format != "text" && args.decode)
@@ -306,7 +320,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
     if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
-    filter.StartSession();
+    filter.StartSession(FindStart(context, sessions));
     printer.StartSession(sessions.session());
     while (!is_past) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());

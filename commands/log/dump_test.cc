@@ -131,6 +131,7 @@ TEST(Dump, MalformedRequests_AreSaidToBe) {
 TEST(Dump, Json_IsOneDocument) {
   const auto document = nlohmann::json::parse(Dump({"--format", "json"}));
   EXPECT_EQ(document["schema"], "ringscope.dump/1");
+  EXPECT_EQ(document["input"], "-");
   ASSERT_EQ(document["records"].size(), 7u);
   EXPECT_EQ(document["records"][3]["op"], "commit");
   EXPECT_EQ(document["records"][3]["record"], 3);

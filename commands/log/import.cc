@@ -267,7 +267,7 @@ Command ImportCommand() {
            {"ringscope import session.tblog --no-payload -o shapes.tblog",
             "Make a log that can be given away: it has no content of packets"},
            {"ringscope import trace.pftrace -o trace.tblog",
-            "Make a log from a trace, to try buffer sizes"},
+            "Make a log of what is left in a trace"},
            {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",
             "Convert a log to text and back"}},
           Bind(SetUp, RunImport)};

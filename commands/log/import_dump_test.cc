@@ -79,6 +79,14 @@ TEST(ImportDump, AllOfTestdata_ComesBack) {
   }
 }
 
+// As those of all other commands, though the producer came before.
+TEST(Dump, TimesCountFromTheSessionsStart) {
+  const std::string log = testing::TestdataPath("sessions/mylife.ops.jsonl.zst");
+  const std::string text = RunCommand(DumpCommand(), {log}).out;
+  EXPECT_THAT(text, HasSubstr("-0.005000000  producer     producer 1"));
+  EXPECT_THAT(text, HasSubstr(" 0.000000000  session      session 1, change started"));
+}
+
 TEST(Import, JoinedLogs_StayApart) {
   const TempFolder folder;
   const std::string one = folder.File("one.tblog");

@@ -161,7 +161,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   for (const ProducerConnected& producer : session.producers)
     names[producer.producer] = producer.name;
   const double seconds = static_cast<double>(Duration(session)) / 1e9;
-  Table table({{"sequence", Align::kLeft, "sequence"},
+  Table table({{"writer", Align::kLeft, "sequence"},
                {"producer", Align::kLeft},
                {"buffers", Align::kRight, "buffer"},
                DataColumn("set_up"),
@@ -279,10 +279,10 @@ void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
 }
 
 std::string IncompleteText(const std::string& path, const LogInfo& info) {
-  std::optional<uint64_t> duration_ns;
-  if (!info.sessions.empty() && info.sessions.back().first_time_ns)
-    duration_ns = *info.sessions.back().last_time_ns - *info.sessions.back().first_time_ns;
-  return NotClosedText(path, duration_ns) + ".";
+  const bool has_times = !info.sessions.empty() && info.sessions.back().first_time_ns;
+  return NotClosedText(path,
+                       has_times ? std::optional(Duration(info.sessions.back())) : std::nullopt) +
+         ".";
 }
 
 bool IsCutOff(const LogInfo& info) {

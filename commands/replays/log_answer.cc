@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
@@ -17,23 +18,8 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kNamed = 3;
+constexpr size_t kNamed = 2;  // sequences and sources
 constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
-
-/// Texts of the first items.
-/// @param further names the items that are too many: "further buffer"; nullptr if they are left out
-template <typename Items, typename Text>
-std::vector<std::string> TextsOf(const Items& items, const char* further, Text text) {
-  std::vector<std::string> texts;
-  for (const auto& item : items) {
-    if (texts.size() == kNamed) {
-      if (further != nullptr) texts.push_back(Count(items.size() - kNamed, further));
-      break;
-    }
-    texts.push_back(text(item));
-  }
-  return texts;
-}
 
 /// "12 of 40 packets (30%)"
 std::string PacketShare(uint64_t part, uint64_t whole) {
@@ -62,7 +48,7 @@ class LogAnswer {
         places_ += sequence.losses_by_flag();
         dropped_ns_ = std::max(dropped_ns_, sequence.dropped_ns);
         for (const Gap& gap : sequence.gaps)
-          for (const CauseCount& cause : gap.causes) AddCause(cause);
+          causes_.insert(causes_.end(), gap.causes.begin(), gap.causes.end());
       }
     }
     const FateCount dropped = totals_[Fate::kWriterDropped];
@@ -71,8 +57,6 @@ class LogAnswer {
     written_ = totals_.written - dropped;
     waiting_ = totals_[Fate::kStalled];
     std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
-    std::ranges::stable_sort(causes_, std::ranges::greater(),
-                             [](const CauseCount& cause) { return cause.count.packets; });
   }
 
   /// Packets, or places at which an unknown number of them was dropped.
@@ -107,12 +91,7 @@ class LogAnswer {
   /// memory show most often.
   std::string WhyText() const {
     if (lost_.packets == 0) return WhyDroppedText();
-    if (causes_.size() == 1) return CauseText(causes_.front());
-    std::vector<std::string> parts = TextsOf(causes_, nullptr, [](const CauseCount& cause) {
-      return fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause));
-    });
-    if (causes_.size() > kNamed) parts.emplace_back("others for other causes");
-    return Joined(parts, "; ");
+    return ShortList(CauseTexts(causes_), "other cause", "; ");
   }
 
   /// The sequences that lost most packets, or else at most places.
@@ -125,13 +104,15 @@ class LogAnswer {
     std::vector<const SequenceGaps*> losers = sequences_;
     std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
     std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
-    return Joined(TextsOf(losers, "further sequence", [&](const SequenceGaps* each) {
-      const bool is_in_several =
-          std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1;
-      return fmt::format("{} {}{}", ShareText(lost_by(each), by_places ? places_ : lost_.packets),
-                         notes_.NameOf(each->sequence),
-                         is_in_several ? " in " + notes_.NameOf(each->buffer) : "");
-    }));
+    SharesOf shares;
+    for (const SequenceGaps* each : std::span(losers).first(std::min(kNamed, losers.size())))
+      shares.emplace_back(
+          notes_.NameOf(each->sequence) +
+              (std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1
+                   ? " in " + notes_.NameOf(each->buffer)
+                   : ""),
+          lost_by(each));
+    return SharesText(shares, by_places ? places_ : lost_.packets, kNamed);
   }
 
   std::string WaitingText() const {
@@ -157,18 +138,18 @@ class LogAnswer {
     for (const StaleSequence& stale : report_.stale) packets += stale.stale;
     const StaleSequence& worst =
         *std::ranges::max_element(report_.stale, {}, &StaleSequence::longest_ns);
-    return fmt::format(
-        "{} {} committed up to {} late: an event{} of {}, in {}, came at {}. The UI shows a huge "
-        "gap.",
-        Count(packets, "packet"), Was(packets), HumanDuration(worst.longest_ns),
-        worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "", TimeText(notes_, worst.event_ns),
-        notes_.NameOf(worst.sequence), TimeText(notes_, worst.event_ns + worst.longest_ns));
+    return fmt::format("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
+                       Count(packets, "packet"),
+                       worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "",
+                       TimeText(notes_, worst.event_ns), notes_.NameOf(worst.sequence),
+                       TimeText(notes_, worst.event_ns + worst.longest_ns));
   }
 
   /// Returns the signs that more may be missing than is known; empty if there are none.
   std::string SignsText() const {
-    const GapSelection all(report_, 0, {});
-    if (!all.any_sign) return {};
+    const auto cpus = static_cast<uint64_t>(
+        std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
+    if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};
     const bool is_known = totals_.lost().packets > 0 || waiting() > 0;
     std::vector<std::string> parts;
     if (missing_chunks_ > 0)
@@ -184,8 +165,7 @@ class LogAnswer {
                                     WithCommas(report_.counts[i])));
     if (const std::string missed = Joined(MissedFlushes()); !missed.empty())
       parts.push_back("flushes not acknowledged by " + missed);
-    if (const size_t cpus = FtraceLossesOf(outcome_.ftrace).size(); cpus > 0)
-      parts.push_back("events lost by ftrace on " + Count(cpus, "CPU"));
+    if (cpus > 0) parts.push_back("events lost by ftrace on " + Count(cpus, "CPU"));
     if (parts.empty() && !is_known)
       parts.emplace_back("packets that are flagged, though no loss before them is known");
     return Joined(parts);
@@ -211,19 +191,10 @@ class LogAnswer {
     const Harm of_unusable = HarmOfUnusable(unusable_, read);
     if (of_unusable == Harm::kError) {
       answer.severity = of_unusable;
-      answer.headline = fmt::format(
-          "{} names of the events in {} of the {} that were read were lost: the UI cannot show "
-          "them.",
-          left.empty() ? "The" : left + ", and the", WithCommas(unusable_), Count(read, "packet"));
+      answer.headline = UnusableHeadline(left, unusable_, read);
     } else if (losses() > 0) {
       answer.severity = Harm::kDataLoss;
       answer.headline = LostHeadline();
-      if (waiting() > 0) {
-        answer.headline.pop_back();  // the full stop
-        answer.headline +=
-            fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
-                        WithCommas(waiting()), waiting() == 1 ? "s" : "", Is(waiting()));
-      }
     } else if (waiting() > 0) {
       answer.severity = Harm::kDataLoss;
       answer.headline = WaitingHeadline();
@@ -272,29 +243,19 @@ class LogAnswer {
     answer.Add("More hints", signs);
     answer.Add("Clones", ClonesText());
     answer.change = ChangeText();
-    for (const std::string& text : RemedyTexts(remedies_, notes_)) answer.Add("Change", text);
+    answer.more_changes =
+        static_cast<uint64_t>(std::ranges::count_if(remedies_.remedies, [&](const Remedy& remedy) {
+          return std::ranges::search(remedies_.changes, remedy.changes).empty();
+        }));
     answer.Add("Assumed", ReadsNotes(outcome_.reads));
-    answer.Add("Session", SessionText());
     return answer;
   }
 
  private:
-  void AddCause(const CauseCount& cause) {
-    const auto same = std::ranges::find_if(causes_, [&](const CauseCount& other) {
-      return other.cause == cause.cause && other.own_fault == cause.own_fault;
-    });
-    if (same == causes_.end())
-      causes_.push_back(cause);
-    else
-      same->count += cause.count;
-  }
-
-  /// "at 12 places, because they found no free chunk in the shared memory, for up to 1.25 s; how
-  /// many is not known"
+  /// "at 12 places where the shared memory was full, for up to 1.25 s; how many is not known"
   std::string DroppedText() const {
     return fmt::format(
-        "at {}, because they found no space in the shared memory{}; how many is not known",
-        Count(places_, "place"),
+        "at {} where the shared memory was full{}; how many is not known", Count(places_, "place"),
         dropped_ns_ == 0 ? "" : fmt::format(", for up to {}", HumanDuration(dropped_ns_)));
   }
 
@@ -328,43 +289,45 @@ class LogAnswer {
                        at(intervals.rend() - last));
   }
 
-  /// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
+  /// "710.5 ms ··▂█████ 3.7 s: share of packets lost, by the time of their commit"
   std::string OverTimeText() const {
     constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    constexpr size_t kBars = LossTimeline::kIntervals / 2;
     const LossTimeline& timeline = report_.over_time;
-    if (timeline.intervals().size() < 2) return {};
+    const std::vector<TimelineInterval>& all = timeline.intervals();
+    if (all.size() < 2) return {};
+    const size_t step = all.size() > kBars ? 2 : 1;
     std::string text;
-    for (const TimelineInterval& interval : timeline.intervals()) {
+    for (size_t i = 0; i < all.size(); i += step) {
+      TimelineInterval bar = all[i];
+      if (step == 2 && i + 1 < all.size()) bar += all[i + 1];
       // The highest only where all is lost.
-      const uint64_t height =
-          interval.lost == interval.written ? 7 : interval.lost * 7 / interval.written;
-      text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
+      const uint64_t height = bar.lost == bar.written ? 7 : bar.lost * 7 / bar.written;
+      text += bar.written == 0 ? "_" : bar.lost == 0 ? "·" : kHeights[height];
     }
-    return fmt::format(
-        "{} share of packets lost, by time of commit, from {} to {}", text,
-        TimeFromStart(timeline.first_written_ns()),
-        TimeFromStart(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size()));
+    return fmt::format("{} {} {}: share of packets lost",
+                       TimeFromStart(timeline.first_written_ns()), text,
+                       TimeFromStart(timeline.first_ns() + timeline.interval_ns() * all.size()));
   }
 
   /// "96.6% linux.ftrace, 3.4% linux.process_stats": of packets whose data source is known, if
   /// there are several.
   std::string SourcesText() const {
-    std::vector<SourceLosses> sources = LossesBySource(sequences_, notes_);
-    if (sources.size() < 2) return "";
-    std::erase_if(sources, [](const SourceLosses& each) { return each.lost.packets == 0; });
-    return Joined(TextsOf(sources, "further source", [&](const SourceLosses& each) {
-      return fmt::format("{} {}", ShareText(each.lost.packets, totals_.lost().packets),
-                         Printable(each.source));
-    }));
+    SharesOf shares;
+    for (const SourceLosses& each : LossesBySource(sequences_, notes_))
+      shares.emplace_back(Printable(each.source), each.lost.packets);
+    return shares.size() < 2 ? "" : SharesText(shares, totals_.lost().packets, kNamed);
   }
 
   /// For whose commits packets were overwritten.
   std::string EvictorsText() const {
     uint64_t all = 0;
-    for (const EvictorCount& evictor : report_.evictors) all += evictor.packets;
-    return Joined(TextsOf(report_.evictors, nullptr, [&](const EvictorCount& evictor) {
-      return fmt::format("{} {}", ShareText(evictor.packets, all), notes_.NameOf(evictor.sequence));
-    }));
+    SharesOf shares;
+    for (const EvictorCount& evictor : report_.evictors) {
+      all += evictor.packets;
+      shares.emplace_back(notes_.NameOf(evictor.sequence), evictor.packets);
+    }
+    return SharesText(shares, all, kNamed);
   }
 
   /// "2 were made, and may have other packets: gaps --clone 1"
@@ -381,18 +344,21 @@ class LogAnswer {
 
   /// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
   std::string ChangeText() const {
-    const auto texts = TextsOf(remedies_.changes, "further line", [&](const auto& line) {
-      std::string was;
-      for (const BufferOutcome& buffer : outcome_.buffers)
-        if (line.path == fmt::format("buffers[{}].size_kb", buffer.index))
-          was = fmt::format("{} -> ", buffer.size / 1024);
-      return fmt::format("{} {}{}", line.path, was, line.value);
-    });
-    if (texts.empty() || !remedies_.together) return Joined(texts);
+    std::vector<uint64_t> sizes_kb(outcome_.buffers.size());
+    for (const BufferOutcome& buffer : outcome_.buffers)
+      if (buffer.index < sizes_kb.size()) sizes_kb[buffer.index] = buffer.size / 1024;
+    const std::string text = ChangesText(remedies_.changes, sizes_kb);
+    if (text.empty() || !remedies_.together) return text;
     const auto& [lost, full, waiting] = *remedies_.together;
-    return Joined(texts) + (lost > 0      ? ", which loses " + Count(lost, "packet")
-                            : waiting > 0 ? ", which loses nothing"
-                                          : ", which keeps everything");
+    const auto shorter = std::ranges::find_if(remedies_.remedies, &Remedy::is_for_reach);
+    return text +
+           (lost > 0      ? ", which loses " + Count(lost, "packet")
+            : waiting > 0 ? ", which loses nothing"
+                          : ", which keeps everything") +
+           (shorter == remedies_.remedies.end()
+                ? ""
+                : fmt::format("; {} keeps the last {}", shorter->size / 1024,
+                              HumanDuration(*shorter->reach_ns)));
   }
 
   /// Of a trace: what is not in the log.
@@ -411,25 +377,11 @@ class LogAnswer {
       return outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kStreamed
                  ? "Nothing was lost with these reads."
                  : "Nothing was lost.";
-    const size_t count = later.size();
-    later.resize(std::min(count, kNamed));
     return fmt::format(
-        "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came "
+        "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}): what came "
         "before is not known.",
-        count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
-        count > kNamed ? ", ..." : "");
-  }
-
-  /// "3.710 s; buffers[1]: 256 KiB ring_buffer, v2@58; read as recorded"
-  std::string SessionText() const {
-    std::vector<std::string> parts =
-        TextsOf(outcome_.buffers, "further buffer", [](const BufferOutcome& buffer) {
-          return fmt::format("buffers[{}]: {} {}, {}", buffer.index, HumanSize(buffer.size),
-                             Name(buffer.policy), buffer.engine);
-        });
-    parts.insert(parts.begin(), HumanDuration(outcome_.duration_ns()));
-    parts.push_back("read " + ReadsText(outcome_.reads));
-    return Joined(parts, "; ");
+        later.size() == 1 ? "1 sequence does" : Count(later.size(), "sequence") + " do",
+        ShortList(later, "other"));
   }
 
   const GapReport& report_;
@@ -445,7 +397,7 @@ class LogAnswer {
   uint64_t dropped_ns_ = 0;  // the longest time that a writer of these found no chunk
   uint64_t unusable_ = 0;    // packets
   std::vector<const SequenceGaps*> sequences_;
-  std::vector<CauseCount> causes_;  // the largest first; `loss_bits` of the first
+  std::vector<CauseCount> causes_;  // of all gaps
   uint64_t missing_chunks_ = 0;
   const BufferGaps* worst_ = nullptr;  // the buffer that lost most; nullptr if none lost any
 };
@@ -466,17 +418,12 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   if (outcome.first_time_ns && outcome.last_time_ns)
     facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),
                              static_cast<int64_t>(*outcome.last_time_ns)};
-  std::vector<ConfigChange> changes;
   for (const BufferOutcome& buffer : outcome.buffers) {
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
     replayed.id = buffer.id;
     replayed.policy = buffer.policy;
-    const Remedy* const size = FindSizeRemedy(remedies.remedies, buffer.id);
-    if (size == nullptr) continue;
-    replayed.size = size->changes.front();
-    replayed.size->value = std::to_string(size->size / 1024);
-    replayed.size->reason = TriedText(*size);
-    changes.push_back(*replayed.size);
+    if (const Remedy* const size = FindSizeRemedy(remedies.remedies, buffer.id))
+      replayed.size = size->changes.front();
   }
   for (const CounterRise& rise : report.counted) {
     const auto buffer = std::ranges::find(outcome.buffers, rise.buffer, &BufferOutcome::id);
@@ -508,7 +455,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     finding.cause = answer.WhyText() + ".";
     if (std::string tried = Joined(RemedyTexts(remedies, notes), " "); !tried.empty())
       finding.remedy = std::move(tried);
-    finding.changes = std::move(changes);
+    finding.changes = remedies.changes;
   }
   if (answer.waiting() > 0)
     add("log.waiting", answer.WaitingHeadline(), answer.waiting()).where = answer.WaitingText();

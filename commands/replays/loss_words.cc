@@ -66,7 +66,7 @@ constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = 
     "a patch arrived while the chunk was not in the buffer",
     "a patch is for bytes outside it",
     "its writer aborted a packet",
-    "a packet is flagged {bits}",
+    "a packet is flagged '{bits}'",
     "no packet that needs incremental state can be used",
     "a producer did not acknowledge the flush in time",
     "counted with this record"};
@@ -117,6 +117,12 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
                      span.last.record.value_or(0));
 }
 
+std::string FateText(Fate fate) {
+  std::string text = Name(fate);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
 std::string CauseText(const CauseCount& cause) {
   const bool is_one = cause.count.packets == 1;
   const char* words = kCauseWords.at(static_cast<size_t>(cause.cause));
@@ -130,8 +136,29 @@ std::string CauseText(const CauseCount& cause) {
   if (cause.cause == Cause::kUnknown && cause.fate == Fate::kDiscarded)
     return "discarded: the engine does not report why";
   if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
-    text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
+    text += fmt::format(" ({})", LossBitsText(cause.loss_bits));
   return text;
+}
+
+std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes) {
+  std::vector<CauseCount> sums;
+  for (const CauseCount& cause : causes) {
+    // Loss bits are in the words of buffer bugs alone.
+    const auto same = std::ranges::find_if(sums, [&](const CauseCount& sum) {
+      return sum.cause == cause.cause && !sum.own_fault && !cause.own_fault;
+    });
+    if (same == sums.end())
+      sums.push_back(cause);
+    else
+      same->count += cause.count;
+  }
+  if (sums.size() == 1) return {CauseText(sums.front())};
+  std::ranges::stable_sort(sums, std::ranges::greater(),
+                           [](const CauseCount& sum) { return sum.count.packets; });
+  std::vector<std::string> texts;
+  for (const CauseCount& sum : sums)
+    texts.push_back(fmt::format("{} {}", WithCommas(sum.count.packets), CauseText(sum)));
+  return texts;
 }
 
 std::string AbortReasonText(AbortReason reason) {
@@ -148,7 +175,7 @@ std::string ReasonText(const CounterRise& rise) {
   return fmt::format(fmt::runtime(kCountTexts.at(static_cast<size_t>(rise.reason))),
                      fmt::arg("found", Count(rise.found, "fragment")),
                      fmt::arg("counted", rise.fragments),
-                     fmt::arg("bits", LossBitsToString(rise.loss_bits)));
+                     fmt::arg("bits", LossBitsText(rise.loss_bits)));
 }
 
 std::string WhoText(const CounterRise& rise) {

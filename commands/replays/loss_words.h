@@ -32,8 +32,13 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
 /// "record 12 (1.837 s)"
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 
+/// "writer dropped"
+std::string FateText(Fate fate);
 /// "overwritten before they were read"; of one packet: "... before it was read".
 std::string CauseText(const CauseCount& cause);
+/// "12 overwritten before they were read": of each cause, the most frequent first; of one alone
+/// without the number.
+std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes);
 
 /// Why a writer found no chunk for a packet: "the producer held complete chunks back".
 std::string AbortReasonText(AbortReason reason);

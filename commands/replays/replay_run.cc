@@ -97,6 +97,7 @@ Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
     if (!op || std::holds_alternative<Commit>(op->body)) return found;
     found.has_buffers |= std::holds_alternative<BufferSetUp>(op->body);
+    if (!found.start_ns && IsSessionStart(*op)) found.start_ns = op->time_ns;
     if (const auto* record = std::get_if<TraceConfigRecord>(&op->body);
         record != nullptr && found.config.empty())
       found.config = record->config;

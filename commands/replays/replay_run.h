@@ -52,6 +52,7 @@ std::string BuffersText(const ReplayOutcome& outcome);
 struct RecordedConfig {
   std::string config;  // the TraceConfig message; empty: none
   bool has_buffers = false;
+  std::optional<uint64_t> start_ns = {};  // of the tracing session
 };
 /// Reads up to the first commit.
 Result<RecordedConfig> FindRecordedConfig(OpSource& ops);

@@ -52,6 +52,20 @@ const char* PolicyField(FillPolicy policy) {
   return policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER";
 }
 
+/// "keeps everything, as a replay shows"
+std::string TriedText(const Remedy& remedy) {
+  const std::optional<TriedOutcome>& outcome = remedy.outcome;
+  if (!outcome) return fmt::format("should keep everything (an estimate: {})", remedy.formula);
+  if (remedy.is_for_reach())
+    return fmt::format("keeps the last {}, as a replay shows", HumanDuration(*remedy.reach_ns));
+  if (outcome->lost > 0)
+    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
+  if (outcome->waiting > 0)
+    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
+                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
+  return "keeps everything, as a replay shows";
+}
+
 /// The session's trace config as it was replayed, as text.
 Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome) {
   const ReplayInput& input = run.input();
@@ -122,19 +136,6 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   }
   remedies.config = ChangedConfig(text, remedies.changes);
   return remedies;
-}
-
-std::string TriedText(const Remedy& remedy) {
-  const std::optional<TriedOutcome>& outcome = remedy.outcome;
-  if (!outcome) return fmt::format("should keep everything (an estimate: {})", remedy.formula);
-  if (remedy.keep_ns && remedy.reach_ns && outcome->lost > 0)
-    return fmt::format("keeps the last {}, as a replay shows", HumanDuration(*remedy.reach_ns));
-  if (outcome->lost > 0)
-    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
-  if (outcome->waiting > 0)
-    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
-                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
-  return "keeps everything, as a replay shows";
 }
 
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {

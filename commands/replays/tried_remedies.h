@@ -24,8 +24,6 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
 
 /// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
-/// "keeps everything, as a replay shows"
-std::string TriedText(const Remedy& remedy);
 void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
 void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 

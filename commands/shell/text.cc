@@ -18,17 +18,6 @@ std::string Shortened(std::string_view text, size_t columns) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named) {
-  std::vector<std::string> texts;
-  uint64_t rest = whole;
-  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
-    texts.push_back(fmt::format("{} {}", ShareText(parts[i].second, whole), parts[i].first));
-    rest -= parts[i].second;
-  }
-  if (!texts.empty() && rest > 0) texts.push_back(ShareText(rest, whole) + " others");
-  return Joined(texts);
-}
-
 std::string ShellWord(std::string_view text) {
   const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 ||

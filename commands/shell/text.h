@@ -17,9 +17,6 @@ namespace ringscope {
 
 /// At most so many columns of a text, the last one "…" if it was longer.
 std::string Shortened(std::string_view text, size_t columns);
-using SharesOf = std::vector<std::pair<std::string, uint64_t>>;
-/// "80% app/frame, 15% app/draw, 5% others": the first parts of a whole; may be empty.
-std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named);
 /// A word of a shell's command line: quoted if it has other characters than most file names.
 std::string ShellWord(std::string_view text);
 

@@ -51,7 +51,7 @@ void PrintConfig(Report& out, std::string_view config) {
   }
 }
 
-Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals,
+Table BufferTable(const ReplayOutcome& outcome, const GapReport& gaps,
                   const std::vector<Remedy>& remedies) {
   Table table({{"buffer", Align::kLeft, "buffer"},
                {"policy", Align::kLeft, "policy"},
@@ -61,8 +61,8 @@ Table BufferTable(const ReplayOutcome& outcome, const std::map<BufferId, LedgerT
                {"lost now", Align::kRight, "lost_now"},
                {"then", Align::kRight, "lost_then"}});
   for (const BufferOutcome& buffer : outcome.buffers) {
-    const auto of = totals.find(buffer.id);
-    const LedgerTotals total = of == totals.end() ? LedgerTotals{} : of->second;
+    const BufferGaps* const of = gaps.Find(buffer.id);
+    const LedgerTotals total = of == nullptr ? LedgerTotals() : of->totals;
     const Remedy* const remedy = FindSizeRemedy(remedies, buffer.id);
     const uint64_t lost = total.lost().packets;
     table.AddRow({NameCell(fmt::format("buffers[{}]", buffer.index)), NameCell(Name(buffer.policy)),
@@ -101,7 +101,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
             {"lost_now", remedies.lost_now},
             {"together", FieldsToJson(remedies.together)},
             {"remedies", FieldsToJson(remedies.remedies)}});
-  out.Add("buffers", BufferTable(outcome, run.totals(), remedies.remedies));
+  out.Add("buffers", BufferTable(outcome, report, remedies.remedies));
   if (remedies.changes.empty()) {
     out.Print("\nNothing to do.\n");
     return ExitCode::kClean;
@@ -110,11 +110,15 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
   for (const std::string& text : RemedyTexts(remedies, notes)) out.Print(Wrap(text, "  - ") + "\n");
   out.Data("config", remedies.config);
   out.Heading("Trace config");
+  const auto reach = std::ranges::find_if(remedies.remedies, &Remedy::is_for_reach);
   if (remedies.together)
-    out.Paragraph(
-        fmt::format("A replay with this config loses {}, not {}. A fifth more of each "
-                    "size is a reserve for sessions that write more.",
-                    Count(remedies.together->lost, "packet"), WithCommas(remedies.lost_now)));
+    out.Paragraph(fmt::format(
+        "A replay with this config {}. A fifth more of each size is a reserve for sessions that "
+        "write more.",
+        args.keep_ns && reach != remedies.remedies.end()
+            ? "keeps the last " + HumanDuration(*reach->reach_ns)
+            : fmt::format("loses {}, not {}", Count(remedies.together->lost, "packet"),
+                          WithCommas(remedies.lost_now))));
   PrintConfig(out, remedies.config);
   return ExitCode::kNotice;
 }

@@ -161,8 +161,8 @@ Command SweepCommand() {
       "Compare what buffers of many sizes and kinds would have kept",
       "Replays a log with many configurations at once: sizes, fill policies, buffer versions "
       "and times of reading. For each it reports what the "
-      "buffers keep and lose, how far back they reach, and which sequence has the shortest "
-      "history. Each row equals the result of 'ringscope replay' with that configuration. With "
+      "buffers keep and lose, how far back they reach, and which sequence reaches back "
+      "least. Each row equals the result of 'ringscope replay' with that configuration. With "
       "--target it finds the smallest buffers that meet a goal: a page of 4 KiB less does not.",
       {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
        {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",

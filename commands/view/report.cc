@@ -130,22 +130,26 @@ TextStyle StyleOf(Harm harm) {
 }
 
 void PrintAnswer(Report& report, const std::string& name, const Answer& answer) {
-  const std::string change =
-      answer.change.empty() ? "" : fmt::format(" Change: {}.", answer.change);
-  if (name.empty())
-    report.PrintWrapped(StyleOf(answer.severity), answer.headline, change);
-  else
-    report.PrintWrapped(StyleOf(answer.severity),
-                        fmt::format("{}: {}:", name, HarmText(answer.severity)),
-                        " " + answer.headline + change);
+  const std::string title =
+      name.empty() ? answer.headline : fmt::format("{}: {}:", name, HarmText(answer.severity));
+  const std::string rest = (name.empty() ? "" : " " + answer.headline) +
+                           (answer.change.empty() ? "" : " Change: " + answer.change + ".");
+  const auto text_of = [](const std::vector<AnswerLine>& lines) {
+    size_t width = 0;
+    for (const AnswerLine& line : lines) width = std::max(width, line.label.size());
+    std::string text;
+    for (const AnswerLine& line : lines)
+      text += Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width)) + "\n";
+    return text;
+  };
   std::vector<AnswerLine> lines = answer.lines;
-  for (const char* spare : {"Session", "Folded", "Clones", "More hints", "Evicted by", "Over time"})
-    if (lines.size() > kAnswerLines)
+  for (const char* spare : {"Folded", "Also", "Evicted by", "Over time", "Sources"}) {
+    const std::string text = Wrap(title + rest, size_t{0}) + "\n" + text_of(lines);
+    if (lines.size() > kAnswerLines || std::ranges::count(text, '\n') > kAnswerRows)
       std::erase_if(lines, [&](const AnswerLine& line) { return line.label == spare; });
-  size_t width = 0;
-  for (const AnswerLine& line : lines) width = std::max(width, line.label.size());
-  for (const AnswerLine& line : lines)
-    report.Print(Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width)) + "\n");
+  }
+  report.PrintWrapped(StyleOf(answer.severity), title, rest);
+  report.Print(text_of(lines));
 }
 
 }  // namespace ringscope

@@ -113,8 +113,8 @@ inline void ListFields(JsonFieldWriter& io, const AnswerLine& line) {
 }
 
 inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
-  io("severity", answer.severity, "headline", answer.headline, "change", answer.change, "lines",
-     answer.lines);
+  io("severity", answer.severity, "headline", answer.headline, "change", answer.change,
+     "more_changes", answer.more_changes, "lines", answer.lines);
 }
 
 /// "data loss": as people read it.
@@ -122,8 +122,9 @@ std::string HarmText(Harm harm);
 /// The style that shows how bad it is.
 TextStyle StyleOf(Harm harm);
 
-/// Lines below a headline that fit on a screen.
+/// Lines below a headline, and rows of a terminal with it, that an answer has at most.
 inline constexpr size_t kAnswerLines = 9;
+inline constexpr ptrdiff_t kAnswerRows = 14;
 
 /// As text: "NAME: data loss: HEADLINE" with the change, and the most important lines below it.
 /// @param name of the trace or session; empty: the headline alone

@@ -132,6 +132,19 @@ std::string ToString(BufferKey key) {
   return fmt::format(fmt::runtime(key.is_index ? "buffers[{}]" : "{}"), key.number);
 }
 
+std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named) {
+  constexpr size_t kColumns = 100;
+  std::string text;
+  uint64_t rest = whole;
+  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
+    const std::string part = ShareText(parts[i].second, whole) + " " + parts[i].first;
+    if (i > 0 && DisplayWidth(text) + DisplayWidth(part) > kColumns) break;
+    text += (i == 0 ? "" : ", ") + part;
+    rest -= parts[i].second;
+  }
+  return text.empty() || rest == 0 ? text : text + ", " + ShareText(rest, whole) + " others";
+}
+
 std::string ToString(SequenceKey key) {
   return fmt::format("{}:{}", Raw(key.producer), Raw(key.writer));
 }

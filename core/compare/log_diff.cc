@@ -21,7 +21,7 @@ std::string Describe(const DiffWhy& why) {
       return fmt::format("cleared on the way to {}{}", why.with ? ToString(*why.with) : "another",
                          why.by ? ", evicted for " + ToString(*why.by) : "");
     case DiffWhy::Kind::kAbandoned:
-      return fmt::format("abandoned by a read: {}", LossBitsToString(why.loss_bits));
+      return fmt::format("abandoned by a read: {}", LossBitsText(why.loss_bits));
     case DiffWhy::Kind::kNotFound:
       return "not found in its chunk by a read";
     case DiffWhy::Kind::kHeld:
@@ -84,8 +84,7 @@ std::string Divergence::Text(const Both<std::string>& names) const {
       return fmt::format("{} returns {} earlier", a_first ? names.a : names.b, name);
     }
     case DifferenceKind::kLossBits:
-      return both("loss bits ",
-                  [](const PacketView& view) { return LossBitsToString(view.loss_bits); });
+      return both("flag ", [](const PacketView& view) { return LossBitsText(view.loss_bits); });
     case DifferenceKind::kIdentity:
       return both("", [](const PacketView& view) {
         return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);

@@ -62,7 +62,7 @@ inline constexpr std::array<const char*, kDifferenceKinds> kDifferenceTexts = {
     "returned at a different moment",
     "in a different order within the sequence",
     "with different content",
-    "with different loss bits",
+    "flagged differently",
     "with a different uid or pid",
     "patch result",
     "counter",

@@ -88,12 +88,8 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
-  std::optional<TimeSpan> left = buffer.span;
-  // Older packets were committed late: the ring did not hold them from then on.
-  const std::optional<TimeHole>& hole = examiner.facts.hole;
-  if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
-  if (IsInSession(examiner, left))
-    finding.cause += fmt::format(" What is left begins at {}.", TimeText(examiner, left->first_ns));
+  if (const auto since_ns = LeftSince(examiner, buffer))
+    finding.cause += fmt::format(" What is left begins at {}.", TimeText(examiner, *since_ns));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
@@ -120,9 +116,9 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
        .proof = "chunks_discarded of the buffer's statistics.",
        .weight = stats.chunks_discarded});
   if (IsInSession(examiner, buffer.span))
-    finding.cause += fmt::format(
-        " The time of its last packet is {}; after that nothing was recorded, up to the end at {}.",
-        TimeText(examiner, buffer.span->last_ns), TimeText(examiner, examiner.session()->last_ns));
+    finding.cause += fmt::format(" Nothing was recorded after {}, up to the end at {}.",
+                                 TimeText(examiner, buffer.span->last_ns),
+                                 TimeText(examiner, examiner.session()->last_ns));
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   finding.changes.push_back(LargerBuffer(examiner, index,
@@ -156,7 +152,11 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
     proof += fmt::format(
         " It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
         WithCommas(static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
-  const std::string causes = CausesText(losses);
+  std::vector<std::string> causes;  // by the loss bits
+  for (size_t i = 0; i < kLossBitNames.size(); ++i)
+    if (losses.by_bit[i] > 0)
+      causes.push_back(
+          fmt::format("{} ({}x)", kLossBitNames[i].words, WithCommas(losses.by_bit[i])));
   examiner.Add(
       "buffer.packet_loss",
       fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
@@ -164,7 +164,7 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
       {.where = std::move(where),
        .cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
                                  "report it."
-                               : "By the trace: " + causes + ".",
+                               : "By the trace: " + Joined(causes) + ".",
        .proof = std::move(proof),
        .weight = losses.sequence_packet_loss});
 }
@@ -208,6 +208,13 @@ void ExamineFullMemory(Examiner& examiner) {
                     .weight = times});
 }
 
+/// Returns true if a packet reports that packets of its sequence before it are missing.
+bool ReportsLoss(const TraceFacts& facts) {
+  return std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
+    return sequence.losses.sequence_packet_loss > 0 || sequence.lost_beginning();
+  });
+}
+
 void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
   const auto add = [&](const char* rule, const char* counter, uint64_t count, std::string what) {
     return &examiner.Add(
@@ -245,6 +252,12 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
       finding->cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
       finding->proof += " The replay of the log shows that this buffer lost no packet.";
       finding->remedy = "None is needed.";
+    } else if (!examiner.is_of_log() && !ReportsLoss(examiner.facts)) {
+      finding->harm = Harm::kWarning;
+      finding->what.insert(finding->what.size() - 1, "; no packet reports that one is missing");
+      finding->cause =
+          "The buffer refused the chunk, or its rest. If it came twice, all its packets were there "
+          "already: only a log shows it.";
     }
   }
   if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0)
@@ -254,6 +267,14 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
 }
 
 }  // namespace
+
+std::optional<int64_t> LeftSince(const Examiner& examiner, const TraceBuffer& buffer) {
+  std::optional<TimeSpan> left = buffer.span;
+  // Older packets were committed late: the ring did not hold them from then on.
+  const std::optional<TimeHole>& hole = examiner.facts.hole;
+  if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
+  return IsInSession(examiner, left) ? std::optional(left->first_ns) : std::nullopt;
+}
 
 void ExamineBuffers(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
@@ -267,9 +288,11 @@ void ExamineBuffers(Examiner& examiner) {
   }
   ExamineFullMemory(examiner);
   ExamineOtherLosses(examiner);
-  if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) &&
-      !examiner.HasFound("buffer.packet_loss") &&
-      !std::ranges::any_of(facts.sequences, &TraceSequence::lost_beginning))
+  if (!examiner.is_of_log() &&
+      (examiner.HasFound("buffer.overwritten") || examiner.HasFound("buffer.discarded") ||
+       examiner.HasFound("buffer.packet_loss")))
+    examiner.Unknown("How many packets the buffers lost: only a log of the session shows it.");
+  if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) && !ReportsLoss(facts))
     examiner.Well("No packet reports a loss before it.");
 }
 

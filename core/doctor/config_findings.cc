@@ -96,12 +96,7 @@ void ExamineMissingClears(Examiner& examiner) {
                   : "If the ring wraps, the state that later packets need is overwritten.",
       {.proof = "No incremental_state_config in the config."});
   if (!any_wrapped) finding.harm = Harm::kInfo;
-  if (auto change = ClearPeriodChange(examiner, reach_ns,
-                                      "producers repeat the state that a wrapped ring has lost"))
-    finding.changes.push_back(*std::move(change));
-  else
-    finding.remedy = fmt::format("A larger buffer: one that holds the last {} is too small.",
-                                 HumanDuration(*reach_ns));
+  AddClearPeriod(examiner, reach_ns, finding);
 }
 
 /// Rings that turn over between two repetitions of the state.
@@ -113,16 +108,13 @@ void ExamineClearPeriod(Examiner& examiner) {
     if (!HasWrapped(examiner, i) || !buffer.span) continue;
     const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
     if (reach >= clear_ns) continue;
-    Finding& finding =
+    AddClearPeriod(
+        examiner, reach,
         examiner.Add("config.clear_period",
                      fmt::format("The state is repeated every {}, and the ring holds {}.",
                                  HumanDuration(clear_ns), HumanDuration(reach)),
                      {.where = BufferName(examiner, i),
-                      .proof = "clear_period_ms, and the times of the packets that are left."});
-    if (auto change = ClearPeriodChange(examiner, reach, "producers repeat their state"))
-      finding.changes.push_back(*std::move(change));
-    else
-      finding.remedy = "A larger buffer: this one is too small for state that is repeated.";
+                      .proof = "clear_period_ms, and the times of the packets that are left."}));
   }
 }
 

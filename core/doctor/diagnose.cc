@@ -23,25 +23,12 @@ namespace {
 /// Adds what makes producers repeat the state that a ring has lost: a period, or, where the ring is
 /// too small for that, the larger ring that the findings on it propose.
 void AddRepetition(const Examiner& examiner, Finding& finding) {
-  const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
-  auto change = ClearPeriodChange(examiner, reach_ns,
-                                  "producers repeat their state, so that a loss costs at most {}");
-  if (change) {
-    const uint64_t today = examiner.config.clear_period_ms.value_or(0);
-    if (today == 0 || today > std::stoull(change->value))
-      finding.changes.push_back(*std::move(change));
-    return;
-  }
-  finding.remedy = fmt::format(
-      "A larger buffer: the present one holds only the last {}, too little even if the state is "
-      "repeated.",
-      HumanDuration(*reach_ns));
+  if (AddClearPeriod(examiner, ShortestReachNs(examiner), finding)) return;
   std::vector<ConfigChange> larger;
-  for (const Finding& other : examiner.findings) {
-    const std::string_view rule = other.rule->id;
-    if (rule == "buffer.overwritten" || rule == "buffer.short_reach")
+  for (const Finding& other : examiner.findings)
+    if (std::string_view rule = other.rule->id;
+        rule == "buffer.overwritten" || rule == "buffer.short_reach")
       larger.insert(larger.end(), other.changes.begin(), other.changes.end());
-  }
   finding.changes.insert(finding.changes.end(), larger.begin(), larger.end());
 }
 
@@ -144,11 +131,8 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
   diagnosis.verdict =
       more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
   diagnosis.answer = AnswerOf(diagnosis, examiner);
-  // Of a log, the answer begins with what its replay knows of the lost packets.
-  if (examiner.is_of_log()) {
-    diagnosis.verdict = diagnosis.answer.headline;
-    diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
-  }
+  diagnosis.verdict = diagnosis.answer.headline;
+  diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
   // As many as are listed below it.
   std::vector<std::string> others;
   if (more == 2) others.emplace_back("one more finding");
@@ -226,7 +210,7 @@ Diagnosis DiagnoseConfig(Bytes config) {
         Joined(names)));
   return Conclude(examiner, examiner.findings.empty()
                                 ? "No rule finds a problem in this config."
-                                : "Nothing in this config is wrong, but see below.");
+                                : "Nothing in this config is wrong, but it can be better.");
 }
 
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {

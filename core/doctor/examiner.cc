@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
@@ -91,23 +90,6 @@ std::string SpanText(const Examiner& examiner, const TimeSpan& span) {
                      TimeText(examiner, span.last_ns));
 }
 
-std::string CausesText(const LossCounts& losses) {
-  static constexpr std::array<const char*, kLossBitNames.size()> kCauses = {
-      "chunks between two reads are missing",
-      "the rest of a chunk could not be read",
-      "the end of a packet came without its beginning",
-      "a chunk was missing inside a packet",
-      "the next chunk did not continue the packet",
-      "it was overwritten before it was read",
-      "the writer aborted it",
-      "the producer's shared memory was full"};
-  std::vector<std::string> causes;
-  for (size_t i = 0; i < kCauses.size(); ++i)
-    if (losses.by_bit[i] > 0)
-      causes.push_back(fmt::format("{} ({}x)", kCauses[i], WithCommas(losses.by_bit[i])));
-  return Joined(causes);
-}
-
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
   const BufferStats& stats = buffer.stats;
   if (!examiner.session() || stats.bytes_written == 0 || stats.buffer_size == 0)
@@ -125,22 +107,30 @@ std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
   return reach_ns;
 }
 
-std::optional<ConfigChange> ClearPeriodChange(const Examiner& examiner,
-                                              std::optional<uint64_t> reach_ns,
-                                              std::string_view reason) {
+bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, Finding& finding) {
   constexpr uint64_t kNsPerMs = 1'000'000, kShortestMs = 50;
   uint64_t ms = kUsualClearPeriodMs;
   if (reach_ns)
     ms = ClearPeriodFor(*reach_ns) / kNsPerMs;
   else if (const uint64_t duration_ms = examiner.config.duration_ms.value_or(0); duration_ms > 0)
     ms = std::clamp(duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
-  if (ms == 0) return std::nullopt;
-  const std::string origin =
-      reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
-               : "; how long the ring holds is not known";
-  return ConfigChange{"incremental_state_config.clear_period_ms", std::to_string(ms),
-                      fmt::format(fmt::runtime(reason), HumanDuration(ms * kNsPerMs)) + origin,
-                      true};
+  if (ms == 0) {
+    finding.remedy = fmt::format(
+        "A larger buffer: the present one holds only the last {}, too little even if the state is "
+        "repeated.",
+        HumanDuration(*reach_ns));
+    return false;
+  }
+  if (const uint64_t today = examiner.config.clear_period_ms.value_or(0); today == 0 || today > ms)
+    finding.changes.push_back(
+        {"incremental_state_config.clear_period_ms", std::to_string(ms),
+         fmt::format("producers repeat their state, so that a loss costs at most {}{}",
+                     HumanDuration(ms * kNsPerMs),
+                     reach_ns ? fmt::format(", a tenth of the {} that the ring holds",
+                                            HumanDuration(*reach_ns))
+                              : "; how long the ring holds is not known"),
+         true});
+  return true;
 }
 
 }  // namespace ringscope

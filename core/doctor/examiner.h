@@ -95,20 +95,18 @@ std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 std::string TimeText(const Examiner& examiner, int64_t ns);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
-/// "it was overwritten before it was read (12x)": causes by the loss bits.
-std::string CausesText(const LossCounts& losses);
 
+/// Returns the time from which on a buffer has what was written; nullopt if it is not known.
+std::optional<int64_t> LeftSince(const Examiner& examiner, const TraceBuffer& buffer);
 /// Returns the time that the newest data in a ring reaches back, ns, at the rate of the whole
 /// session; nullopt if it is not known.
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
 /// The reach of the ring that wrapped and holds least.
 std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
-/// A clear_period_ms for a ring that reaches back so far: a tenth of it, or if that is not known,
-/// the usual one, short enough for the session. nullopt if the ring is too small.
-/// @param reason "producers repeat their state"; {} in it is the period
-std::optional<ConfigChange> ClearPeriodChange(const Examiner& examiner,
-                                              std::optional<uint64_t> reach_ns,
-                                              std::string_view reason);
+/// Adds a clear_period_ms, unless the config has one as short: a tenth of what the ring reaches
+/// back, or if that is not known, the usual one, short enough for the session.
+/// @return false: the ring is too small for it, and the finding's remedy is a larger one
+bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, Finding& finding);
 
 }  // namespace ringscope
 

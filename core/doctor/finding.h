@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct Answer {
   std::string headline;  // one sentence
   /// What helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
   std::string change = {};
+  uint64_t more_changes = 0;  // that would help, too: advise has them
   std::vector<AnswerLine> lines;
 
   /// Adds a line, unless there is nothing to say.
@@ -55,6 +57,17 @@ struct Answer {
     if (!text.empty()) lines.push_back({label, std::move(text)});
   }
 };
+
+/// "a, b, 4 further lines": the first texts, as many as two lines of an answer hold.
+std::string ShortList(const std::vector<std::string>& texts, std::string_view further,
+                      std::string_view between = ", ");
+/// "buffers[0].size_kb 256 -> 7424 (an estimate)"
+/// @param sizes_kb of the buffers today, by their index in the config
+std::string ChangesText(const std::vector<ConfigChange>& changes,
+                        const std::vector<uint64_t>& sizes_kb);
+/// "LEFT, and the names of the events were lost: the UI can show 2 of 4,912 packets."
+/// @param left what is left of the session; may be empty
+std::string UnusableHeadline(const std::string& left, uint64_t unusable, uint64_t packets);
 
 /// A kind of finding: an entry of the table that the documentation is made of.
 struct Rule {

@@ -121,14 +121,27 @@ TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
             "2 chunks were re-committed against the rules; no packet was lost.");
 }
 
+// A trace alone does not show whether the chunk had all its packets already.
+TEST(Diagnose, ABrokenRuleIsALossIfAPacketReportsOne) {
+  TraceFacts facts = RingAndFullBuffer();
+  facts.buffers[0].stats.abi_violations = 1;
+  const auto finding_of = [&] {
+    return *FindingOf(Diagnose(facts), "buffer.abi_violations");
+  };
+  EXPECT_EQ(finding_of().harm, Harm::kWarning);
+  EXPECT_THAT(finding_of().what, HasSubstr("no packet reports that one is missing"));
+  facts.sequences.emplace_back().losses.Add(kLossPresent | kLossReadGap);
+  EXPECT_EQ(finding_of().harm, Harm::kDataLoss);
+}
+
 TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
   const TraceFacts facts = RingAndFullBuffer();
   const Diagnosis diagnosis = Diagnose(facts);
   EXPECT_THAT(diagnosis.answer.headline, StartsWith("buffers[1]: 460 of 476 chunks"));
   EXPECT_THAT(diagnosis.verdict, StartsWith("buffers[1]: 460 of 476 chunks"));
   EXPECT_THAT(LostLineOf(diagnosis),
-              StartsWith("buffers[0]: 50 KiB of 100 KiB written (50.0%) were overwritten unread; "
-                         "buffers[1]: 460 chunks came when it was full."));
+              StartsWith("50 KiB of 100 KiB of buffers[0] (50.0%) overwritten, "
+                         "460 chunks of buffers[1] discarded"));
 }
 
 TEST(Diagnose, TheVerdictCountsAllThatIsListed) {

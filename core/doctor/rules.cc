@@ -81,13 +81,12 @@ constexpr std::array kRules = {
          "saw them.",
          "More shared memory for the producer (shm_size_kb in 'producers' of the config, or "
          "shmem_size_hint_kb where it starts), or BUFFER_EXHAUSTED_STALL for the data source."},
-    Rule{
-        "buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
-        "A chunk or fragment does not follow the rules of the shared memory; its rest is lost. For "
-        "a log whose replay shows that the buffer only refused re-commits and lost no packet, it "
-        "is reported as info only.",
-        "Look for a producer with an old or a patched client library, and for one that "
-        "continued to write after its chunk was committed."},
+    Rule{"buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
+         "A chunk or fragment does not follow the rules of the shared memory; its rest is lost. It "
+         "is a warning where no packet of the trace reports a loss, and info where the replay of a "
+         "log shows that the buffer only refused re-commits and lost no packet.",
+         "Look for a producer with an old or a patched client library, and for one that "
+         "continued to write after its chunk was committed."},
     Rule{"buffer.short_reach", Harm::kWarning, "The ring holds less than the time between reads",
          "At the rate of this session the buffer is full before the service reads it again.",
          "A larger buffer, or a shorter file_write_period_ms."},
@@ -156,13 +155,11 @@ constexpr std::array kRules = {
     Rule{"clock.no_snapshots", Harm::kWarning, "No clock snapshots",
          "Times of different clocks cannot be related.",
          "builtin_data_sources { disable_clock_snapshotting: false }"},
-    Rule{
-        "order.late", Harm::kError, "Events come too late for the sorter",
-        "Trace processor sorts a streamed trace in windows between flushes; events older than "
-        "what has left a window are dropped.",
-        "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
-        "that hold back old data. trace_processor --full-sort keeps them, and takes memory for all "
-        "events at once."},
+    Rule{"order.late", Harm::kError, "Events come too late for the sorter",
+         "Trace processor sorts a streamed trace in windows between flushes; events older than "
+         "what has left a window, of writers that hold them back, are dropped.",
+         "write_flush_mode: WRITE_FLUSH_ENABLED flushes before each write. trace_processor "
+         "--full-sort keeps them, in memory for all events at once."},
     Rule{"order.hole", Harm::kWarning, "A few old events beside a huge gap",
          "A few packets are older than all others by more than half of the trace: they were "
          "committed long after their time, and the ring that had overwritten what was around them "

@@ -76,10 +76,7 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
   std::vector<FtraceCpuLosses> result;
   for (const auto& [number, cpu] : counters.cpus()) {
     const FtraceCpuLosses losses{{cpu}, static_cast<uint32_t>(number)};
-    const auto rose = [&](FtraceCounter counter) { return losses.Rise(counter).value_or(0) > 0; };
-    if (cpu.bundles_after_loss > 0 || rose(FtraceCounter::kOverrun) ||
-        rose(FtraceCounter::kCommitOverrun) || rose(FtraceCounter::kDroppedEvents))
-      result.push_back(losses);
+    if (losses.lost_in_session() || losses.rose(FtraceCounter::kOverrun)) result.push_back(losses);
   }
   return result;
 }

@@ -301,6 +301,12 @@ struct FtraceCpuLosses : FtraceCounters::Cpu {
 
   /// Returns a counter's rise in the session; nullopt: its start or its end was not read.
   std::optional<uint64_t> Rise(FtraceCounter counter) const { return (*this)[counter].delta(); }
+  bool rose(FtraceCounter counter) const { return Rise(counter).value_or(0) > 0; }
+  /// Returns true if it lost events of the session: an overrun alone may be of the time before.
+  bool lost_in_session() const {
+    return bundles_after_loss > 0 || rose(FtraceCounter::kCommitOverrun) ||
+           rose(FtraceCounter::kDroppedEvents);
+  }
 };
 
 /// The CPUs that lost something, ascending.

@@ -21,8 +21,8 @@ std::vector<std::string> FilterKinds() {
   return names;
 }
 
-void RecordFilter::StartSession() {
-  start_ns_.reset();
+void RecordFilter::StartSession(std::optional<uint64_t> start_ns) {
+  start_ns_ = start_ns;
   now_ns_.reset();
   buffers_set_up_ = 0;
 }

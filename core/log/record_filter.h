@@ -65,7 +65,8 @@ class RecordFilter {
  public:
   explicit RecordFilter(RecordCriteria filter) : filter_(std::move(filter)) {}
 
-  void StartSession();
+  /// @param start_ns of the session; nullopt: the time of its first record that has one
+  void StartSession(std::optional<uint64_t> start_ns);
   /// @param number of the record in its file
   bool Keeps(const Op& op, uint64_t number);
   /// Returns true if a chunk, or its patches, of a commit that is kept should be shown.
@@ -73,7 +74,7 @@ class RecordFilter {
   bool KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const;
   /// Returns true if no record of this file after `number` can be kept.
   bool IsPast(uint64_t number) const { return filter_.records && number >= filter_.records->last; }
-  /// Returns the time of the session's first record that has one.
+  /// Returns the time from which the session's times count.
   std::optional<uint64_t> start_ns() const { return start_ns_; }
 
  private:

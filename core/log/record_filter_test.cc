@@ -25,7 +25,7 @@ std::vector<Op> SomeSession() {
 /// Numbers of the records that are kept.
 std::vector<size_t> Kept(const RecordCriteria& criteria) {
   RecordFilter filter(criteria);
-  filter.StartSession();
+  filter.StartSession({});
   std::vector<size_t> kept;
   const std::vector<Op> session = SomeSession();
   for (size_t i = 0; i < session.size(); ++i)

@@ -23,19 +23,20 @@ enum LossBit : uint32_t {
 
 struct LossBitName {
   LossBit bit;
-  const char* name;  // as in trace processor's data_loss_NAME
+  const char* name;   // as in trace processor's data_loss_NAME
+  const char* words;  // for people
 };
 
 /// The bits that name a cause, ascending.
 inline constexpr std::array<LossBitName, 8> kLossBitNames = {{
-    {kLossReadGap, "read_gap"},
-    {kLossChunkCorrupted, "chunk_corrupted"},
-    {kLossOrphanContinuation, "orphan_continuation"},
-    {kLossReassemblyGap, "reassembly_gap"},
-    {kLossReassemblyBrokenChain, "reassembly_broken_chain"},
-    {kLossOverwrite, "overwrite"},
-    {kLossWriterAbort, "writer_abort"},
-    {kLossSmbFull, "smb_full"},
+    {kLossReadGap, "read_gap", "missing chunks"},
+    {kLossChunkCorrupted, "chunk_corrupted", "unreadable chunk"},
+    {kLossOrphanContinuation, "orphan_continuation", "missing beginning"},
+    {kLossReassemblyGap, "reassembly_gap", "missing middle"},
+    {kLossReassemblyBrokenChain, "reassembly_broken_chain", "missing continuation"},
+    {kLossOverwrite, "overwrite", "overwritten"},
+    {kLossWriterAbort, "writer_abort", "aborted"},
+    {kLossSmbFull, "smb_full", "full shared memory"},
 }};
 
 /// Packets before which something of their sequence is missing, and those with each cause.
@@ -57,16 +58,19 @@ struct LossCounts {
   friend bool operator==(const LossCounts&, const LossCounts&) = default;
 };
 
-/// "read_gap+overwrite"; "present" for 1 alone; "none" for 0.
-inline std::string LossBitsToString(uint32_t bits) {
+/// "read_gap+overwrite", as programs read them; "present" for 1 alone; "none" for 0.
+inline std::string LossBitsToString(uint32_t bits,
+                                    const char* LossBitName::*names = &LossBitName::name,
+                                    const char* between = "+") {
   std::string text;
-  for (const LossBitName& entry : kLossBitNames) {
-    if ((bits & entry.bit) == 0) continue;
-    if (!text.empty()) text += '+';
-    text += entry.name;
-  }
+  for (const LossBitName& entry : kLossBitNames)
+    if ((bits & entry.bit) != 0) text += (text.empty() ? "" : between) + std::string(entry.*names);
   if (text.empty()) text = bits == 0 ? "none" : "present";
   return text;
+}
+/// "missing chunks, overwritten", as people read them.
+inline std::string LossBitsText(uint32_t bits) {
+  return LossBitsToString(bits, &LossBitName::words, ", ");
 }
 
 }  // namespace ringscope

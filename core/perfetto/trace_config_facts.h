@@ -108,6 +108,8 @@ struct ConfigChange {
   std::string value;  // as text format has it: "65536", "RING_BUFFER"
   std::string reason;
   bool is_estimate = false;  // not proved by a replay
+
+  friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
 };
 
 }  // namespace ringscope

@@ -312,7 +312,8 @@ class RemedyFinder {
       period_ns = std::min(period_ns, *facts_.config.flush_period_ms * kMs / 2);
     Remedy& remedy = Add(RemedyKind::kFlush, nullptr, packets);
     remedy.period_ns = period_ns;
-    remedy.formula = "half of what the buffer reaches back, or of the session; 10 s to 30 s are usual";
+    remedy.formula =
+        "half of what the buffer reaches back, or of the session; 10 s to 30 s are usual";
     remedy.changes = {
         {"flush_period_ms", std::to_string(remedy.period_ns / kMs),
          fmt::format("{} not committed in time",
@@ -352,11 +353,9 @@ class RemedyFinder {
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
       if (name.empty()) continue;
       const std::string path = fmt::format("producers[{}].", index++);
-      const std::string why =
-          fmt::format("its shared memory was full: {} {} aborted", Count(want.second, "packet"),
-                      want.second == 1 ? "was" : "were");
-      remedy.changes = {{path + "producer_name", Quoted(name), why, true},
-                        {path + "shm_size_kb", std::to_string(remedy.size / 1024), why, true}};
+      remedy.changes = {{path + "producer_name", Quoted(name), "", false},
+                        {path + "shm_size_kb", std::to_string(remedy.size / 1024),
+                         "its shared memory was full at " + Count(want.second, "place"), true}};
     }
   }
 

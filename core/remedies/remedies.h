@@ -128,6 +128,8 @@ struct Remedy {
   std::vector<ConfigChange> changes;
 
   bool is_estimate() const { return !formula.empty(); }
+  /// Returns true for a size that does not keep everything, and need not.
+  bool is_for_reach() const { return keep_ns && reach_ns && outcome && outcome->lost > 0; }
   /// Packets that a replay shows to be kept with it, of those lost without.
   uint64_t kept() const { return outcome ? lost_now - std::min(lost_now, outcome->lost) : 0; }
 };

@@ -1,5 +1,3 @@
-#include "core/remedies/remedies.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/perfetto/chunk.h"
+#include "core/remedies/remedies.h"
 #include "core/sweep/sweep_report.h"
 
 namespace ringscope {
@@ -199,15 +198,18 @@ Status RemedyTrials::Verify(RemedyList& list) {
   });
   for (Remedy& remedy : list.remedies) {
     const std::string reason =
-        !remedy.outcome ? fmt::format("{} lost; an estimate: {}", Count(remedy.concerned, "packet"),
-                                      remedy.formula)
-                        : fmt::format("a replay loses {} of {} with this, not {}",
-                                      WithCommas(remedy.outcome->lost), Count(written_, "packet"),
-                                      WithCommas(remedy.lost_now));
-    for (ConfigChange& change : remedy.changes) {
-      if (change.reason.empty() && &change == &remedy.changes.front()) change.reason = reason;
-      change.is_estimate = remedy.is_estimate();
-    }
+        !remedy.outcome
+            ? fmt::format("{} lost; {}", Count(remedy.concerned, "packet"), remedy.formula)
+        : remedy.is_for_reach()
+            ? fmt::format("a replay keeps the last {} with this", HumanDuration(*remedy.reach_ns))
+            : fmt::format("a replay loses {} of {} with this, not {}",
+                          WithCommas(remedy.outcome->lost), Count(written_, "packet"),
+                          WithCommas(remedy.lost_now));
+    if (std::ranges::all_of(remedy.changes, &std::string::empty, &ConfigChange::reason) &&
+        !remedy.changes.empty())
+      remedy.changes.front().reason = reason;
+    for (ConfigChange& change : remedy.changes)
+      change.is_estimate = remedy.is_estimate() && !change.reason.empty();
   }
   ChooseChanges(list);
   if (list.changes.empty() || tried.empty()) return {};

@@ -86,7 +86,7 @@ void Apply(const ConfigChange& change, std::string& config) {
                            IndentOf(config, line)));
     return;
   }
-  const std::string comment = "added: " + ReasonOf(change);
+  const std::string comment = change.reason.empty() ? "added" : "added: " + ReasonOf(change);
   if (place->steps == 0)
     return AppendLines(config, CommentLines(comment, "") + AddedLines(steps, 0, change.value, ""));
   const size_t brace = place->end - 1;  // that ends the message

@@ -141,6 +141,15 @@ bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
   return start && KindOfStart(*std::move(start)) == InputKind::kTrace;
 }
 
+/// Returns true if the name ends so, perhaps with the suffix of a compression after it.
+bool EndsWithAny(std::string_view name, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
+    for (const char* compression : {"", ".gz", ".zst"})
+      if (name.ends_with(std::string(suffix) + compression)) return true;
+    return false;
+  });
+}
+
 }  // namespace
 
 InputKind KindOfStart(std::string start) { return LookAtStart(std::move(start)).kind; }
@@ -193,15 +202,10 @@ Error WrongContent(std::string_view start, const std::string& path, std::string_
 }
 
 bool IsTraceName(std::string_view name) {
-  for (const std::string_view suffix : {".gz", ".zst"}) {
-    if (!name.ends_with(suffix)) continue;
-    name.remove_suffix(suffix.size());
-    break;
-  }
-  for (const std::string_view suffix : {".pftrace", ".perfetto-trace", ".perfetto"})
-    if (name.ends_with(suffix)) return true;
-  return false;
+  return EndsWithAny(name, {".pftrace", ".perfetto-trace", ".perfetto"});
 }
+
+bool IsLogName(std::string_view name) { return EndsWithAny(name, {".tblog", ".ops.jsonl"}); }
 
 std::vector<ZipMember> FindTraces(ZipArchive& archive) {
   std::vector<ZipMember> traces;

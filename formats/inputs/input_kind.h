@@ -51,6 +51,8 @@ Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_v
 
 /// Returns true for .pftrace, .perfetto-trace and .perfetto, perhaps with .gz or .zst.
 bool IsTraceName(std::string_view name);
+/// Returns true for .tblog and .ops.jsonl, likewise.
+bool IsLogName(std::string_view name);
 
 /// Returns a zip archive's members that have a trace's name, or begin with a trace's packet. Does
 /// not search archives in it.

@@ -17,8 +17,7 @@ namespace {
 
 /// "lost: overwrite", by the flag of the packet after a hole.
 TrackSlice SliceOf(TimeSpan span, uint32_t loss_bits, uint64_t places) {
-  std::string cause = LossBitsToString(loss_bits);
-  std::ranges::replace(cause, '_', ' ');
+  const std::string cause = LossBitsText(loss_bits);
   return {
       .from_ns = span.first_ns,
       .to_ns = span.last_ns,
