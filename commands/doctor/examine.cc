@@ -35,9 +35,10 @@ void AddNext(DoctorTrace& trace, const std::string& path, const char* command) {
   const bool has_changes =
       !answer.change.empty() || answer.more_changes > 0 ||
       std::ranges::find(answer.lines, "Change", &AnswerLine::label) != answer.lines.end();
-  if (trace.replay && has_changes) text += fmt::format("; ringscope advise {}", ShellWord(path));
-  if (answer.more_changes > 0)
-    text += fmt::format(" ({})", Count(answer.more_changes, "more change"));
+  if (trace.replay && has_changes)
+    text += fmt::format("; 'ringscope advise' has {}",
+                        answer.more_changes == 0 ? "the config with the change"
+                                                 : Count(answer.more_changes, "more change"));
   answer.Add("Next", std::move(text));
 }
 
@@ -116,7 +117,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
-    trace.diagnosis.answer.Add("Replay", *trace.replay);
+    trace.diagnosis.answer.Add(outcome.reads.assumed ? "Assumed" : "Replay", *trace.replay);
     for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
       if (!text.empty()) trace.diagnosis.unknown.push_back(std::move(text));
     traces.push_back(std::move(trace));

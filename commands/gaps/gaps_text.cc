@@ -492,22 +492,17 @@ class GapsText {
 
   void PrintCounted() {
     std::vector<std::string> counters;
+    const std::string missed = Joined(MissedFlushes(shown_.outcome, notes_));
     for (size_t i = 0; i < kLossCounters; ++i)
       if (shown_.counts[i] > 0)
         counters.push_back(fmt::format(
             "{}: {} (ringscope stats --explain {}){}", Name(static_cast<LossCounter>(i)),
             WithCommas(shown_.counts[i]), Name(static_cast<LossCounter>(i)),
-            i == static_cast<size_t>(LossCounter::kFlushesFailed) ? MissedText() : ""));
+            i != static_cast<size_t>(LossCounter::kFlushesFailed) || missed.empty()
+                ? ""
+                : "; not acknowledged by " + missed));
     PrintList("Counters of lost data", counters, "counter",
               [](const std::string& text) { return text; });
-  }
-
-  /// "; not acknowledged by producer 2 'beta'"
-  std::string MissedText() const {
-    std::vector<std::string> names;
-    for (const auto& [producer, times] : shown_.outcome.service.missed_flushes)
-      names.push_back(ProducerText(producer, notes_.ProducerOf({producer, WriterId{1}})));
-    return names.empty() ? "" : "; not acknowledged by " + Joined(names);
   }
 
   void PrintState() {

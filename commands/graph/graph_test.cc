@@ -63,6 +63,15 @@ std::vector<std::string> Unbalanced(const std::string& xml) {
   return wrong;
 }
 
+// A patch that came is not missing.
+TEST(Graph, Text_SaysOnceWhatBecameOfAPatch) {
+  const std::string text = WithoutLineBreaks(
+      RunCommand(GraphCommand(), {testing::TestdataPath("sessions") / "behind.ops.jsonl.zst"}).out);
+  EXPECT_THAT(text, HasSubstr("1 patch too late; stalled 2 reads from 0.004000 s"));
+  EXPECT_THAT(text, Not(HasSubstr("a patch is missing")));
+  EXPECT_THAT(text, HasSubstr("flagged 'missing beginning, overwritten'"));
+}
+
 TEST(Graph, Text_FoldsAndShowsTheGap) {
   const Ran ran = Graph(LogOf(100), {});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;

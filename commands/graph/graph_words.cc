@@ -73,7 +73,8 @@ class Remarks {
     own();
     AddCount(sums.abandoned, "fragment", " abandoned");
     AddCount(sums.invalid, "packet", " rejected by the service");
-    AddIf(sums.loss_bits != 0, "the trace shows " + LossBitsText(sums.loss_bits));
+    AddIf(sums.loss_bits == kLossPresent, "flagged");
+    AddIf(sums.loss_bits > kLossPresent, "flagged '" + LossBitsText(sums.loss_bits) + "'");
     AddCount(sums.patches.applied, "patch", " applied");
   }
   std::string After(const std::string& text) const {
@@ -143,7 +144,7 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
   remarks.AddIf(node.origin == Origin::kScraped && node.complete, "scraped first");
   remarks.AddSums(node, [&] {
     remarks.AddIf(node.out_of_order, "committed out of order, after a newer one");
-    remarks.AddIf(node.unpatched, "a patch is missing");
+    remarks.AddIf(node.unpatched && node.patches.late == 0, "a patch is missing");
     if (node.stalls > 0)
       remarks.AddIf(true, fmt::format("stalled {} from {}", Count(node.stalls, "read"),
                                       clock.At(*node.stalled)));

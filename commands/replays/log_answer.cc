@@ -163,7 +163,7 @@ class LogAnswer {
       if (report_.counts[i] > 0)
         parts.push_back(fmt::format("{}: {}", Name(static_cast<LossCounter>(i)),
                                     WithCommas(report_.counts[i])));
-    if (const std::string missed = Joined(MissedFlushes()); !missed.empty())
+    if (const std::string missed = Joined(MissedFlushes(outcome_, notes_)); !missed.empty())
       parts.push_back("flushes not acknowledged by " + missed);
     if (cpus > 0) parts.push_back("events lost by ftrace on " + Count(cpus, "CPU"));
     if (parts.empty() && !is_known)
@@ -173,16 +173,6 @@ class LogAnswer {
 
   /// The headline of a session without losses that has such signs.
   std::string SignsHeadline() const { return before_ ? LostBeforeText() : kSignsHeadline; }
-
-  /// "producer 2 'beta' (1 time)": those that did not acknowledge flushes.
-  std::vector<std::string> MissedFlushes() const {
-    std::vector<std::string> producers;
-    for (const auto& [producer, times] : outcome_.service.missed_flushes)
-      producers.push_back(
-          fmt::format("{} ({})", ProducerText(producer, notes_.ProducerOf({producer, WriterId{1}})),
-                      Count(times, "time")));
-    return producers;
-  }
 
   Answer ToAnswer() const {
     const uint64_t read = totals_[Fate::kRead].packets;
@@ -292,15 +282,13 @@ class LogAnswer {
   /// "710.5 ms ··▂█████ 3.7 s: share of packets lost, by the time of their commit"
   std::string OverTimeText() const {
     constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    constexpr size_t kBars = LossTimeline::kIntervals / 2;
     const LossTimeline& timeline = report_.over_time;
     const std::vector<TimelineInterval>& all = timeline.intervals();
     if (all.size() < 2) return {};
-    const size_t step = all.size() > kBars ? 2 : 1;
     std::string text;
-    for (size_t i = 0; i < all.size(); i += step) {
+    for (size_t i = 0; i < all.size(); i += 2) {  // so that they fit into a row
       TimelineInterval bar = all[i];
-      if (step == 2 && i + 1 < all.size()) bar += all[i + 1];
+      if (i + 1 < all.size()) bar += all[i + 1];
       // The highest only where all is lost.
       const uint64_t height = bar.lost == bar.written ? 7 : bar.lost * 7 / bar.written;
       text += bar.written == 0 ? "_" : bar.lost == 0 ? "·" : kHeights[height];
@@ -414,7 +402,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   const LogAnswer answer(report, outcome, notes, remedies);
   ReplayFacts facts;
   facts.answer = answer.ToAnswer();
-  facts.missed_flushes = answer.MissedFlushes();
+  facts.missed_flushes = MissedFlushes(outcome, notes);
   if (outcome.first_time_ns && outcome.last_time_ns)
     facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),
                              static_cast<int64_t>(*outcome.last_time_ns)};

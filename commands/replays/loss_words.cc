@@ -117,6 +117,14 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
                      span.last.record.value_or(0));
 }
 
+std::vector<std::string> MissedFlushes(const ReplayOutcome& outcome, const SessionNotes& notes) {
+  std::vector<std::string> texts;
+  for (const auto& [producer, times] : outcome.service.missed_flushes)
+    texts.push_back(ProducerText(producer, notes.ProducerOf({producer, WriterId{1}})) + " (" +
+                    Count(times, "time") + ")");
+  return texts;
+}
+
 std::string FateText(Fate fate) {
   std::string text = Name(fate);
   std::ranges::replace(text, '_', ' ');

@@ -32,6 +32,8 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
 /// "record 12 (1.837 s)"
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 
+/// "producer 2 'beta' (1 time)": those that did not acknowledge flushes.
+std::vector<std::string> MissedFlushes(const ReplayOutcome& outcome, const SessionNotes& notes);
 /// "writer dropped"
 std::string FateText(Fate fate);
 /// "overwritten before they were read"; of one packet: "... before it was read".

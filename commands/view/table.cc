@@ -1,6 +1,7 @@
 #include "commands/view/table.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "commands/shell/console.h"
@@ -11,46 +12,20 @@ namespace {
 
 constexpr size_t kColumnGap = 2;  // spaces between columns
 
-/// The first word of a text, with the space after it, if there is one.
-std::string_view FirstWord(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool before_name = i + 1 < text.size() && text[i + 1] >= 'a' && text[i + 1] <= 'z';
-    if (text[i] == ' ' || ((text[i] == '/' || text[i] == '+') && before_name))
-      return text.substr(0, i + 1);
-  }
-  return text;
-}
-
-std::string_view WithoutLastSpace(std::string_view text) {
-  if (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
+/// The lines of a text, of at most `width` columns but for longer words; at least one.
+std::vector<std::string> LinesOf(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  std::istringstream wrapped(Wrap(text, size_t{0}, width));
+  for (std::string line; std::getline(wrapped, line);) lines.push_back(line);
+  if (lines.empty()) lines.emplace_back();
+  return lines;
 }
 
 /// Columns of the longest word.
 size_t LongestWord(std::string_view text) {
   size_t longest = 0;
-  while (!text.empty()) {
-    const std::string_view word = FirstWord(text);
-    longest = std::max(longest, DisplayWidth(WithoutLastSpace(word)));
-    text.remove_prefix(word.size());
-  }
+  for (const std::string& word : LinesOf(text, 0)) longest = std::max(longest, DisplayWidth(word));
   return longest;
-}
-
-/// A text in lines of at most `width` columns, at least one line.
-std::vector<std::string> BrokenLines(std::string_view text, size_t width) {
-  if (DisplayWidth(text) <= width) return {std::string(text)};
-  std::vector<std::string> lines(1);
-  while (!text.empty()) {
-    const std::string_view word = FirstWord(text);
-    text.remove_prefix(word.size());
-    if (!lines.back().empty() &&
-        DisplayWidth(lines.back()) + DisplayWidth(WithoutLastSpace(word)) > width)
-      lines.emplace_back();
-    lines.back() += word;
-  }
-  for (std::string& line : lines) line = WithoutLastSpace(line);
-  return lines;
 }
 
 /// How wide a column is, and how narrow it could be.
@@ -107,7 +82,7 @@ void AddRow(const std::vector<const std::string*>& texts, const std::vector<size
   std::vector<std::vector<std::string>> cells;
   size_t height = 1;
   for (const size_t i : shown) {
-    cells.push_back(BrokenLines(*texts[i], widths[i].now));
+    cells.push_back(LinesOf(*texts[i], widths[i].now));
     height = std::max(height, cells.back().size());
   }
   for (size_t y = 0; y < height; ++y) {

@@ -54,13 +54,13 @@ TEST(TableLayout, TitlesAreBrokenFirst) {
 TEST(TableLayout, ThenTheWidestText) {
   LayoutTable table;
   table.Add("id", Align::kRight, {"7"});
-  table.Add("flags", Align::kLeft, {"orphan_continuation+overwrite"});
+  table.Add("flags", Align::kLeft, {"missing beginning, overwritten"});
   table.Add("text", Align::kLeft, {"some words that do not fit at all"});
   const auto blocks = table.Lines(40);
   ASSERT_THAT(blocks, SizeIs(1));
-  EXPECT_THAT(blocks[0].rows, ElementsAre(" 7  orphan_continuation+  some words",
-                                          "    overwrite             that do not",
-                                          "                          fit at all"));
+  EXPECT_THAT(blocks[0].rows, ElementsAre(" 7  missing beginning,  some words that",
+                                          "    overwritten         do not fit at",
+                                          "                        all"));
 }
 
 TEST(TableLayout, ColumnsThatAreTooMany_FollowBelowWithTheRowsNames) {

@@ -76,8 +76,8 @@ std::string FilledByText(const Examiner& examiner) {
     largest.push_back(std::move(share));
   }
   std::ranges::stable_sort(largest, std::ranges::greater(), &SharesOf::value_type::second);
-  return SharesText(largest, all, 2) +
-         (of_all ? " of what was written" : " of what is in the trace");
+  return (of_all ? "of what was written: " : "of what is in the trace: ") +
+         SharesText(largest, all, 2);
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left": of the first ring that wrapped; empty: not known.

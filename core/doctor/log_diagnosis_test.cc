@@ -125,9 +125,7 @@ TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
 TEST(Diagnose, ABrokenRuleIsALossIfAPacketReportsOne) {
   TraceFacts facts = RingAndFullBuffer();
   facts.buffers[0].stats.abi_violations = 1;
-  const auto finding_of = [&] {
-    return *FindingOf(Diagnose(facts), "buffer.abi_violations");
-  };
+  const auto finding_of = [&] { return *FindingOf(Diagnose(facts), "buffer.abi_violations"); };
   EXPECT_EQ(finding_of().harm, Harm::kWarning);
   EXPECT_THAT(finding_of().what, HasSubstr("no packet reports that one is missing"));
   facts.sequences.emplace_back().losses.Add(kLossPresent | kLossReadGap);

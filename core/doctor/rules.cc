@@ -159,7 +159,7 @@ constexpr std::array kRules = {
          "Trace processor sorts a streamed trace in windows between flushes; events older than "
          "what has left a window, of writers that hold them back, are dropped.",
          "write_flush_mode: WRITE_FLUSH_ENABLED flushes before each write. trace_processor "
-         "--full-sort keeps them, in memory for all events at once."},
+         "--full-sort keeps them, at the cost of memory."},
     Rule{"order.hole", Harm::kWarning, "A few old events beside a huge gap",
          "A few packets are older than all others by more than half of the trace: they were "
          "committed long after their time, and the ring that had overwritten what was around them "
