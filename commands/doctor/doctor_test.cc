@@ -261,14 +261,15 @@ TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
   EXPECT_THAT(trace["unknown"].dump(), HasSubstr("no clock snapshot is in the log"));
 }
 
-TEST(Doctor, ATextThatMayBeAConfig) {
+TEST(Doctor, AConfigIsExaminedByItsName) {
   TempFolder folder;
   const std::string config = folder.Write("config.pbtxt", "buffers { size_kb: 64 }\n");
-  for (const char* flag : {"--brief", "--all"})
-    EXPECT_THAT(RunDoctorOn({flag, config}).error,
-                HasSubstr("'ringscope doctor --config " + config + "'"));
+  EXPECT_THAT(RunDoctorOn({"--brief", config}).out, HasSubstr("Next    ringscope doctor "));
+  EXPECT_EQ(RunDoctorOn({"--all", config}).out, RunDoctorOn({"--all", "--config", config}).out);
+  const std::string mistyped = folder.Write("typo.pbtxt", "bufers { size_kb: 64 }\n");
+  EXPECT_THAT(RunDoctorOn({mistyped}).error, HasSubstr("did you mean 'buffers'?"));
   const std::string document = folder.Write("a.json", "{}");
-  EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("--config")));
+  EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("as a trace config")));
 }
 
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -80,11 +81,24 @@ Result<DoctorTraces> ExamineOther(Context& context, const std::string& start,
       "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
       "log, or a trace config";
   if (ContentWords(start).starts_with("a text file") && path != "-") {
-    const auto config = ReadConfigFile(context, path);
+    auto config = ReadConfigFile(context, path);
     if (config) return DoctorTraces{DiagnosedConfig(path, *config)};
-    hint += "; as a trace config: " + config.error().message;
+    config.error().where.path.clear();
+    hint += "; as a trace config: " + config.error().ToString();
   }
   return tl::unexpected<Error>(WrongContent(start, path, "a trace or a log", std::move(hint)));
+}
+
+/// Names the processes of a replayed trace as the log does, if no packet of it names them.
+void NameProducers(const GapReport& report, const SessionNotes& notes, TraceFacts& facts) {
+  std::map<uint32_t, std::string> names;  // by the sequence's id in the trace
+  for (const BufferGaps& buffer : report.buffers)
+    for (const SequenceGaps& sequence : buffer.sequences)
+      names[notes.TraceIdOf(sequence.sequence)] = notes.ProducerOf(sequence.sequence);
+  for (const TraceSequence& sequence : facts.sequences)
+    if (const auto name = names.find(sequence.id);
+        name != names.end() && !name->second.empty() && sequence.pid)
+      facts.process_names.try_emplace(*sequence.pid, name->second);
 }
 
 /// @param opened of standard input; nullptr if it has to be opened
@@ -113,7 +127,8 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     const GapReport report = analysis.Finish(run.totals());
     RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
     const ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
-    const TraceFacts facts = scan.Finish();
+    TraceFacts facts = scan.Finish();
+    NameProducers(report, notes, facts);
     DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);

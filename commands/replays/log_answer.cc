@@ -177,7 +177,7 @@ class LogAnswer {
   Answer ToAnswer() const {
     const uint64_t read = totals_[Fate::kRead].packets;
     const std::string left = LeftText(), signs = SignsText();
-    Answer answer;
+    Answer answer{.packets = read, .usable = read - unusable_};
     const Harm of_unusable = HarmOfUnusable(unusable_, read);
     if (of_unusable == Harm::kError) {
       answer.severity = of_unusable;

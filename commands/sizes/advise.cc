@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -40,15 +41,6 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
             "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
             "marked. It also has the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {"text", "json"});
-}
-
-/// Prints a trace config, indented.
-void PrintConfig(Report& out, std::string_view config) {
-  while (!config.empty()) {
-    const size_t end = std::min(config.find('\n'), config.size());
-    out.Print(fmt::format("  {}\n", config.substr(0, end)));
-    config.remove_prefix(std::min(end + 1, config.size()));
-  }
 }
 
 Table BufferTable(const ReplayOutcome& outcome, const GapReport& gaps,
@@ -119,7 +111,8 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
             ? "keeps the last " + HumanDuration(*reach->reach_ns)
             : fmt::format("loses {}, not {}", Count(remedies.together->lost, "packet"),
                           WithCommas(remedies.lost_now))));
-  PrintConfig(out, remedies.config);
+  std::istringstream config(remedies.config);
+  for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
   return ExitCode::kNotice;
 }
 

@@ -114,7 +114,8 @@ inline void ListFields(JsonFieldWriter& io, const AnswerLine& line) {
 
 inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
   io("severity", answer.severity, "headline", answer.headline, "change", answer.change,
-     "more_changes", answer.more_changes, "lines", answer.lines);
+     "more_changes", answer.more_changes, "packets", answer.packets, "usable_packets",
+     answer.usable, "lines", answer.lines);
 }
 
 /// "data loss": as people read it.

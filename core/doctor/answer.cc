@@ -196,6 +196,8 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   uint64_t unusable = 0;
   for (const TraceSequence& sequence : examiner.facts.sequences) unusable += sequence.skipped;
   const uint64_t packets = examiner.facts.data_packets;
+  answer.packets = packets;
+  answer.usable = packets - unusable;
   if (!findings.empty() && findings.front().rule->id == std::string_view("state.unusable")) {
     answer.headline = UnusableHeadline(LeftText(examiner), unusable, packets);
   } else if (unusable > 0) {

@@ -50,6 +50,8 @@ struct Answer {
   /// What helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
   std::string change = {};
   uint64_t more_changes = 0;  // that would help, too: advise has them
+  uint64_t packets = 0;       // of producers that are left
+  uint64_t usable = 0;        // of these, those that the UI can show
   std::vector<AnswerLine> lines;
 
   /// Adds a line, unless there is nothing to say.
