@@ -45,8 +45,8 @@ inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
   io.UnlessEmpty("replay", trace.replay);
   io("verdict", diagnosis.verdict, "severity", diagnosis.harm, "answer", diagnosis.answer);
   io.UnlessEmpty("error", trace.error);
-  io("counters", diagnosis.counters, "findings", diagnosis.findings, "well", diagnosis.well,
-     "unknown", diagnosis.unknown);
+  io("stages", diagnosis.stages, "counters", diagnosis.counters, "findings", diagnosis.findings,
+     "well", diagnosis.well, "unknown", diagnosis.unknown);
   io.UnlessEmpty("config", trace.config);
 }
 

@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/gaps/stale_packets.h"
 #include "core/session/session_notes.h"
+#include "formats/testing/files.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 
@@ -254,6 +255,51 @@ TEST_P(ProvenHoles, OfTheTraceAloneAreNotInvented) {
         return hole.first <= to && hole.second >= from;
       })) << path;
   }
+}
+
+// Of several sessions of a log, the one that the trace is of is found, wherever it is.
+TEST(ProvenHolesOfOthers, LogOfSeveralSessions_HasThatOfTheTrace) {
+  const TempFolder folder;
+  const auto logged = [&](const std::string& capture) {
+    const std::string log = folder.File(capture + ".tblog");
+    EXPECT_EQ(RunCommand(ImportCommand(), {testing::CapturePath(capture.c_str()), "-o", log}).error,
+              "");
+    return ReadFile(log);
+  };
+  const std::string both = folder.Write("both.tblog", logged("short-v2") + logged("discard-v2"));
+  for (const std::string capture : {"short-v2", "discard-v2"}) {
+    const auto holes = [&](const std::vector<std::string>& log) {
+      std::vector<std::string> args = {
+          testing::TestdataPath("captures/" + capture).string() + "/trace.pftrace.zst", "-o", "-"};
+      args.insert(args.end(), log.begin(), log.end());
+      const Ran ran = RunCommand(TimelineCommand(), args);
+      EXPECT_EQ(ran.error, "");
+      return ran.out;
+    };
+    const std::string alone = holes({folder.File(capture + ".tblog")});
+    EXPECT_TRUE(holes({both}) == alone) << capture;
+    EXPECT_TRUE(holes({both, "--session", capture == "short-v2" ? "1" : "2"}) == alone) << capture;
+  }
+  const Ran ran = RunCommand(
+      TimelineCommand(),
+      {testing::TestdataPath("captures/ring-v1/trace.pftrace.zst").string(), both, "-o", "-"});
+  EXPECT_THAT(ran.error, ::testing::HasSubstr("no sequence of the trace is as the replay of"));
+  EXPECT_TRUE(ran.out.empty());
+}
+
+// An arrow for each stale event, from its time to that of its commit.
+TEST(StaleEvents, EachHasAnArrow) {
+  const std::string log = testing::TestdataPath("sessions/stale.ops.jsonl.zst").string();
+  const Ran ran = RunCommand(TimelineCommand(), {log, "-o", "-"});
+  ASSERT_EQ(ran.error, "");
+  std::vector<uint64_t> events, commits;
+  for (const Event& event : ParseTracks(ran.out).events) {
+    if (event.name.starts_with("stale: ")) events.push_back(event.time);
+    if (event.name == "commit of what is stale") commits.push_back(event.time);
+  }
+  EXPECT_EQ(events.size(), 2u);
+  EXPECT_EQ(commits.size(), 2u);
+  EXPECT_GT(commits.front(), events.back() + kStaleNs);
 }
 
 TEST(ProvenHolesOfOthers, AreRefused) {

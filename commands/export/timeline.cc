@@ -22,6 +22,7 @@
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/io/compressed_source.h"
+#include "formats/io/made_ahead.h"
 #include "formats/trace/buffer_tracks.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/replayed_packets.h"
@@ -90,38 +91,27 @@ std::string HoleCauseText(const Gap& gap, const SessionNotes& notes) {
                      has_others ? " and others" : "");
 }
 
-/// The changes of the config that would have kept the packets.
+/// The change that would have kept the packets.
 std::string RemedyText(const Gap& gap, const SessionNotes& notes) {
-  constexpr uint64_t kKb = 1024;
-  const GapRemedies& remedies = gap.remedies;
-  if (remedies.buffer_size && !remedies.no_size_helps)
+  if (gap.remedies.buffer_size && !gap.remedies.no_size_helps)
     return fmt::format("{}.size_kb: {}", notes.NameOf(gap.buffer),
-                       (*remedies.buffer_size + kKb - 1) / kKb);
-  return remedies.flush        ? "flush_period_ms"
-         : remedies.larger_smb ? "a larger shm_size_kb of the producer"
-                               : "none is known";
+                       *gap.remedies.buffer_size / 1024);
+  const std::string text = gap.remedies.flush ? "flush_period_ms" : RemediesText(gap);
+  return text.empty() ? "none is known" : text;
 }
 
 TrackSlice SliceOf(const Gap& gap, const SessionNotes& notes) {
   TrackSlice slice;
   slice.name =
       fmt::format("lost: {}, {}", Count(gap.lost.packets, "packet"), HoleCauseText(gap, notes));
-  std::vector<std::string> evictors, causes;
-  for (const CauseCount& cause : gap.causes)
-    causes.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
-  for (const EvictorCount& evictor : gap.evicted_by)
-    if (evictors.size() < 4)
-      evictors.push_back(
-          fmt::format("{} for {}", WithCommas(evictor.packets), notes.NameOf(evictor.sequence)));
   slice.args = {{"packets", gap.lost.packets},
                 {"bytes", gap.lost.bytes},
-                {"cause", Joined(causes, "; ")},
+                {"cause", Joined(CauseTexts(gap.causes), "; ")},
                 {"cause_bits", LossBitsToString(gap.next ? gap.next->loss_bits : gap.lost_bits)},
                 {"chunks", fmt::format("{} to {}", gap.first.chunk, gap.last_chunk)},
                 {"buffer", notes.NameOf(gap.buffer)},
                 {"sequence", notes.NameOf(gap.sequence)},
                 {"remedy", RemedyText(gap, notes)}};
-  if (!evictors.empty()) slice.args.push_back({"overwritten", Joined(evictors)});
   if (gap.abort) slice.args.push_back({"aborted", Name(gap.abort->reason)});
   if (gap.own_fault.packets > 0) slice.args.push_back({"buffer_bug", gap.own_fault.packets});
   return slice;
@@ -205,6 +195,7 @@ struct ReplayedSession {
       for (const SequenceGaps& sequence : buffer.sequences)
         if (const auto* const found = packets.Find(sequence.sequence))
           holes.push_back(HolesOf(sequence, notes, *found));
+    AddStale();
     return {};
   }
 
@@ -220,23 +211,28 @@ struct ReplayedSession {
     track.Add("lost packets").AddSlices(sequence.lost);
     track.Add("unusable packets").AddSlices(sequence.unusable);
   }
-  /// Adds an arrow from the event that waited longest for its commit, by sequence.
+  /// Adds an arrow from each stale event to its commit.
   void AddStale() {
     uint64_t flow = 0;
     for (const StaleSequence& stale : report.stale) {
-      TrackSlice slice{
-          .from_ns = static_cast<int64_t>(stale.event_ns),
-          .to_ns = static_cast<int64_t>(stale.event_ns),
-          .name = fmt::format("stale: {} before its commit", HumanDuration(stale.longest_ns)),
-          .args = {{"chunk", stale.longest_chunk}, {"stale_packets", stale.stale}},
-          .flow = ++flow};
-      if (stale.cpu) slice.args.push_back({"cpu", uint64_t{*stale.cpu}});
-      EventTrack& track = ParentOf(stale.sequence).Add("stale: " + notes.NameOf(stale.sequence));
-      track.AddSlice(slice);
-      slice.from_ns = slice.to_ns += static_cast<int64_t>(stale.longest_ns);
-      slice.name = "commit of what is stale";
-      slice.ends_flow = true;
-      track.AddSlice(std::move(slice));
+      std::vector<TrackSlice> slices;
+      for (const StaleEvent& event : stale.events) {
+        const auto time_ns = static_cast<int64_t>(event.time_ns);
+        TrackSlice& slice = slices.emplace_back(TrackSlice{
+            .from_ns = time_ns,
+            .to_ns = time_ns,
+            .name = fmt::format("stale: {} before its commit", HumanDuration(event.delay_ns)),
+            .args = {{"chunk", event.chunk}},
+            .flow = ++flow});
+        if (event.cpu) slice.args.push_back({"cpu", uint64_t{*event.cpu}});
+        TrackSlice commit = slice;
+        commit.from_ns = commit.to_ns = time_ns + static_cast<int64_t>(event.delay_ns);
+        commit.name = "commit of what is stale";
+        commit.ends_flow = true;
+        slices.push_back(std::move(commit));
+      }
+      std::ranges::stable_sort(slices, {}, &TrackSlice::from_ns);
+      ParentOf(stale.sequence).Add("stale: " + notes.NameOf(stale.sequence)).AddSlices(slices);
     }
   }
   EventTrack root;
@@ -249,46 +245,11 @@ struct ReplayedSession {
   ReplayOutcome outcome;
   GapReport report;
   std::vector<SequenceHoles> holes;
+  ExitCode ending = ExitCode::kClean;  // of its reader
 };
 
 /// Tracks take at most a tenth of the trace that they follow.
 constexpr size_t kLeastBytes = size_t{16} << 10, kMostBytes = size_t{32} << 20;
-
-/// Replays the one session of the log.
-Result<std::unique_ptr<ReplayedSession>> ReplayLog(Context& context, SessionReader& sessions,
-                                                   const ReplayChoices& choices) {
-  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
-  if (!any) return Fail(ErrorCode::kUsage, "the log has no session", {sessions.path(), {}, {}});
-  auto session = std::make_unique<ReplayedSession>(context, sessions, choices);
-  RS_RETURN_IF_ERROR(session->ToEnd());
-  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-  session->AddStale();
-  return session;
-}
-
-/// Writes the buffers of a log's session.
-Result<ExitCode> DrawBuffers(const TimelineArgs& args, Context& context) {
-  SessionReader sessions(context, args.log, "drawing");
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, kTraceOutput, args.force));
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ReplayedSession> session,
-                      ReplayLog(context, sessions, args.choices));
-  TraceWriter trace(*file);
-  trace.AddTool();
-  for (const std::string& snapshot : session->snapshots.list)
-    RS_RETURN_IF_ERROR(trace.AddClockSnapshot(wire::AsBytes(snapshot)));
-  RS_RETURN_IF_ERROR(trace.Finish());
-  for (const SequenceHoles& sequence : session->holes) session->AddHoles(sequence);
-  RS_RETURN_IF_ERROR(file->Write(EncodeTracks(session->root, {.most_bytes = kMostBytes}).packets));
-  RS_RETURN_IF_ERROR(file->Commit());
-  uint64_t lost = 0;
-  for (const BufferGaps& buffer : session->report.buffers) lost += buffer.totals.lost().packets;
-  if (file->path() != "-")
-    context.console.Say(fmt::format("wrote {}: {}, {}; buffers were read {}", file->path(),
-                                    Count(session->buffers.passes(), "read"),
-                                    Count(lost, "lost packet"), ReadsText(session->outcome.reads)));
-  return sessions.Finish();
-}
 
 /// Copies what a trace has, decompressed, up to a packet that is cut off.
 /// @return bytes
@@ -297,18 +258,8 @@ Result<uint64_t> CopyTrace(Context& context, const std::string& path, uint64_t m
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
   std::unique_ptr<ByteSource> source = std::move(input.source);
   if (auto unpacked = MakeSourceFor(wire::AsBytes(input.start), source))
-    source = std::move(unpacked);
-  std::vector<uint8_t> part(kReadBytes);
-  uint64_t copied = 0;
-  while (copied < most) {
-    RS_ASSIGN_OR_RETURN(
-        const size_t size,
-        source->Read(std::span(part).first(std::min<uint64_t>(most - copied, part.size()))));
-    if (size == 0) break;
-    copied += size;
-    RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
-  }
-  return copied;
+    source = MakeReadAheadSource(std::move(unpacked));
+  return CopyBytes(*source, sink, most);
 }
 
 /// A trace, and which of its sequences a log explains.
@@ -323,12 +274,11 @@ struct ExplainedTrace {
   }
 };
 
-/// @param log nullptr: there is none
-Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context,
-                                    const ReplayedSession* log) {
+/// @param has_log the sequences are compared with those of a replay
+Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context, bool has_log) {
   ExplainedTrace trace;
   PacketWatch watch;
-  if (log != nullptr)
+  if (has_log)
     watch = [&](const RawPacket& packet, const TracePacketView& view) {
       trace.digests[{view.machine, view.sequence_id}].Add(SplitAppended(packet.bytes, view).bytes);
     };
@@ -337,89 +287,118 @@ Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context,
   const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
   RS_ASSIGN_OR_RETURN(trace.scanned,
                       InFile(path, ScanTraceFile(std::move(input.source), update, watch)));
-  if (log == nullptr) return trace;
-  if (trace.scanned.sessions.size() > 1)
+  if (has_log && trace.scanned.sessions.size() > 1)
     return Fail(ErrorCode::kUsage, "the trace has several sessions, and the log is of one",
                 {path, {}, {}}, "name the trace alone");
-  for (const SequenceHoles& sequence : log->holes)
-    trace.others += trace.IsExplained(sequence) ? 0 : 1;
   return trace;
 }
 
-/// Replays the log of a trace, so that it returns the trace's packets, and reads the trace.
-/// @param log gets the replay
-Result<ExplainedTrace> ReplayForTrace(const TimelineArgs& args, Context& context,
-                                      std::unique_ptr<ReplayedSession>& log) {
+/// Replays the session of the log that the trace is of: the one of which it returns most sequences
+/// as they are in the trace.
+/// @param trace gets how many sequences it returns otherwise; nullptr: the log has one session
+Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Context& context,
+                                                   ExplainedTrace* trace) {
+  SessionSelection selection = args.log;
   ReplayChoices choices = args.choices;
   while (true) {
-    SessionReader sessions(context, args.log, "replaying");
-    log.reset();  // before the next one takes memory
-    RS_ASSIGN_OR_RETURN(log, ReplayLog(context, sessions, choices));
-    RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
-    sessions.Finish();
-    RS_ASSIGN_OR_RETURN(ExplainedTrace trace, ReadForHoles(args.trace, context, log.get()));
-    const ReadsUsed& reads = log->outcome.reads;
+    SessionReader sessions(context, selection, "replaying");
+    std::unique_ptr<ReplayedSession> best;
+    uint64_t explained = 0;
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+      if (!more) break;
+      auto log = std::make_unique<ReplayedSession>(context, sessions, choices);
+      RS_RETURN_IF_ERROR(log->ToEnd());
+      if (trace == nullptr) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+      if (trace != nullptr)
+        RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
+      const auto same =
+          static_cast<uint64_t>(std::ranges::count_if(log->holes, [&](const SequenceHoles& holes) {
+            return trace != nullptr && trace->IsExplained(holes);
+          }));
+      if (best && same <= explained) continue;
+      best = std::move(log);
+      explained = same;
+      selection = sessions.SessionAlone();
+    }
+    if (!best) return Fail(ErrorCode::kUsage, "the log has no session", {sessions.path(), {}, {}});
+    best->ending = sessions.Finish();
+    if (trace == nullptr) return best;
+    trace->others = best->holes.size() - explained;
+    const ReadsUsed& reads = best->outcome.reads;
     // When the service read for a file does not show in the log, but it does in the file.
     const bool may_find = choices.reads.mode == ReadsMode::kAuto && choices.reads.like.empty() &&
                           (reads.assumed || reads.seen_in_file > 0) && !args.log.clone;
-    if (trace.others == 0 || !may_find) return trace;
+    if (trace->others == 0 || !may_find) return best;
     choices.reads.like = args.trace;
   }
 }
 
-/// Writes a trace as it is, followed by tracks with what it lacks.
-Result<ExitCode> DrawHoles(const TimelineArgs& args, Context& context) {
-  const bool has_log = !args.log.paths.empty();
-  std::unique_ptr<ReplayedSession> log;
-  RS_ASSIGN_OR_RETURN(const ExplainedTrace trace, has_log
-                                                      ? ReplayForTrace(args, context, log)
-                                                      : ReadForHoles(args.trace, context, nullptr));
-  if (has_log && trace.others == log->holes.size() && trace.others > 0)
-    return Fail(ErrorCode::kUsage,
-                fmt::format("no sequence of the trace is as the replay of {} returns it",
-                            Printable(args.log.paths[0])),
-                {args.trace, {}, {}},
-                "name the log of the trace's own session, or the trace alone");
+/// Writes a trace as it is, followed by tracks with what it lacks, and the buffers of a log.
+Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
+  const bool has_log = !args.log.paths.empty(), has_trace = !args.trace.empty();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
+  ExplainedTrace trace;
+  if (has_trace) {
+    RS_ASSIGN_OR_RETURN(trace, ReadForHoles(args.trace, context, has_log));
+  }
+  std::unique_ptr<ReplayedSession> log;
+  if (has_log) {
+    RS_ASSIGN_OR_RETURN(log, ReplayLog(args, context, has_trace ? &trace : nullptr));
+    if (trace.others == log->holes.size() && trace.others > 0)
+      return Fail(ErrorCode::kUsage,
+                  fmt::format("no sequence of the trace is as the replay of {} returns it",
+                              Printable(args.log.paths[0])),
+                  {args.trace, {}, {}},
+                  "name the log of the trace's own session, or the trace alone");
+  }
   const std::optional<uint64_t>& cut_off_at = trace.scanned.cut_off_at;
-  RS_ASSIGN_OR_RETURN(const uint64_t bytes,
-                      CopyTrace(context, args.trace, cut_off_at.value_or(UINT64_MAX), *file));
+  uint64_t bytes_left = kMostBytes;
+  if (has_trace) {
+    RS_ASSIGN_OR_RETURN(const uint64_t bytes,
+                        CopyTrace(context, args.trace, cut_off_at.value_or(UINT64_MAX), *file));
+    bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
+  } else {
+    TraceWriter writer(*file);  // of the clocks of the log
+    writer.AddTool();
+    for (const std::string& snapshot : log->snapshots.list)
+      RS_RETURN_IF_ERROR(writer.AddClockSnapshot(wire::AsBytes(snapshot)));
+    RS_RETURN_IF_ERROR(writer.Finish());
+  }
   uint32_t number = 0;  // of what follows: the trace may have such tracks
+  std::map<TraceSequenceId, uint64_t> tracks;
   for (const TraceFacts& facts : trace.scanned.sessions)
-    number += static_cast<uint32_t>(std::ranges::count_if(
-        facts.sequences, [](const TraceSequence& one) { return IsOwnSequence(one.id); }));
-  uint64_t bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
+    for (const TraceSequence& sequence : facts.sequences) {
+      number += IsOwnSequence(sequence.id) ? 1 : 0;
+      tracks[{sequence.machine, sequence.id}] = sequence.track;
+    }
   uint64_t slices = 0, left_out = 0;
   const auto write = [&](const EventTrack& root, uint32_t clock, int64_t after_ns, size_t share) {
-    const EncodedTracks tracks = EncodeTracks(root, {.number = number++,
-                                                     .clock = clock,
-                                                     .after_ns = after_ns,
-                                                     .most_bytes = bytes_left / share});
-    bytes_left -= std::min<uint64_t>(bytes_left, tracks.packets.size());
-    slices += tracks.slices;
-    left_out += tracks.left_out;
-    return file->Write(tracks.packets);
+    const EncodedTracks encoded = EncodeTracks(root, {.number = number++,
+                                                      .clock = clock,
+                                                      .after_ns = after_ns,
+                                                      .most_bytes = bytes_left / share});
+    bytes_left -= std::min<uint64_t>(bytes_left, encoded.packets.size());
+    slices += encoded.slices;
+    left_out += encoded.left_out;
+    return file->Write(encoded.packets);
   };
   std::set<TraceSequenceId> explained;
-  const TraceFacts& first = trace.scanned.sessions.front();
-  if (has_log) {
-    std::map<TraceSequenceId, uint64_t> tracks;
-    for (const TraceSequence& sequence : first.sequences)
-      tracks[{sequence.machine, sequence.id}] = sequence.track;
-    for (const SequenceHoles& sequence : log->holes)
-      if (trace.IsExplained(sequence)) {
-        explained.insert(sequence.packets->id);
-        log->AddHoles(sequence, tracks[sequence.packets->id]);
-      }
+  for (const SequenceHoles& sequence : has_log ? log->holes : std::vector<SequenceHoles>()) {
+    if (has_trace && !trace.IsExplained(sequence)) continue;
+    explained.insert(sequence.packets->id);
+    log->AddHoles(sequence, tracks[sequence.packets->id]);
   }
   size_t sessions = trace.scanned.sessions.size();
+  int64_t after_ns = 0;
   for (const TraceFacts& facts : trace.scanned.sessions) {
     EventTrack root;
     AddTraceHoles(facts, explained, root);
-    RS_RETURN_IF_ERROR(write(root, facts.trace_clock, facts.sorter_left_ns, sessions--));
+    after_ns = facts.sorter_left_ns;
+    RS_RETURN_IF_ERROR(write(root, facts.trace_clock, after_ns, sessions--));
   }
-  if (has_log) RS_RETURN_IF_ERROR(write(log->root, kBootTime, first.sorter_left_ns, 1));
+  if (has_log) RS_RETURN_IF_ERROR(write(log->root, has_trace ? kBootTime : 0, after_ns, 1));
   RS_RETURN_IF_ERROR(file->Commit());
   if (cut_off_at)
     context.console.Warn(fmt::format("{}: the packet at byte {} is cut off, and left out",
@@ -430,12 +409,13 @@ Result<ExitCode> DrawHoles(const TimelineArgs& args, Context& context) {
         "the trace alone proves",
         Printable(args.trace), Count(log->holes.size() - trace.others, "sequence"), trace.others));
   context.console.Say(fmt::format(
-      "{}: the trace, followed by {} over what is missing{}{}", file->path(),
+      "{}: {}{} over what is missing{}{}", file->path(), has_trace ? "the trace, followed by " : "",
       Count(slices, "slice"), has_log ? " and of the buffers" : "",
       left_out == 0 ? ""
                     : fmt::format("; {} left out, as the UI sorts this trace in windows",
                                   WithCommas(left_out))));
-  return cut_off_at || trace.others > 0 ? ExitCode::kNotice : ExitCode::kClean;
+  return Worse(cut_off_at || trace.others > 0 ? ExitCode::kNotice : ExitCode::kClean,
+               has_log ? log->ending : ExitCode::kClean);
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
@@ -446,7 +426,7 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
     RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
   }
   RS_RETURN_IF_ERROR(SortInputs(args, context));
-  return args.trace.empty() ? DrawBuffers(args, context) : DrawHoles(args, context);
+  return Draw(args, context);
 }
 
 }  // namespace

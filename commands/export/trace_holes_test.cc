@@ -83,6 +83,14 @@ TEST(TraceHoles, SayWhatIsMissing) {
               Contains("lost: overwritten"));
 }
 
+// Dropped events are noted below the thread that wrote them, at a time that the import keeps.
+TEST(TraceHoles, NameWhatTheImportDrops) {
+  const TempFolder folder;
+  const std::string trace = testing::ReadTestdata("sessions/late.pftrace");
+  EXPECT_THAT(SlicesAfter(WithHoles(folder, trace).out, trace.size()),
+              Contains(StartsWith("dropped by the import: ")));
+}
+
 TEST(TraceHoles, InventNothing) {
   const TempFolder folder;
   const std::string trace = CapturedTrace("lossless-v2");

@@ -108,6 +108,46 @@ TEST_P(RecordedSession, CommandsAgreeOnTheirNumbers) {
   EXPECT_EQ(in_findings, lost);
 }
 
+/// The packets that ended at a stage; null: not known.
+Json AtStage(const Json& stages, const char* stage) {
+  return stages.contains(stage) ? stages[stage]["count"] : Json(0);
+}
+
+// All packets are in one account, of the session and of each sequence; a trace alone proves less.
+TEST_P(RecordedSession, Stages_AccountForEveryPacket) {
+  const Json gaps = SessionOf(GapsCommand(), AsRecorded());
+  const Json& all = gaps["stages"];
+  EXPECT_EQ(all["written"]["packets"], Sum(gaps, "/written/packets"));
+  EXPECT_EQ(AtStage(all, "left"), Sum(gaps, "/fates/read/packets"));
+  uint64_t sum = 0, unusable = 0;
+  std::map<std::string, uint64_t> of_sequences;
+  for (const char* stage :
+       {"shared_memory", "commit", "buffer", "file", "unknown", "elsewhere", "left"}) {
+    sum += AtStage(all, stage).get<uint64_t>();
+    uint64_t parts = 0;
+    for (const Json& sequence : all["sequences"])
+      parts += AtStage(sequence["stages"], stage).get<uint64_t>();
+    EXPECT_EQ(AtStage(all, stage), parts) << stage;
+  }
+  EXPECT_EQ(all["written"]["packets"], sum);
+  uint64_t lost = AtStage(all, "commit").get<uint64_t>();  // these captures lost nothing elsewhere
+  for (const Json& buffer : all["buffers"]) lost += buffer["count"].get<uint64_t>();
+  EXPECT_EQ(lost, Sum(gaps, "/lost/packets") + Sum(gaps, "/fates/stalled/packets"));
+  for (const Json& sequence : gaps["sequences"])
+    unusable += sequence["unusable"]["packets"].get<uint64_t>();
+  EXPECT_EQ(all["unusable"], unusable);
+  EXPECT_EQ(Of(DoctorCommand(), AsRecorded(), log())["traces"][0]["stages"], all);
+
+  const Json alone = Of(DoctorCommand(), {}, trace())["traces"][0]["stages"];
+  EXPECT_TRUE(alone["written"].is_null());
+  EXPECT_TRUE(AtStage(alone, "shared_memory").is_null());
+  EXPECT_EQ(AtStage(alone, "left"), AtStage(all, "left"));
+  EXPECT_EQ(alone["unusable"], all["unusable"]);
+  if (lost > 0) {
+    EXPECT_TRUE(AtStage(alone, "buffer").is_null());
+  }
+}
+
 /// Names of buffers and sequences, by the rule whose finding has them.
 std::map<std::string, std::set<std::string>> NamesIn(const Json& document) {
   static const std::regex kName("buffers\\[\\d+\\]|sequence \\d+");

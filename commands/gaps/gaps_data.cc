@@ -73,14 +73,8 @@ void ListFields(JsonFieldWriter& io, const OpenStall& stall) {
 }
 
 void ListFields(JsonFieldWriter& io, const Stall& stall) {
-  io("chunk", stall.chunk, "reason", stall.reason, "first_read", stall.first_read, "passes",
-     stall.passes, "packets", stall.packets, "end", stall.end, "ended", stall.ended, "patched",
-     stall.patched);
-}
-
-void ListFields(JsonFieldWriter& io, const SequenceStalls& stalls) {
-  io("times", stalls.count(), "passes", stalls.passes(), "packets", stalls.packets(), "longest_ns",
-     stalls.longest_ns(), "lossy", stalls.lossy());
+  io("chunk", stall.chunk, "reason", stall.reason, "passes", stall.passes, "packets", stall.packets,
+     "end", stall.end, "ended", stall.ended, "patched", stall.patched);
 }
 
 void ListFields(JsonFieldWriter& io, const WrongPatchAt& patch) {
@@ -93,8 +87,7 @@ void ListFields(JsonFieldWriter& io, const SequenceGaps& gaps) {
      "unusable", gaps.unusable, "unusable_times", gaps.unusable_spans, "producer_flags",
      gaps.producer_flags, "producer_flags_hidden", gaps.hidden_flags, "producer_bits",
      gaps.producer_bits, "producer_flags_after_abort", gaps.flags_after_abort, "missing_chunks",
-     gaps.missing_chunks, "first_chunk", gaps.first_chunk, "unfinished_when_scraped", gaps.scraped,
-     "stalled", gaps.stalls, "fates", gaps.by_fate);
+     gaps.missing_chunks, "first_chunk", gaps.first_chunk, "fates", gaps.by_fate);
 }
 
 void ListFields(JsonFieldWriter& io, const EvictorCount& evictor) {
@@ -145,8 +138,8 @@ void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
 
 void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
   io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
-     stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk, "event_ns",
-     stale.event_ns, "cpu", stale.cpu);
+     stale.stale, "longest_ns", stale.longest.delay_ns, "longest_chunk", stale.longest.chunk,
+     "event_ns", stale.longest.time_ns, "cpu", stale.longest.cpu);
 }
 
 void ListFields(JsonFieldWriter& io, const SourceLosses& sum) {
@@ -285,27 +278,17 @@ std::string JsonLine(const char* type, const ReplayOutcome& outcome, const Json&
 
 /// A buffer with its totals: of the sequences that the filter selects.
 Json BufferJson(const BufferGaps& gaps, const ShownGaps& selection) {
-  LedgerTotals totals = gaps.totals;
-  if (selection.is_filtered) {
-    totals = {};
-    for (const SequenceGaps* sequence : selection.sequences) {
-      if (sequence->buffer != gaps.id) continue;
-      totals.written += sequence->written();
-      totals.own_fault += sequence->own_fault;
-      totals.by_fate += sequence->by_fate;
-    }
-  }
   Json json = {{"buffer", Raw(gaps.id)},
                {"index", nullptr},
                {"engine", nullptr},
                {"size", nullptr},
                {"policy", nullptr}};
-  if (const BufferOutcome* outcome = selection.BufferOf(gaps.id))
+  if (const BufferOutcome* outcome = selection.outcome.Find(gaps.id))
     json.update(Json{{"index", outcome->index},
                      {"engine", outcome->engine},
                      {"size", outcome->size},
                      {"policy", Name(outcome->policy)}});
-  json.update(FieldsToJson(totals));
+  json.update(FieldsToJson(gaps.totals));
   json["filled_by"] = FieldsToJson(gaps.filled_by);
   json["filled_by_others_bytes"] = gaps.filled_by_others;
   return json;
@@ -354,6 +337,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   if (!selection.is_filtered)  // the answer is of all of the session
     write_one("answer", FieldsToJson(AnswerOf(selection.report, outcome, selection.notes,
                                               selection.remedies)));
+  write_one("stages", FieldsToJson(selection.stages()));
   write_one("reads", FieldsToJson(outcome.reads));
   if (!outcome.verdicts.empty()) write("inexact", "inexact", FieldsToJson(outcome.verdicts));
   if (!lines && !selection.report.over_time.empty())

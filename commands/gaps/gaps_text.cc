@@ -89,14 +89,11 @@ class GapsText {
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
     if (shown_.any_loss) all_ ? PrintGapGroups() : PrintNotableGaps();
     PrintWaiting();
-    PrintStalls();
     PrintWrongPatches();
     PrintReported();
     PrintMissing();
     PrintCounted();
-    PrintState();
     PrintFalseFlags();
-    PrintProducerFlags();
     PrintFtrace();
     PrintStale();
     PrintPending();
@@ -108,8 +105,6 @@ class GapsText {
   }
 
  private:
-  /// Entries of a list that are shown.
-  size_t CountToShow(size_t all) const { return all_ ? all : std::min<size_t>(all, kShown); }
   void PrintItem(const std::string& text) { out_.Print(Wrap(text, "  ") + "\n"); }
   /// A heading and a line for each entry; on a screen its name and size alone.
   template <typename T, typename TextOf>
@@ -141,10 +136,8 @@ class GapsText {
   /// The answer, with the remedy: of the whole session.
   void PrintHead() {
     Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
-    // The title, or what follows, has these.
-    std::erase_if(answer.lines, [](const AnswerLine& line) {
-      return line.label == "Assumed" || line.label == "Lost by";
-    });
+    // The title has these.
+    std::erase_if(answer.lines, [](const AnswerLine& line) { return line.label == "Assumed"; });
     PrintAnswer(out_, "", answer);
   }
 
@@ -166,24 +159,18 @@ class GapsText {
   void PrintTotals() {
     if (shown_.is_filtered && shown_.sequences.empty()) return;
     for (const BufferGaps& buffer : shown_.report.buffers) {
-      FateCounts fates{};
-      FateCount own_fault;
-      for (const SequenceGaps* sequence : shown_.sequences) {
-        if (sequence->buffer != buffer.id) continue;
-        fates += sequence->by_fate;
-        own_fault += sequence->own_fault;
-      }
-      PrintFates(buffer.id, fates, own_fault);
+      PrintFates(buffer);
       if (!all_) PrintCauses(buffer.id);
     }
-    if (!shown_.any_loss) return;
-    PrintSequences();
-    PrintSources();
+    if (!shown_.any_loss || !(all_ || shown_.is_filtered)) return;
+    out_.Heading("Where packets ended");
+    PrintStages(out_, shown_.stages());
   }
 
   /// On a screen a line; else a table whose rows add up to the first.
-  void PrintFates(BufferId id, const FateCounts& fates, const FateCount& own_fault) {
-    const BufferOutcome* outcome = shown_.BufferOf(id);
+  void PrintFates(const BufferGaps& buffer) {
+    const BufferOutcome* outcome = shown_.outcome.Find(buffer.id);
+    const FateCounts& fates = buffer.totals.by_fate;
     const std::string title = outcome == nullptr
                                   ? ", never set up"
                                   : fmt::format(": {} {}, {}", HumanSize(outcome->size),
@@ -192,10 +179,10 @@ class GapsText {
     out_.Print("\n");
     if (!all_)
       return out_.PrintWrapped(
-          TextStyle::kBold, notes_.NameOf(id),
+          TextStyle::kBold, notes_.NameOf(buffer.id),
           fmt::format("{}; {} written, {} read", title, Count(written.packets, "packet"),
                       WithCommas(fates[Fate::kRead].packets)));
-    out_.Print(out_.Bold(notes_.NameOf(id)) + title + "\n");
+    out_.Print(out_.Bold(notes_.NameOf(buffer.id)) + title + "\n");
     Table table(
         {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
     const auto add = [&](const std::string& name, const FateCount& count) {
@@ -208,7 +195,7 @@ class GapsText {
       const auto fate = static_cast<Fate>(i);
       add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", FateText(fate)), fates[fate]);
     }
-    add("  of these by a buffer bug", own_fault);
+    add("  of these by a buffer bug", buffer.totals.own_fault);
     out_.Print(table, 2);
   }
 
@@ -238,63 +225,19 @@ class GapsText {
       group.sequences.insert(gap.sequence);
       group.cause.count += gap.lost;
     });
-    std::multimap<uint64_t, std::string, std::greater<>> by_packets;
+    std::vector<std::pair<uint64_t, std::string>> texts;
     for (const auto& [key, group] : groups) {
       const std::string& kept_by = std::get<std::string>(key);
-      by_packets.emplace(
+      texts.emplace_back(
           group.cause.count.packets,
           fmt::format("{}, {}, {}: {}{}", Count(group.sequences.size(), "sequence"),
                       Count(group.gaps, "gap"), PacketsText(group.cause.count),
                       CauseText(group.cause), kept_by.empty() ? "" : "; " + kept_by));
     }
-    size_t left = by_packets.size();
-    for (const auto& [packets, text] : by_packets) {
-      if (by_packets.size() - left == kShown) break;
-      PrintItem(text);
-      --left;
-    }
-    if (left > 0) PrintItem(Count(left, "further cause"));
-  }
-
-  void PrintSources() {
-    std::vector<SourceLosses> sources = LossesBySource(shown_.sequences, notes_);
-    std::erase_if(sources, [](const SourceLosses& sum) { return sum.lost.packets == 0; });
-    PrintList("Lost by data source", sources, "source", [](const SourceLosses& sum) {
-      return fmt::format("{}: {} of {}", Printable(sum.source), PacketsText(sum.lost),
-                         PacketsText(sum.written));
-    });
-  }
-
-  void PrintSequences() {
-    const auto sequences =
-        SequencesBy([](const SequenceGaps& sequence) { return sequence.lost().packets; });
-    if (sequences.empty()) return;
-    constexpr size_t kNameColumns = 18;
-    const bool with_buffer = shown_.report.buffers.size() > 1;
-    std::vector<Column> columns = {
-        {"sequence", Align::kRight}, {"writer", Align::kLeft}, {"process/thread", Align::kLeft}};
-    if (with_buffer) columns.push_back({"buffer", Align::kLeft});
-    for (const char* title : {"written", "lost", "", "gaps"})
-      columns.push_back({title, Align::kRight});
-    Table table(std::move(columns));
-    const size_t shown = CountToShow(sequences.size());
-    for (size_t i = 0; i < shown; ++i) {
-      const SequenceGaps& sequence = *sequences[i];
-      const uint32_t trace_id = notes_.TraceIdOf(sequence.sequence);
-      const FateCount written = sequence.written(), lost = sequence.lost();
-      std::vector<Cell> row = {trace_id == 0 ? "-" : std::to_string(trace_id),
-                               ToString(sequence.sequence),
-                               Shortened(notes_.WriterOf(sequence.sequence), kNameColumns)};
-      if (with_buffer) row.emplace_back(notes_.NameOf(sequence.buffer));
-      row.insert(row.end(), {WithCommas(written.packets), WithCommas(lost.packets),
-                             Percent(lost.packets, written.packets),
-                             WithCommas(sequence.gaps.size() + sequence.unlisted_gaps)});
-      table.AddRow(std::move(row));
-    }
-    out_.Print("\n");
-    out_.Print(table);
-    if (sequences.size() > shown)
-      out_.Print(fmt::format("and {}\n", Count(sequences.size() - shown, "further sequence")));
+    std::ranges::stable_sort(texts, std::ranges::greater(),
+                             [](const auto& one) { return one.first; });
+    for (size_t i = 0; i < std::min(kShown, texts.size()); ++i) PrintItem(texts[i].second);
+    if (texts.size() > kShown) PrintItem(Count(texts.size() - kShown, "further cause"));
   }
 
   void PrintFact(const char* title, const std::string& text) {
@@ -403,26 +346,6 @@ class GapsText {
               });
   }
 
-  /// The sequences whose reads waited longest for patches, completions or chunks.
-  void PrintStalls() {
-    auto slow = SequencesBy([](const SequenceGaps& sequence) { return sequence.stalls.passes(); });
-    std::erase_if(slow, [](const SequenceGaps* sequence) {
-      return sequence->stalls.lossy().empty() && sequence->stall == std::nullopt;
-    });
-    std::ranges::stable_sort(slow, std::ranges::greater(), [](const SequenceGaps* sequence) {
-      return sequence->stalls.longest_ns();
-    });
-    PrintList(
-        "Slow writers: reads stopped at their unfinished chunks", slow, "sequence",
-        [&](const SequenceGaps* sequence) {
-          const SequenceStalls& stalls = sequence->stalls;
-          return fmt::format(
-              "{}: {}, in {}; {} waited{}", PlaceText(*sequence), Count(stalls.count(), "time"),
-              Count(stalls.passes(), "read"), Count(stalls.packets(), "packet"),
-              stalls.longest_ns() == 0 ? "" : ", up to " + HumanDuration(stalls.longest_ns()));
-        });
-  }
-
   void PrintWrongPatches() {
     PrintList("Patches against the rules: they changed what their writer had completed",
               shown_.report.wrong_patches, "patch", [&](const WrongPatchAt& patch) {
@@ -505,19 +428,6 @@ class GapsText {
               [](const std::string& text) { return text; });
   }
 
-  void PrintState() {
-    const auto worst =
-        SequencesBy([](const SequenceGaps& sequence) { return sequence.unusable.count.packets; });
-    PrintList("Read, but unusable because incremental state is missing", worst, "sequence",
-              [&](const SequenceGaps* sequence) {
-                const UnusablePackets& unusable = sequence->unusable;
-                return fmt::format("{}: {} in {}, written {}", notes_.NameOf(sequence->sequence),
-                                   Count(unusable.count.packets, "packet"),
-                                   Count(sequence->unusable_spans, "place"),
-                                   SpanText(notes_, unusable.from_ns, unusable.to_ns));
-              });
-  }
-
   /// Flags without a loss, rule by rule.
   void PrintFalseFlags() {
     std::map<FlagRule, std::pair<uint64_t, std::string>> by_rule;  // packets; the first one
@@ -533,26 +443,6 @@ class GapsText {
                 const auto& [packets, first] = rule.second;
                 return fmt::format("{}: {}: {}{}", Count(packets, "packet"), RuleText(rule.first),
                                    first, packets > 1 ? ", ..." : "");
-              });
-  }
-
-  void PrintProducerFlags() {
-    const auto flagged =
-        SequencesBy([](const SequenceGaps& sequence) { return sequence.producer_flags; });
-    PrintList("Lost in the producers, before they were committed", flagged, "sequence",
-              [&](const SequenceGaps* sequence) {
-                const uint64_t known = sequence->flags_after_abort, all = sequence->producer_flags;
-                return fmt::format(
-                    "{}: the producer itself reports losses before {}{}; how many packets it "
-                    "dropped is not known{}",
-                    notes_.NameOf(sequence->sequence), Count(all, "packet"),
-                    known == 0 ? ""
-                               : fmt::format(", {} after packets in the gaps above that it aborted",
-                                             known == all ? "all" : WithCommas(known) + " of them"),
-                    sequence->hidden_flags == 0
-                        ? ""
-                        : fmt::format("; {} of these flags hidden by the buffer's",
-                                      WithCommas(sequence->hidden_flags)));
               });
   }
 
@@ -584,10 +474,10 @@ class GapsText {
                     "{} was committed at {}",
                     notes_.NameOf(stale.sequence), notes_.NameOf(stale.buffer),
                     Count(stale.stale, "packet"), ShareText(stale.stale, stale.packets),
-                    HumanDuration(stale.longest_ns), stale.longest_chunk,
-                    stale.cpu ? fmt::format(" on CPU {}", *stale.cpu) : "",
-                    TimeText(notes_, stale.event_ns),
-                    TimeText(notes_, stale.event_ns + stale.longest_ns));
+                    HumanDuration(stale.longest.delay_ns), stale.longest.chunk,
+                    stale.longest.cpu ? fmt::format(" on CPU {}", *stale.longest.cpu) : "",
+                    TimeText(notes_, stale.longest.time_ns),
+                    TimeText(notes_, stale.longest.time_ns + stale.longest.delay_ns));
               });
   }
 

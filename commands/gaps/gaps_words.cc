@@ -17,7 +17,8 @@ namespace {
 /// By GapSign.
 constexpr std::array<const char*, kEnumNames<GapSign>.size()> kSignTexts = {
     "the next packet{in} is flagged '{bits}'",
-    "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor counts "
+    "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor "
+    "counts "
     "no loss",
     "the next packet is flagged by its writer",
     "nothing: V1 flags the first packet of every sequence, whether packets were lost or not",
@@ -52,21 +53,6 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortFacts = 
     " for {held} or more: {full}",
     ": chunks waited {waiting} for it: {full}",
     ": they waited {held} for it"};
-
-/// Remedies for full shared memory, by AbortReason.
-constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
-    "perhaps more shared memory for the producer",
-    "shared memory that is larger than the packet, or smaller packets with a delay between them",
-    "shared memory for the burst",
-    "shared memory for the burst",
-    "more chunks than writers that hold one, or fewer writers",
-    "a shorter shmem_batch_commits_duration_ms, or flushes",
-    "shared memory for the time that the service takes",
-    "shared memory for the time that the recorder takes, or a read of the session after its end"};
-
-bool Has(const Gap& gap, Cause cause) {
-  return std::ranges::find(gap.causes, cause, &CauseCount::cause) != gap.causes.end();
-}
 
 /// "none of 64 chunks was free, 60 being written by 4 writers, ..."
 std::string FullText(const smb::SeenMemory& full) {
@@ -182,7 +168,7 @@ std::string TakersText(const Gap& gap, const ShownGaps& selection) {
   if (!IsFilled(gap)) {
     for (const EvictorCount& each : gap.evicted_by) add(each.sequence, each.packets);
     all += gap.evicted_by_others;
-  } else if (Has(gap, Cause::kSealed) || Has(gap, Cause::kFull)) {
+  } else if (gap.Has(Cause::kSealed) || gap.Has(Cause::kFull)) {
     const BufferGaps& buffer = *selection.report.Find(gap.buffer);
     for (const SequenceShare& each : buffer.filled_by) add(each.sequence, each.bytes);
     all += buffer.filled_by_others;
@@ -217,19 +203,6 @@ std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk,
         "sequences that have no chunk in it",
         WithCommas(kForgets));
   return text;
-}
-
-std::string RemediesText(const Gap& gap) {
-  const GapRemedies& remedies = gap.remedies;
-  if (remedies.no_size_helps)
-    return "no buffer size or read period helps, as the patch is not in the log: find out why its "
-           "writer did not send it";
-  if (remedies.larger_smb)
-    return kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason));
-  if (!remedies.buffer_size && !remedies.flush && Has(gap, Cause::kAlreadyConsumed))
-    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
-           "writer in the order of their ids";
-  return "";
 }
 
 std::string StallText(const OpenStall& stall, const SessionNotes& notes) {

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,10 +22,8 @@ struct ShownGaps : GapSelection {
   const RemedyList& remedies;
   const PacketKinds& kinds;
 
-  /// Returns the buffer, or nullptr if it was never set up.
-  const BufferOutcome* BufferOf(BufferId id) const {
-    const auto found = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
-    return found == outcome.buffers.end() ? nullptr : &*found;
+  StageAccounts stages() const {
+    return StagesOf(sequences, notes, outcome, reported.size() + unlisted_reports);
   }
   /// Calls visit(const Gap&) for each gap, those of buffer bugs first.
   template <typename Visit>
@@ -50,8 +47,6 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes);
 /// Describes the sign of lost packets in the trace.
 /// @param chunk of the next packet, if it was read
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten);
-/// Names the changes that would have saved the packets; may be empty.
-std::string RemediesText(const Gap& gap);
 /// On what a sequence waits, and what would help.
 std::string StallText(const OpenStall& stall, const SessionNotes& notes);
 /// The rule by which a packet is flagged.

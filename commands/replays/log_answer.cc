@@ -21,12 +21,6 @@ namespace {
 constexpr size_t kNamed = 2;  // sequences and sources
 constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
 
-/// "12 of 40 packets (30%)"
-std::string PacketShare(uint64_t part, uint64_t whole) {
-  return fmt::format("{} of {} ({})", WithCommas(part), Count(whole, "packet"),
-                     ShareText(part, whole));
-}
-
 /// Tells how much a session lost, why, to whom, and which change would have kept it.
 class LogAnswer {
  public:
@@ -43,25 +37,24 @@ class LogAnswer {
         worst_ = &buffer;
       for (const SequenceGaps& sequence : buffer.sequences) {
         sequences_.push_back(&sequence);
-        unusable_ += sequence.unusable.count.packets;
         missing_chunks_ += sequence.missing_chunks;
-        places_ += sequence.losses_by_flag();
         dropped_ns_ = std::max(dropped_ns_, sequence.dropped_ns);
         for (const Gap& gap : sequence.gaps)
           causes_.insert(causes_.end(), gap.causes.begin(), gap.causes.end());
       }
     }
+    stages_ = StagesOf(sequences_, notes, outcome, report.reports());
+    places_ = stages_.all[Stage::kSharedMemory].places;
     const FateCount dropped = totals_[Fate::kWriterDropped];
-    places_ += dropped.packets;
     lost_ = totals_.lost() - dropped;
     written_ = totals_.written - dropped;
-    waiting_ = totals_[Fate::kStalled];
     std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
   }
 
+  const StageAccounts& stages() const { return stages_; }
   /// Packets, or places at which an unknown number of them was dropped.
   uint64_t losses() const { return lost_.packets + places_; }
-  uint64_t waiting() const { return waiting_.packets; }
+  uint64_t waiting() const { return totals_[Fate::kStalled].packets; }
 
   /// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
   std::string LeftText() const {
@@ -78,8 +71,9 @@ class LogAnswer {
   std::string LostHeadline() const {
     if (const std::string left = LeftText(); !left.empty()) return left + ".";
     if (lost_.packets == 0) return fmt::format("Writers dropped packets {}.", DroppedText());
-    return fmt::format("{} {} lost{}.", PacketShare(lost_.packets, written_.packets),
-                       Was(lost_.packets), LostWhenText());
+    return fmt::format(
+        "{} of {} ({}) {} lost{}.", WithCommas(lost_.packets), Count(written_.packets, "packet"),
+        ShareText(lost_.packets, written_.packets), Was(lost_.packets), LostWhenText());
   }
 
   std::string WaitingHeadline() const {
@@ -127,8 +121,8 @@ class LogAnswer {
         at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
     }
     return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
-                       Count(waiting(), "packet"), HumanSize(waiting_.bytes), Is(waiting()),
-                       Was(waiting()), at);
+                       Count(waiting(), "packet"), HumanSize(totals_[Fate::kStalled].bytes),
+                       Is(waiting()), Was(waiting()), at);
   }
 
   /// The packets that were committed long after their time, and when.
@@ -136,13 +130,13 @@ class LogAnswer {
     if (report_.stale.empty()) return "";
     uint64_t packets = 0;
     for (const StaleSequence& stale : report_.stale) packets += stale.stale;
-    const StaleSequence& worst =
-        *std::ranges::max_element(report_.stale, {}, &StaleSequence::longest_ns);
+    const StaleSequence& worst = *std::ranges::max_element(
+        report_.stale, {}, [](const StaleSequence& one) { return one.longest.delay_ns; });
     return fmt::format("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
                        Count(packets, "packet"),
-                       worst.cpu ? fmt::format(" of CPU {}", *worst.cpu) : "",
-                       TimeText(notes_, worst.event_ns), notes_.NameOf(worst.sequence),
-                       TimeText(notes_, worst.event_ns + worst.longest_ns));
+                       worst.longest.cpu ? fmt::format(" of CPU {}", *worst.longest.cpu) : "",
+                       TimeText(notes_, worst.longest.time_ns), notes_.NameOf(worst.sequence),
+                       TimeText(notes_, worst.longest.time_ns + worst.longest.delay_ns));
   }
 
   /// Returns the signs that more may be missing than is known; empty if there are none.
@@ -177,11 +171,11 @@ class LogAnswer {
   Answer ToAnswer() const {
     const uint64_t read = totals_[Fate::kRead].packets;
     const std::string left = LeftText(), signs = SignsText();
-    Answer answer{.packets = read, .usable = read - unusable_};
-    const Harm of_unusable = HarmOfUnusable(unusable_, read);
+    Answer answer{.packets = read, .usable = read - stages_.all.unusable};
+    const Harm of_unusable = HarmOfUnusable(stages_.all.unusable, read);
     if (of_unusable == Harm::kError) {
       answer.severity = of_unusable;
-      answer.headline = UnusableHeadline(left, unusable_, read);
+      answer.headline = UnusableHeadline(left, stages_.all.unusable, read);
     } else if (losses() > 0) {
       answer.severity = Harm::kDataLoss;
       answer.headline = LostHeadline();
@@ -205,15 +199,8 @@ class LogAnswer {
     }
     if (before_ != nullptr && (losses() > 0 || waiting() > 0 || of_unusable == Harm::kError))
       answer.Add("Before", LostBeforeText());
-    if (lost_.packets > 0) {
-      // The headline may have the packets already.
-      const bool with_packets = answer.severity == Harm::kError || !left.empty();
-      answer.Add(
-          "Lost",
-          fmt::format("{}{} of {}",
-                      with_packets ? PacketShare(lost_.packets, written_.packets) + ", " : "",
-                      HumanSize(lost_.bytes), HumanSize(written_.bytes)));
-    }
+    if (answer.severity > Harm::kWarning || totals_.written.packets > read)
+      answer.Add("Stages", StagesText(stages_));
     if (losses() > 0) answer.Add("Why", WhyText());
     if (lost_.packets > 0) answer.Add("Over time", OverTimeText());
     if (losses() > 0) {
@@ -225,10 +212,6 @@ class LogAnswer {
       answer.Add("Dropped", fmt::format("more, by their writers, {}", DroppedText()));
     answer.Add("Folded", FoldedText(outcome_, totals_[Fate::kFolded]));
     answer.Add("Stalled", WaitingText());
-    if (of_unusable == Harm::kDataLoss)
-      answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
-                                         "was lost",
-                                         WithCommas(unusable_), Count(read, "packet")));
     answer.Add("Late", StaleText());
     answer.Add("More hints", signs);
     answer.Add("Clones", ClonesText());
@@ -380,10 +363,9 @@ class LogAnswer {
   LedgerTotals totals_;                   // of all buffers
   /// Without what writers dropped: each mark of it stands for an unknown number of packets.
   FateCount lost_, written_;
-  FateCount waiting_;
+  StageAccounts stages_;
   uint64_t places_ = 0;      // at which writers dropped packets
   uint64_t dropped_ns_ = 0;  // the longest time that a writer of these found no chunk
-  uint64_t unusable_ = 0;    // packets
   std::vector<const SequenceGaps*> sequences_;
   std::vector<CauseCount> causes_;  // of all gaps
   uint64_t missing_chunks_ = 0;
@@ -402,6 +384,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   const LogAnswer answer(report, outcome, notes, remedies);
   ReplayFacts facts;
   facts.answer = answer.ToAnswer();
+  facts.stages = answer.stages();
   facts.missed_flushes = MissedFlushes(outcome, notes);
   if (outcome.first_time_ns && outcome.last_time_ns)
     facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),

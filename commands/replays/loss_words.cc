@@ -82,6 +82,17 @@ constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortReasons 
     "the service was late to free chunks of the shared memory",
     "the recorder held the producer's requests back"};
 
+/// Remedies for full shared memory, by AbortReason.
+constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
+    "perhaps more shared memory for the producer",
+    "shared memory that is larger than the packet, or smaller packets with a delay between them",
+    "shared memory for the burst",
+    "shared memory for the burst",
+    "more chunks than writers that hold one, or fewer writers",
+    "a shorter shmem_batch_commits_duration_ms, or flushes",
+    "shared memory for the time that the service takes",
+    "shared memory for the time that the recorder takes, or a read of the session after its end"};
+
 std::string OwnFaultWords(const CauseCount& cause) {
   std::string words = "buffer bug: all fragments were in the buffer, complete and patched";
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
@@ -96,6 +107,19 @@ std::string OwnFaultWords(const CauseCount& cause) {
 std::string ProducerText(ProducerId producer, const std::string& name) {
   return name.empty() ? fmt::format("producer {}", Raw(producer))
                       : fmt::format("producer {} '{}'", Raw(producer), Printable(name));
+}
+
+std::string RemediesText(const Gap& gap) {
+  const GapRemedies& remedies = gap.remedies;
+  if (remedies.no_size_helps)
+    return "no buffer size or read period helps, as the patch is not in the log: find out why its "
+           "writer did not send it";
+  if (remedies.larger_smb)
+    return kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason));
+  if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
+    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
+           "writer in the order of their ids";
+  return "";
 }
 
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {

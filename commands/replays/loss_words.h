@@ -42,6 +42,8 @@ std::string CauseText(const CauseCount& cause);
 /// without the number.
 std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes);
 
+/// Names what would have saved the packets of a gap, beside a buffer's size; may be empty.
+std::string RemediesText(const Gap& gap);
 /// Why a writer found no chunk for a packet: "the producer held complete chunks back".
 std::string AbortReasonText(AbortReason reason);
 

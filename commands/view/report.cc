@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "commands/shell/text.h"
 #include "core/base/text.h"
@@ -150,6 +153,48 @@ void PrintAnswer(Report& report, const std::string& name, const Answer& answer) 
   }
   report.PrintWrapped(StyleOf(answer.severity), title, rest);
   report.Print(text_of(lines));
+}
+
+void ListFields(JsonFieldWriter& io, const StageCount& stage) {
+  const auto known = [&](uint64_t n) { return stage.is_known ? std::optional(n) : std::nullopt; };
+  io("count", known(stage.count.packets), "bytes", known(stage.count.bytes), "places",
+     stage.places);
+}
+
+void ListFields(JsonFieldWriter& io, const StageAccount& account) {
+  io("written", account.written());
+  for (size_t i = 0; i < kStages; ++i)
+    if (account[i] != StageCount()) io(Name(static_cast<Stage>(i)), account[i]);
+  io("unusable", account.unusable);
+}
+
+void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
+  io("title", sequence.title, "process", sequence.process, "buffer", sequence.buffer, "stages",
+     static_cast<const StageAccount&>(sequence));
+}
+
+void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
+  ListFields(io, accounts.all);
+  io.Object("buffers", [&](JsonFieldWriter& inner) {
+    for (const auto& [name, stage] : accounts.buffers) inner(name.c_str(), stage);
+  });
+  io("sequences", accounts.sequences);
+}
+
+void PrintStages(Report& report, const StageAccounts& accounts) {
+  std::map<std::string, StageAccounts> processes;
+  for (const SequenceStages& sequence : accounts.sequences)
+    processes[sequence.process].sequences.push_back(sequence);
+  for (auto& [process, of_process] : processes) {
+    of_process.Sum();
+    report.PrintWrapped(TextStyle::kBold, process.empty() ? "?:" : process + ":",
+                        " " + StagesText(of_process));
+    for (const SequenceStages& sequence : of_process.sequences) {
+      StageAccounts alone{.all = {}, .buffers = {}, .sequences = {sequence}};
+      alone.Sum();
+      report.Print(Wrap(sequence.title + ": " + StagesText(alone), "  ") + "\n");
+    }
+  }
 }
 
 }  // namespace ringscope

@@ -118,6 +118,13 @@ inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
      answer.usable, "lines", answer.lines);
 }
 
+void ListFields(JsonFieldWriter& io, const StageCount& stage);
+void ListFields(JsonFieldWriter& io, const StageAccount& account);
+void ListFields(JsonFieldWriter& io, const SequenceStages& sequence);
+void ListFields(JsonFieldWriter& io, const StageAccounts& accounts);
+/// Prints where the packets of each process, and of each of its sequences, ended.
+void PrintStages(Report& report, const StageAccounts& accounts);
+
 /// "data loss": as people read it.
 std::string HarmText(Harm harm);
 /// The style that shows how bad it is.

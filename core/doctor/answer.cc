@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <bit>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,67 +17,17 @@
 namespace ringscope {
 namespace {
 
-/// Returns the losses that the buffers' statistics and the packets count.
-std::string LostText(const Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  if (facts.all.packets == 0) return {};  // a config alone
-  if (facts.stats_packets == 0)
-    return "Not known: the trace has no statistics, which the service writes at the end.";
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < facts.buffers.size(); ++i) {
-    const BufferStats& stats = facts.buffers[i].stats;
-    const std::string of = facts.buffers.size() == 1 ? "" : " of " + BufferName(examiner, i);
-    if (stats.bytes_overwritten > 0)
-      parts.push_back(fmt::format("{} of {}{} ({}) overwritten", HumanSize(stats.bytes_overwritten),
-                                  HumanSize(stats.bytes_written), of,
-                                  ShareText(stats.bytes_overwritten, stats.bytes_written)));
-    if (stats.chunks_discarded > 0)
-      parts.push_back(Count(stats.chunks_discarded, "chunk") + of + " discarded");
-  }
-  uint64_t places = 0, cut_starts = 0;
-  for (const TraceSequence& sequence : facts.sequences) {
-    places += sequence.losses.sequence_packet_loss;
-    cut_starts += sequence.lost_beginning() ? 1 : 0;
-  }
-  if (places > 0) parts.push_back("packets missing at " + Count(places, "place"));
-  if (cut_starts > 0) parts.push_back("the beginning of " + Count(cut_starts, "sequence"));
-  if (parts.empty()) return "No buffer counts a loss, and no packet reports one.";
-  return Joined(parts);
-}
-
-/// Whose packets take most of the buffers, by all chunks that were committed, as the service counts
-/// them; or else of the file. V1 buffers count only chunks that were read to their end, and full
-/// buffers that discard only what they took.
-std::string FilledByText(const Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  const auto counts_all = [&](const WriterAccount& writer) {
-    const auto& buffers = examiner.config.buffers;
-    return writer.buffer < buffers.size() && buffers[writer.buffer].is_v2;
-  };
-  const bool has_discarded = std::ranges::any_of(
-      facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
-  const bool of_all =
-      !facts.writers.empty() && !has_discarded && std::ranges::all_of(facts.writers, counts_all);
-  std::map<uint32_t, std::pair<std::string, uint64_t>> by_id;  // who wrote, and bytes
-  for (const TraceSequence& sequence : facts.sequences) {
-    if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;
-    by_id[sequence.id] = {SequenceName(examiner, sequence), of_all ? 0 : sequence.all.bytes};
-  }
-  for (const WriterAccount& writer : facts.writers) {
-    if (!of_all) break;
-    auto& [name, bytes] = by_id[writer.sequence];
-    bytes += writer.bytes;
-    if (name.empty()) name = fmt::format("sequence {}", writer.sequence);
-  }
+/// Whose packets take most of the trace.
+std::string LargestText(const Examiner& examiner) {
   uint64_t all = 0;
-  SharesOf largest;
-  for (auto& [id, share] : by_id) {
-    all += share.second;
-    largest.push_back(std::move(share));
+  SharesOf largest;  // who wrote, and bytes
+  for (const TraceSequence& sequence : examiner.facts.sequences) {
+    if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;
+    all += sequence.all.bytes;
+    largest.emplace_back(SequenceName(examiner, sequence), sequence.all.bytes);
   }
   std::ranges::stable_sort(largest, std::ranges::greater(), &SharesOf::value_type::second);
-  return (of_all ? "of what was written: " : "of what is in the trace: ") +
-         SharesText(largest, all, 2);
+  return "of what is in the trace: " + SharesText(largest, all, 2);
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left": of the first ring that wrapped; empty: not known.
@@ -189,22 +139,62 @@ std::string UnusableHeadline(const std::string& left, uint64_t unusable, uint64_
                      Count(packets, "packet"));
 }
 
+StageAccounts StagesOf(const Examiner& examiner) {
+  using enum Stage;
+  const TraceFacts& facts = examiner.facts;
+  StageAccounts accounts;
+  StageAccount& all = accounts.all;
+  all[kSharedMemory].is_known = all[kFile].is_known = false;
+  all[kCommit].places = facts.service.chunks_discarded;
+  for (size_t i = 0; i < facts.buffers.size(); ++i) {
+    const BufferStats& stats = facts.buffers[i].stats;
+    all[kCommit].places += stats.abi_violations;
+    accounts.buffers[BufferName(examiner, i)] = {
+        {0, stats.bytes_overwritten},
+        stats.chunks_discarded,
+        facts.buffers[i].has_stats && stats.bytes_overwritten + stats.chunks_discarded == 0 &&
+            stats.unread_bytes() == 0};
+  }
+  for (const TraceSequence& sequence : facts.sequences) {
+    if (sequence.id == kServiceSequenceId) continue;
+    SequenceStages stages{{},
+                          SequenceName(examiner, sequence),
+                          ProcessName(examiner, sequence),
+                          sequence.buffer ? BufferName(examiner, *sequence.buffer) : ""};
+    LossCounts losses = sequence.losses;
+    if (sequence.lost_beginning()) losses.Add(sequence.first_loss_bits);
+    const auto places = [&](LossBit bit) {
+      return losses.by_bit[static_cast<size_t>(std::countr_zero<uint32_t>(bit)) - 1];
+    };
+    stages[kSharedMemory].places = places(kLossSmbFull) + places(kLossWriterAbort);
+    stages[kBuffer].places = places(kLossOverwrite);
+    const uint64_t known = stages[kSharedMemory].places + stages[kBuffer].places;
+    stages[kUnknown].places =
+        losses.sequence_packet_loss - std::min(losses.sequence_packet_loss, known);
+    const auto buffer = accounts.buffers.find(stages.buffer);
+    stages[kBuffer].is_known = buffer != accounts.buffers.end() && buffer->second.is_known;
+    stages[kSharedMemory].is_known = stages[kFile].is_known = false;
+    stages[kImport].count.packets = sequence.late_events;
+    stages[kLeft].count = {sequence.all.packets, sequence.all.bytes};
+    stages.unusable = sequence.skipped;
+    accounts.sequences.push_back(std::move(stages));
+  }
+  accounts.Sum();
+  all[kCommit].is_known = facts.stats_packets > 0 && all[kCommit].places == 0;
+  all[kKernel] = KernelLosses(facts.ftrace);
+  return accounts;
+}
+
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   if (examiner.is_of_log()) return ReplayAnswerOf(diagnosis, examiner);
   Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
   const std::vector<Finding>& findings = diagnosis.findings;
-  uint64_t unusable = 0;
-  for (const TraceSequence& sequence : examiner.facts.sequences) unusable += sequence.skipped;
-  const uint64_t packets = examiner.facts.data_packets;
-  answer.packets = packets;
-  answer.usable = packets - unusable;
-  if (!findings.empty() && findings.front().rule->id == std::string_view("state.unusable")) {
-    answer.headline = UnusableHeadline(LeftText(examiner), unusable, packets);
-  } else if (unusable > 0) {
-    answer.Add("Usable", fmt::format("{} of {}; the others need incremental state that was lost",
-                                     WithCommas(packets - unusable), Count(packets, "packet")));
-  }
-  answer.Add("Lost", LostText(examiner));
+  const StageAccount& stages = diagnosis.stages.all;
+  answer.packets = stages[Stage::kLeft].count.packets;
+  answer.usable = answer.packets - stages.unusable;
+  if (!findings.empty() && findings.front().rule->id == std::string_view("state.unusable"))
+    answer.headline = UnusableHeadline(LeftText(examiner), stages.unusable, answer.packets);
+  if (examiner.facts.all.packets > 0) answer.Add("Stages", StagesText(diagnosis.stages));
   const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
     return std::string_view(finding.rule->id).starts_with("buffer.");
   });
@@ -212,7 +202,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
     answer.Add("Why", examiner.facts.buffers.size() < 2 || loss->cause.empty()
                           ? loss->cause
                           : fmt::format("{}: {}", loss->where, loss->cause));
-    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner));
+    if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(examiner));
   }
   if (diagnosis.harm > Harm::kInfo)
     answer.change = ChangeText(examiner, findings.front(), findings);

@@ -130,6 +130,7 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
     diagnosis.harm = std::max(diagnosis.harm, finding.harm);
   diagnosis.verdict =
       more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
+  diagnosis.stages = examiner.is_of_log() ? examiner.replay->stages : StagesOf(examiner);
   diagnosis.answer = AnswerOf(diagnosis, examiner);
   diagnosis.verdict = diagnosis.answer.headline;
   diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);

@@ -15,6 +15,7 @@
 #include "core/base/ids.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/trace/stage_account.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -101,7 +102,8 @@ struct Finding {
 struct Diagnosis {
   std::string verdict;  // one sentence
   Harm harm = Harm::kOk;
-  Answer answer;                     // the same in about ten lines
+  Answer answer;  // the same in about ten lines
+  StageAccounts stages;
   std::vector<Finding> findings;     // the worst first
   std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
   std::vector<std::string> unknown;  // what the trace cannot tell
@@ -123,6 +125,7 @@ struct ReplayFacts {
   std::vector<Finding> findings;               // what was lost, packet by packet
   std::vector<std::string> missed_flushes;     // producers that did not acknowledge them
   Answer answer;                               // the losses in about ten lines
+  StageAccounts stages;
 };
 
 /// Judges a trace.

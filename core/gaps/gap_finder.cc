@@ -65,10 +65,6 @@ bool ForgottenIn(const std::vector<uint64_t>& forgotten_at, uint64_t first, uint
                              [&](uint64_t chunk) { return first <= chunk && chunk <= last; });
 }
 
-bool Has(const Gap& gap, Cause cause) {
-  return std::ranges::find(gap.causes, cause, &CauseCount::cause) != gap.causes.end();
-}
-
 }  // namespace
 
 void GapFinder::OnEvent(const BufferEvent& event) {
@@ -177,6 +173,11 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   Sequence& sequence = sequences_[account.sequence];
   const FateCount count{1, account.size};
   sequence.report.by_fate[account.fate] += count;
+  StageCount& stage = sequence.report.stages[StageOf(account.fate, account.cause)];
+  if (account.fate == Fate::kWriterDropped)
+    ++stage.places;  // each stands for an unknown number of packets
+  else
+    stage.count += count;
   if (account.own_fault) sequence.report.own_fault += count;
   if (account.cause == Cause::kScraped) sequence.report.scraped += count;
   sequence.stalls.OnPacketFate(account);
@@ -403,7 +404,8 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
     result.gaps.push_back(std::move(open.gap));
   }
   FindMissing(sequence, result);
-  result.stalls = std::move(sequence.stalls);
+  result.stages.unusable = result.unusable.count.packets;
+  result.stages[Stage::kSharedMemory].places += result.losses_by_flag();
   return result;
 }
 
@@ -417,6 +419,7 @@ void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
     result.missing_chunks += missing.count();
     if (result.missing.size() == kMaxMissing) {
       ++result.unlisted_missing;
+      ++result.stages[Stage::kUnknown].places;
       return;
     }
     const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
@@ -426,6 +429,7 @@ void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
       missing.after = jump->at;
       missing.reported = reported_.Between(jump->before, jump->at, result.sequence);
     }
+    if (!missing.reported) ++result.stages[Stage::kUnknown].places;
     const auto next = std::find_if(runs.begin(), runs.end(), [&](const GapTrack::Run& run) {
       return run.kind == GapTrack::Kind::kRead && run.first.chunk > last;
     });
@@ -515,8 +519,8 @@ void GapFinder::AddRemedies(OpenGap& open) {
         return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
                blame.chunk->chunk == IdOf(gap.first.chunk);
       });
-  remedies.flush = Has(gap, Cause::kNeverCommitted) || scraped_before;
-  remedies.larger_smb = Has(gap, Cause::kAborted);
+  remedies.flush = gap.Has(Cause::kNeverCommitted) || scraped_before;
+  remedies.larger_smb = gap.Has(Cause::kAborted);
 }
 
 /// Explains why a packet is flagged though nothing before it is missing.

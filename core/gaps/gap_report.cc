@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/base/text.h"
+#include "core/session/replay_outcome.h"
+
 namespace ringscope {
 void MomentSpan::Add(const LogMoment& moment) {
   if (!first.record || moment.record < first.record) first = moment;
@@ -65,6 +68,37 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
   std::ranges::stable_sort(list, std::ranges::greater(),
                            [](const SourceLosses& sum) { return sum.lost.packets; });
   return list;
+}
+
+Stage StageOf(Fate fate, Cause cause) {
+  static constexpr std::array<Stage, kFates> kByFate = {
+      Stage::kLeft,         Stage::kFile,         Stage::kBuffer,   Stage::kBuffer,
+      Stage::kBuffer,       Stage::kSharedMemory, Stage::kBuffer,   Stage::kCommit,
+      Stage::kSharedMemory, Stage::kFile,         Stage::kBuffer,   Stage::kElsewhere,
+      Stage::kElsewhere,    Stage::kBuffer,       Stage::kElsewhere};
+  constexpr Cause kCommitted[] = {Cause::kTooLarge, Cause::kAlreadyConsumed, Cause::kBadRecommit,
+                                  Cause::kNoBeginning, Cause::kBrokenChain};
+  if (cause == Cause::kNeverCommitted) return Stage::kSharedMemory;
+  if (cause == Cause::kNotInLog || cause == Cause::kBeforeLog) return Stage::kUnknown;
+  if (IsByService(cause) || std::ranges::find(kCommitted, cause) != std::end(kCommitted))
+    return Stage::kCommit;
+  return kByFate.at(static_cast<size_t>(fate));
+}
+
+StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const SessionNotes& notes,
+                       const ReplayOutcome& outcome, uint64_t reports) {
+  StageAccounts accounts;
+  for (const SequenceGaps* sequence : sequences)
+    accounts.sequences.push_back({{sequence->stages},
+                                  notes.NameOf(sequence->sequence),
+                                  Printable(notes.ProducerOf(sequence->sequence)),
+                                  notes.NameOf(sequence->buffer)});
+  accounts.Sum();
+  accounts.all[Stage::kKernel] = KernelLosses(outcome.ftrace);
+  accounts.all[Stage::kUnknown].places += reports;
+  // A session that is read once is sorted as a whole.
+  accounts.all[Stage::kImport].is_known = outcome.read_passes <= 1;
+  return accounts;
 }
 
 const BufferGaps* GapReport::Find(BufferId id) const {

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -19,6 +20,7 @@
 #include "core/log/record_filter.h"
 #include "core/session/session_notes.h"
 #include "core/trace/ftrace_counters.h"
+#include "core/trace/stage_account.h"
 
 namespace ringscope {
 
@@ -182,6 +184,9 @@ struct Gap {
 
   static constexpr size_t kMaxBlamed = 16;
   static constexpr size_t kMaxEvictors = 32;
+  bool Has(Cause cause) const {
+    return std::ranges::find(causes, cause, &CauseCount::cause) != causes.end();
+  }
   /// Packets that were overwritten for other packets, whosever.
   uint64_t evicted() const;
   /// Counts packets that were overwritten for a sequence.
@@ -253,6 +258,7 @@ struct SequenceGaps {
   BufferId buffer{};
   SequenceKey sequence;
   FateCounts by_fate;
+  StageAccount stages;
   FateCount own_fault;
   UnusablePackets unusable;        // all of them
   uint64_t unusable_spans = 0;     // how often state was missing
@@ -262,9 +268,8 @@ struct SequenceGaps {
   uint32_t producer_bits = 0;      // the bits of these flags
   uint64_t missing_chunks = 0;     // ids that no record commits
   uint64_t first_chunk = 0;        // lowest id in the log, unwrapped
-  uint64_t dropped_ns = 0;         // between chunks with an aborted packet and their next ones
   FateCount scraped;               // incomplete: not finished when their chunk was scraped
-  SequenceStalls stalls;
+  uint64_t dropped_ns = 0;         // between chunks with an aborted packet and their next ones
 
   std::vector<Gap> gaps;       // in order
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
@@ -320,6 +325,13 @@ struct SourceLosses {
 /// Returns the sums of the sequences whose data source is known, the largest loss first.
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
+
+/// Returns the stage at which a packet ended.
+Stage StageOf(Fate fate, Cause cause);
+/// The account of these sequences, and of the kernel's losses.
+/// @param reports places at which the log itself reports that something is missing
+StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const SessionNotes& notes,
+                       const ReplayOutcome& outcome, uint64_t reports);
 
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id

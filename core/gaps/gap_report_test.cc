@@ -53,5 +53,28 @@ TEST(FtraceLosses, OtherContent_IsIgnored) {
   EXPECT_TRUE(FtraceLossesOf(counters).empty());
 }
 
+TEST(Stages, EachFateHasOne) {
+  for (size_t i = 0; i < kFates; ++i) {
+    const auto fate = static_cast<Fate>(i);
+    const Stage stage = StageOf(fate, Cause::kNone);
+    EXPECT_EQ(stage == Stage::kLeft, fate == Fate::kRead) << Name(fate);
+    if (IsLoss(fate)) {
+      EXPECT_LT(stage, Stage::kElsewhere) << Name(fate);
+    }
+  }
+  EXPECT_EQ(StageOf(Fate::kOverwritten, Cause::kEvicted), Stage::kBuffer);
+  EXPECT_EQ(StageOf(Fate::kDiscarded, Cause::kSealed), Stage::kBuffer);
+  EXPECT_EQ(StageOf(Fate::kStalled, Cause::kWaitsForPatch), Stage::kBuffer);
+  EXPECT_EQ(StageOf(Fate::kDiscarded, Cause::kMayNotWrite), Stage::kCommit);
+  EXPECT_EQ(StageOf(Fate::kDiscarded, Cause::kTooLarge), Stage::kCommit);
+  EXPECT_EQ(StageOf(Fate::kCut, Cause::kNeverCommitted), Stage::kSharedMemory);
+  EXPECT_EQ(StageOf(Fate::kCut, Cause::kNotInLog), Stage::kUnknown);
+  EXPECT_EQ(StageOf(Fate::kCut, Cause::kReadGap), Stage::kBuffer);
+  EXPECT_EQ(StageOf(Fate::kIncomplete, Cause::kUnfinished), Stage::kSharedMemory);
+  EXPECT_EQ(StageOf(Fate::kReadable, Cause::kNone), Stage::kFile);
+  EXPECT_EQ(StageOf(Fate::kInvalid, Cause::kRejected), Stage::kFile);
+  EXPECT_EQ(StageOf(Fate::kMoved, Cause::kTransferred), Stage::kElsewhere);
+}
+
 }  // namespace
 }  // namespace ringscope::testing

@@ -36,13 +36,12 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;
     ++result.packets;
-    const uint64_t delay = *now_ns > *time ? *now_ns - *time : 0;
-    if (delay > kStaleNs) ++result.stale;
-    if (delay <= result.longest_ns) continue;
-    result.longest_ns = delay;
-    result.longest_chunk = Raw(commit.chunk);
-    result.event_ns = *time;
-    result.cpu = event ? event->cpu : std::nullopt;
+    const StaleEvent stale{*time, *now_ns > *time ? *now_ns - *time : 0, Raw(commit.chunk),
+                           event ? event->cpu : std::nullopt};
+    if (stale.delay_ns > result.longest.delay_ns) result.longest = stale;
+    if (stale.delay_ns <= kStaleNs) continue;
+    ++result.stale;
+    if (result.events.size() < StaleSequence::kMostListed) result.events.push_back(stale);
   }
   sequence.fragments = std::max(sequence.fragments, fragments.size());
 }

@@ -16,16 +16,24 @@ namespace ringscope {
 /// How much later than its timestamp a packet may be committed: the usual time between two flushes.
 inline constexpr uint64_t kStaleNs = 5'000'000'000;
 
+/// A packet that waited for its commit.
+struct StaleEvent {
+  uint64_t time_ns = 0;              // of the packet, or of its oldest event of ftrace
+  uint64_t delay_ns = 0;             // from then to its commit
+  uint64_t chunk = 0;                // id
+  std::optional<uint32_t> cpu = {};  // of that event
+};
+
 /// Packets of one sequence that their writer committed long after it wrote them.
 struct StaleSequence {
+  static constexpr size_t kMostListed = 4096;
+
   BufferId buffer{};
   SequenceKey sequence;
   uint64_t packets = 0;  // with a time that is known
   uint64_t stale = 0;    // of these, committed later than the limit
-  uint64_t longest_ns = 0;
-  uint64_t longest_chunk = 0;        // id of the chunk with the packet that waited longest
-  uint64_t event_ns = 0;             // the time of that packet, or of its oldest event of ftrace
-  std::optional<uint32_t> cpu = {};  // of that event
+  StaleEvent longest;
+  std::vector<StaleEvent> events;  // the first kMostListed that are stale
 };
 
 /// Compares the packets' own times, or those of their events of ftrace, with those of their

@@ -49,8 +49,21 @@ TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0].packets, 2u);
   EXPECT_EQ(result[0].stale, 1u);
-  EXPECT_EQ(result[0].longest_ns, 8 * kStaleSecond);
-  EXPECT_EQ(result[0].longest_chunk, 7u);
+  EXPECT_EQ(result[0].longest.delay_ns, 8 * kStaleSecond);
+  EXPECT_EQ(result[0].longest.chunk, 7u);
+}
+
+TEST(StalePackets, EachIsListedWithItsCommit) {
+  StalePackets stale;
+  AddTo(stale, With(0, {PacketAt(1 * kStaleSecond), PacketAt(8 * kStaleSecond)}),
+        10 * kStaleSecond);
+  AddTo(stale, With(1, {PacketAt(2 * kStaleSecond)}), 20 * kStaleSecond);
+  const auto result = stale.Result();
+  ASSERT_EQ(result.size(), 1u);
+  std::vector<std::pair<uint64_t, uint64_t>> events;  // chunk, seconds up to its commit
+  for (const StaleEvent& event : result[0].events)
+    events.emplace_back(event.chunk, event.delay_ns / kStaleSecond);
+  EXPECT_EQ(events, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 9}, {1, 18}}));
 }
 
 TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
@@ -66,7 +79,7 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   const Chunk after = With(1, {PacketAt(11 * kStaleSecond, kMonotonic)});
   AddTo(stale, after, 100 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
-  EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
+  EXPECT_EQ(stale.Result()[0].longest.delay_ns, 9 * kStaleSecond);
 }
 
 // The default clock is part of the state that the packet needs, and nothing set it.
@@ -90,7 +103,7 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
   AddTo(stale, first, 60 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].stale, 2u);
-  EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
+  EXPECT_EQ(stale.Result()[0].longest.delay_ns, 9 * kStaleSecond);
   // After a chunk that is missing, steps are of no use.
   const Chunk later = With(5, {PacketAt(1)});
   AddTo(stale, later, 600 * kStaleSecond);

@@ -18,12 +18,6 @@ auto FindLast(Stalls& stalls, ChunkName chunk) {
                       [&](const Stall& stall) { return stall.chunk == chunk; });
 }
 
-/// Returns true if the packet was written from the stalled chunk on, before the stall ended.
-bool Waited(const Stall& stall, const PacketAccount& account) {
-  return !Precedes(IdOf(account.last_chunk), stall.chunk.chunk) &&
-         (stall.end == StallEnd::kOpen || account.written.record <= stall.ended.record);
-}
-
 }  // namespace
 
 void SequenceStalls::OnEvent(const BufferEvent& event) {
@@ -33,14 +27,12 @@ void SequenceStalls::OnEvent(const BufferEvent& event) {
     case Kind::kStalled:
       if (open_ && !is_open) End(StallEnd::kCompleted, event.at);
       if (!open_) {
-        open_ = Stall{.chunk = event.chunk, .reason = event.stall, .first_read = event.at};
-        ++count_;
+        open_ = Stall{.chunk = event.chunk, .reason = event.stall};
         last_pass_.reset();
       }
       if (last_pass_ == event.at.record) return;
       last_pass_ = event.at.record;
       ++open_->passes;
-      ++passes_;
       return;
     case Kind::kPatched:
       if (is_open && (event.flags & kNeedsPatching) == 0) End(StallEnd::kPatched, event.at);
@@ -75,25 +67,20 @@ void SequenceStalls::OnEvent(const BufferEvent& event) {
 void SequenceStalls::End(StallEnd end, const LogMoment& at) {
   open_->end = end;
   open_->ended = at;
-  longest_ns_ = std::max(longest_ns_, open_->duration_ns());
-  last_.reset();
-  if (end == StallEnd::kPatched || end == StallEnd::kCompleted)
-    last_ = *open_;
-  else if (lossy_.size() < kMaxLossy)
-    lossy_.push_back(*open_);
+  const bool is_lossy = end != StallEnd::kPatched && end != StallEnd::kCompleted;
+  if (is_lossy && lossy_.size() < kMaxLossy) lossy_.push_back(*open_);
   open_.reset();
 }
 
+/// Counts the packet if it was written from a stalled chunk on, before the stall ended.
 void SequenceStalls::OnPacketFate(const PacketAccount& account) {
   for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < kRecent;
        ++stall)
-    if (Waited(*stall, account)) {
+    if (!Precedes(IdOf(account.last_chunk), stall->chunk.chunk) &&
+        account.written.record <= stall->ended.record) {
       ++stall->packets;
-      ++packets_;
       return;
     }
-  const std::optional<Stall>& other = open_ ? open_ : last_;
-  if (other && Waited(*other, account)) ++packets_;
 }
 
 const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {

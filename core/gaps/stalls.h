@@ -27,23 +27,15 @@ inline constexpr std::array kEnumNames<StallEnd> = {"open", "patched", "complete
 struct Stall {
   ChunkName chunk;
   StallReason reason{};
-  LogMoment first_read;  // that stopped at it
   uint64_t passes = 0;   // read passes that stopped at it
   uint64_t packets = 0;  // that waited: from that chunk on, written before it ended
   StallEnd end = StallEnd::kOpen;
   LogMoment ended;
   std::optional<LogMoment> patched;  // its patch came, too late
   uint64_t held_size = 0;            // `patched`: bytes that were written from the chunk to then
-
-  /// How long reads waited; 0: not known.
-  uint64_t duration_ns() const {
-    return first_read.time_ns && ended.time_ns && *ended.time_ns > *first_read.time_ns
-               ? *ended.time_ns - *first_read.time_ns
-               : 0;
-  }
 };
 
-/// The stalls of one sequence. Memory: O(stalls that cost packets), up to a limit.
+/// The stalls of one sequence that did not end by a patch or a completion. Memory: up to a limit.
 class SequenceStalls {
  public:
   void OnEvent(const BufferEvent& event);
@@ -53,13 +45,6 @@ class SequenceStalls {
   /// @param held_size bytes that were written from that chunk to now
   void OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size);
 
-  /// All that a read stopped at, and the packets and passes that waited.
-  uint64_t count() const { return count_; }
-  uint64_t passes() const { return passes_; }
-  uint64_t packets() const { return packets_; }
-  uint64_t longest_ns() const { return longest_ns_; }
-  /// Returns the stalls that did not end by a patch or a completion.
-  const std::vector<Stall>& lossy() const { return lossy_; }
   /// Returns the last of these at this chunk, or nullptr.
   const Stall* FindLossy(ChunkName chunk) const;
 
@@ -67,13 +52,8 @@ class SequenceStalls {
   void End(StallEnd end, const LogMoment& at);
 
   std::optional<Stall> open_;
-  std::optional<Stall> last_;  // that ended well: packets that waited are reported after it
   std::optional<uint64_t> last_pass_;
   std::vector<Stall> lossy_;
-  uint64_t count_ = 0;
-  uint64_t passes_ = 0;
-  uint64_t packets_ = 0;
-  uint64_t longest_ns_ = 0;
 };
 
 }  // namespace ringscope

@@ -97,7 +97,6 @@ LedgerTotals& LedgerTotals::operator+=(const LedgerTotals& other) {
   written += other.written;
   by_fate += other.by_fate;
   own_fault += other.own_fault;
-  refused += other.refused;
   duplicates += other.duplicates;
   returned += other.returned;
   return *this;

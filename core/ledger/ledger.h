@@ -285,7 +285,6 @@ struct LedgerTotals {
   FateCount written;  // counted as packets were found in the log
   FateCounts by_fate;
   FateCount own_fault;    // of these, lost to a bug of the buffer
-  FateCount refused;      // of these, discarded by the service
   FateCount duplicates;   // beside the fates
   uint64_t returned = 0;  // packets that read passes returned, however valid
 

@@ -31,7 +31,6 @@ void BufferLedger::Count(const PacketAccount& account) {
   const FateCount count{1, account.size};
   totals_.by_fate[account.fate] += count;
   if (account.own_fault) totals_.own_fault += count;
-  if (IsByService(account.cause)) totals_.refused += count;
   sink_.OnPacketFate(account);
 }
 

@@ -126,11 +126,6 @@ void VisitGaps(const BufferGaps& buffer, Visit visit) {
     for (const Gap& gap : sequence.gaps) visit(gap);
 }
 
-const BufferOutcome* FindBuffer(const ReplayOutcome& outcome, BufferId id) {
-  const auto found = std::ranges::find(outcome.buffers, id, &BufferOutcome::id);
-  return found == outcome.buffers.end() ? nullptr : &*found;
-}
-
 /// Finds the candidates of one session.
 class RemedyFinder {
  public:
@@ -140,7 +135,7 @@ class RemedyFinder {
   RemedyList Find() {
     RemedyList list;
     for (const BufferGaps& buffer : facts_.gaps.buffers) {
-      const BufferOutcome* const outcome = FindBuffer(facts_.outcome, buffer.id);
+      const BufferOutcome* const outcome = facts_.outcome.Find(buffer.id);
       if (outcome == nullptr) continue;
       AddSize(buffer, *outcome);
       AddSplit(buffer, *outcome);
@@ -299,7 +294,7 @@ class RemedyFinder {
       });
     // Events of before the session were not held back in it.
     for (const StaleSequence& stale : facts_.gaps.stale)
-      if (stale.event_ns >= facts_.notes.start_ns()) packets += stale.stale;
+      if (stale.longest.time_ns >= facts_.notes.start_ns()) packets += stale.stale;
     if (packets == 0) return;
     // What is flushed is in its ring before that has gone round.
     constexpr uint64_t kShortestNs = 1000 * kMs, kLongestNs = 30'000 * kMs;

@@ -141,10 +141,15 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   return rows;
 }
 
+const BufferOutcome* ReplayOutcome::Find(BufferId id) const {
+  const auto found = std::ranges::find(buffers, id, &BufferOutcome::id);
+  return found == buffers.end() ? nullptr : &*found;
+}
+
 std::string ReplayOutcome::NameOf(BufferId id) const {
-  const auto buffer = std::ranges::find(buffers, id, &BufferOutcome::id);
-  return buffer == buffers.end() ? fmt::format("buffer {}", Raw(id))
-                                 : fmt::format("buffers[{}]", buffer->index);
+  const BufferOutcome* const buffer = Find(id);
+  return buffer == nullptr ? fmt::format("buffer {}", Raw(id))
+                           : fmt::format("buffers[{}]", buffer->index);
 }
 
 }  // namespace ringscope

@@ -116,6 +116,8 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer);
 
 /// The outcome of the replay of one session.
 struct ReplayOutcome {
+  /// Returns the buffer, or nullptr if it was never set up.
+  const BufferOutcome* Find(BufferId buffer) const;
   /// Returns the buffer as the config names it: "buffers[0]".
   std::string NameOf(BufferId buffer) const;
 

@@ -49,6 +49,7 @@ struct TraceSequence {
   uint64_t needing = 0;  // packets that need it
   uint64_t skipped = 0;  // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
+  uint64_t late_events = 0;  // that the sorter drops
 
   /// Returns true if its first packet reports a loss before it: one with a cause, as V1 buffers and
   /// services before v57 flag every first packet.
@@ -65,16 +66,6 @@ struct TraceBuffer {
   LossCounts losses;
   uint64_t dropped_sequences = 0;
   std::optional<TimeSpan> span;  // of all packets of its sequences
-};
-
-/// All that one sequence committed to a buffer, lost or not, as the service counts it
-/// (writer_stats). A V2 buffer counts every commit; V1 only chunks that were read to their end; a
-/// clone of V2 none.
-struct WriterAccount {
-  uint32_t sequence = 0;  // trusted_packet_sequence_id
-  uint32_t buffer = 0;    // index
-  uint64_t chunks = 0;    // commits
-  uint64_t bytes = 0;     // of their fragments
 };
 
 /// Packets whose time trace processor cannot convert.
@@ -117,7 +108,6 @@ struct MachineFacts {
 /// service's own machine.
 struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
-  static constexpr size_t kMaxWriters = 50'000;
   static constexpr size_t kMaxConfigBytes = size_t{1} << 20;
   static constexpr size_t kMaxMachines = 16;
 
@@ -143,7 +133,6 @@ struct TraceFacts : MachineFacts {
   std::vector<TraceBuffer> buffers;
   /// Counters of the last statistics that ringscope does not know, by buffer and field number.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> unknown_counters;
-  std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
   uint64_t sequences_left_out = 0;
   std::map<int32_t, std::string> process_names;
@@ -153,8 +142,8 @@ struct TraceFacts : MachineFacts {
   uint64_t invalid_snapshots = 0;   // of all machines
   uint64_t snapshots_left_out = 0;  // beyond what is kept
   uint64_t negative_times = 0;      // events
-  uint64_t late_events = 0;         // that the sorter drops
-  std::optional<TimeHole> hole;  // between a few old packets and all others
+  uint64_t late_events = 0;         // of all sequences
+  std::optional<TimeHole> hole;     // between a few old packets and all others
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file
   uint32_t trace_clock = 0;

@@ -71,19 +71,6 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
   return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
-WriterAccount ReadWriter(Bytes message) {
-  using Stats = proto::TraceStats::WriterStats;
-  WriterAccount writer;
-  writer.sequence =
-      static_cast<uint32_t>(wire::LastVarint(message, Stats::kSequenceId).value_or(0));
-  writer.buffer = static_cast<uint32_t>(wire::LastVarint(message, Stats::kBuffer).value_or(0));
-  wire::ForEachNumber(message, Stats::kChunkPayloadHistogramCounts,
-                      [&](uint64_t count) { writer.chunks += count; });
-  wire::ForEachNumber(message, Stats::kChunkPayloadHistogramSum,
-                      [&](uint64_t sum) { writer.bytes += sum; });
-  return writer;
-}
-
 }  // namespace
 
 auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
@@ -247,7 +234,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
       ++facts_.negative_times;
       continue;
     }
-    order_.AddEvent(*ns);
+    order_.AddEvent(*ns, sequence.late);
     AddTo(all, *ns);
   }
   return all;
@@ -325,7 +312,6 @@ TraceFacts TraceScan::Finish() {
     if (const auto failure = clocks_.Of(machine).FailureOf(clock))
       FactsOf(machine).clock_problems.push_back({clock, *failure, packets});
   }
-  facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
   facts_.sorter_left_ns = order_.left_ns();
   facts_.trace_clock = clocks_.host().trace_clock().id;
@@ -335,6 +321,9 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
+    const EventOrder::Late late = order_.Settled(entry->second.late);
+    facts.late_events = late.dropped + late.if_last;
+    facts_.late_events += facts.late_events;
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
@@ -422,19 +411,21 @@ void TraceScan::AddStats(Bytes stats) {
 
 /// Assigns sequences to buffers, and what they lost so far.
 void TraceScan::AddWriterStats(Bytes stats) {
-  facts_.writers.clear();
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::ForEachMessage(stats, proto::TraceStats::kWriterStats, [&](Bytes message) {
-    const WriterAccount writer = ReadWriter(message);
-    if (facts_.writers.size() < TraceFacts::kMaxWriters) facts_.writers.push_back(writer);
-    const auto known = sequences_.find(KeyOf(0, writer.sequence));
+    using Writer = proto::TraceStats::WriterStats;
+    const auto number = [&](uint32_t field) {
+      return static_cast<uint32_t>(wire::LastVarint(message, field).value_or(0));
+    };
+    const auto known = sequences_.find(KeyOf(0, number(Writer::kSequenceId)));
+    const uint32_t buffer = number(Writer::kBuffer);
     if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
-        writer.buffer >= kMaxStatsBuffers)
+        buffer >= kMaxStatsBuffers)
       return;
     TraceSequence& sequence = known->second.facts;
-    sequence.buffer = writer.buffer;
-    losses[writer.buffer].losses += sequence.losses;
-    losses[writer.buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
+    sequence.buffer = buffer;
+    losses[buffer].losses += sequence.losses;
+    losses[buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
   });
   if (!losses.empty())
     facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));

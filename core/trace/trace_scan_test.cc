@@ -133,29 +133,20 @@ TEST_F(TraceScanned, RowsOfRemoteMachinesAreTheirOwn) {
                                       "track_event_missing_sequence_id=1"}));
 }
 
-TEST_F(TraceScanned, WritersAreThoseOfTheLastStatistics) {
-  const auto statistics = [](const PacketText& writer) {
-    return PacketText(1).Message(TracePacket::kTraceStats,
-                                 Nested().Message(proto::TraceStats::kWriterStats, writer));
+TEST_F(TraceScanned, WritersAreOfTheBufferThatTheLastStatisticsName) {
+  const auto statistics = [](uint32_t buffer) {
+    return PacketText(1).Message(
+        TracePacket::kTraceStats,
+        Nested().Message(proto::TraceStats::kWriterStats,
+                         Nested()
+                             .Uint(proto::TraceStats::WriterStats::kSequenceId, 8)
+                             .Uint(proto::TraceStats::WriterStats::kBuffer, buffer)));
   };
-  const auto writer = [](uint32_t id) {
-    return Nested()
-        .Uint(proto::TraceStats::WriterStats::kSequenceId, id)
-        .Uint(proto::TraceStats::WriterStats::kBuffer, 1);
-  };
-  Add(statistics(writer(7)));
-  // Histograms are packed, or not.
-  Add(statistics(
-      writer(8)
-          .Text(proto::TraceStats::WriterStats::kChunkPayloadHistogramCounts, "\x02\x01")
-          .Text(proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, "\x0a\xac\x02")
-          .Uint(proto::TraceStats::WriterStats::kChunkPayloadHistogramSum, 5)));
-  ASSERT_EQ(facts().writers.size(), 1u);
-  const WriterAccount& last = facts().writers.front();
-  EXPECT_EQ(last.sequence, 8u);
-  EXPECT_EQ(last.buffer, 1u);
-  EXPECT_EQ(last.chunks, 3u);
-  EXPECT_EQ(last.bytes, 10u + 300 + 5);
+  Add(PacketText(8).Event());
+  Add(statistics(3));
+  Add(statistics(1));
+  EXPECT_EQ(facts().sequences.back().id, 8u);
+  EXPECT_EQ(facts().sequences.back().buffer, 1u);
 }
 
 TEST_F(TraceScanned, LossesBehindTheLastStatisticsDoNotCount) {
@@ -251,7 +242,13 @@ TEST_F(TraceScanned, EventsOlderThanASortedWindowAreDropped) {
   flush_and_read();
   Add(PacketText().Event().At(150));  // with the end, together with that of 200: kept
   Add(PacketText().Event().At(99));   // older than 100, which is out: dropped
-  EXPECT_EQ(Value("sorter_push_event_out_of_order"), 2u);
+  Add(PacketText(8).Event().At(98));  // likewise, of another sequence
+  Add(PacketText(9).Event().At(300));
+  EXPECT_EQ(Value("sorter_push_event_out_of_order"), 3u);
+  std::map<uint32_t, uint64_t> late;
+  for (const TraceSequence& sequence : facts().sequences)
+    if (sequence.late_events > 0) late[sequence.id] = sequence.late_events;
+  EXPECT_EQ(late, (std::map<uint32_t, uint64_t>{{7, 2}, {8, 1}}));
 }
 
 TEST_F(TraceScanned, OneFlushBetweenReadsLetsNothingOut) {

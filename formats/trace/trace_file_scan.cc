@@ -56,7 +56,7 @@ class SessionScans : public SessionPackets {
   /// Returns what the facts take of memory, in units of about half a KiB.
   static size_t UnitsOf(const TraceFacts& facts) {
     constexpr size_t kUnit = 512;
-    return 1 + facts.sequences.size() + facts.writers.size() / 16 + facts.process_names.size() +
+    return 1 + facts.sequences.size() + facts.process_names.size() +
            (facts.config ? facts.config->size() : 0) / kUnit + facts.buffers.size() +
            facts.errors.size() + 4 * facts.remotes.size();
   }

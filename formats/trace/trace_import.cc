@@ -25,30 +25,18 @@
 namespace ringscope {
 namespace {
 
-template <typename Stats>
-using Counter = std::pair<const char*, uint64_t Stats::*>;
-
-/// Counters of a buffer that report a loss, or (the first) only that data is no longer there.
-constexpr std::array<Counter<BufferStats>, 5> kBufferLosses = {{
-    {"chunks_overwritten", &BufferStats::chunks_overwritten},
-    {"chunks_discarded", &BufferStats::chunks_discarded},
-    {"trace_writer_packet_loss", &BufferStats::trace_writer_packet_loss},
-    {"patches_failed", &BufferStats::patches_failed},
-    {"abi_violations", &BufferStats::abi_violations},
-}};
-constexpr std::array<Counter<ServiceStats>, 4> kServiceLosses = {{
-    {"chunks_discarded", &ServiceStats::chunks_discarded},
-    {"patches_discarded", &ServiceStats::patches_discarded},
-    {"invalid_packets", &ServiceStats::invalid_packets},
-    {"flushes_failed", &ServiceStats::flushes_failed},
-}};
+/// Counters that are no data loss by trace processor's severity, but report that data is gone.
+constexpr std::array<std::string_view, 4> kAlsoLosses = {"chunks_overwritten", "chunks_discarded",
+                                                         "patches_discarded", "invalid_packets"};
 
 /// "chunks_overwritten 12, patches_failed 4"
-template <typename Stats, size_t N>
-std::string CountersText(const Stats& stats, const std::array<Counter<Stats>, N>& counters) {
+/// @param fields of the counters
+std::string CountersText(const auto& stats, const auto& fields) {
   std::vector<std::string> counts;
-  for (const auto& [name, value] : counters)
-    if (stats.*value > 0) counts.push_back(fmt::format("{} {}", name, stats.*value));
+  for (const auto& field : fields)
+    if (stats.*field.value > 0 &&
+        (field.is_data_loss || std::ranges::find(kAlsoLosses, field.name) != kAlsoLosses.end()))
+      counts.push_back(fmt::format("{} {}", field.name, stats.*field.value));
   return Joined(counts);
 }
 
@@ -119,11 +107,11 @@ std::vector<RecorderGap> CountedLosses(const TraceFacts& facts) {
     if (bytes > 0) loss.bytes = bytes;
   };
   for (size_t i = 0; i < facts.buffers.size(); ++i)
-    if (const std::string counts = CountersText(facts.buffers[i].stats, kBufferLosses);
+    if (const std::string counts = CountersText(facts.buffers[i].stats, kStatFields);
         !counts.empty())
       add(fmt::format("the statistics of the trace's buffer {}: {}", i, counts),
           facts.buffers[i].stats.bytes_overwritten);
-  if (const std::string counts = CountersText(facts.service, kServiceLosses); !counts.empty())
+  if (const std::string counts = CountersText(facts.service, kServiceFields); !counts.empty())
     add("the trace's statistics of the service: " + counts, 0);
   return losses;
 }

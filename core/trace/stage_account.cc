@@ -1,0 +1,89 @@
+#include "core/trace/stage_account.h"
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace ringscope {
+namespace {
+
+/// By Stage, before kLeft.
+constexpr std::array kPlaces = {"events in the kernel",   "in shared memory",
+                                "at the commit",          "in the buffers",
+                                "on the way to the file", "events in the import's sorting",
+                                "at an unknown stage",    "read elsewhere or folded"};
+
+void AddTo(StageCount& sum, const StageCount& more) {
+  sum = {sum.count += more.count, sum.places + more.places, sum.is_known && more.is_known};
+}
+
+}  // namespace
+
+StageAccount& StageAccount::operator+=(const StageAccount& other) {
+  for (size_t i = 0; i < kStages; ++i) AddTo((*this)[i], other[i]);
+  unusable += other.unusable;
+  return *this;
+}
+
+std::optional<PacketCount> StageAccount::written() const {
+  PacketCount sum;
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (stage == Stage::kKernel || stage == Stage::kImport) continue;
+    if (!(*this)[stage].is_known) return std::nullopt;
+    sum += (*this)[stage].count;
+  }
+  return sum;
+}
+
+void StageAccounts::Sum() {
+  for (const SequenceStages& sequence : sequences) {
+    all += sequence;
+    if (!sequence.buffer.empty()) AddTo(buffers[sequence.buffer], sequence[Stage::kBuffer]);
+  }
+}
+
+StageCount KernelLosses(const FtraceCounters& counters) {
+  StageCount sum;
+  for (const auto& [number, cpu] : counters.cpus()) {
+    if (!cpu[FtraceCounter::kOverrun].delta()) sum.places += cpu.bundles_after_loss;
+    for (const FtraceCounter each :
+         {FtraceCounter::kOverrun, FtraceCounter::kCommitOverrun, FtraceCounter::kDroppedEvents})
+      sum.count.packets += cpu[each].delta().value_or(0);
+  }
+  return sum;
+}
+
+std::string StagesText(const StageAccounts& accounts) {
+  const std::optional<PacketCount> written = accounts.all.written();
+  std::vector<std::string> known, unknown;
+  const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
+    const std::string places = at.places == 0 ? "" : " at " + Count(at.places, "place");
+    const uint64_t count = at.count.packets;
+    if (!at.is_known)
+      unknown.push_back(
+          where + (at.count.bytes == 0 ? "" : fmt::format(" ({})", HumanSize(at.count.bytes))) +
+          places);
+    else if (count + at.places > 0 || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
+             stage == Stage::kFile)
+      known.push_back(fmt::format("{} {}{}", WithCommas(count), where,
+                                  places.empty() ? "" : " and more" + places));
+  };
+  for (size_t i = 0; i < kPlaces.size(); ++i) {
+    const auto stage = static_cast<Stage>(i);
+    const StageCount& at = accounts.all[stage];
+    if (stage == Stage::kBuffer && !accounts.buffers.empty())
+      for (const auto& [name, in_buffer] : accounts.buffers) add(stage, in_buffer, "in " + name);
+    else if (stage != Stage::kImport || at.is_known)
+      add(stage, at, kPlaces[i]);
+  }
+  const uint64_t left = accounts.all[Stage::kLeft].count.packets, unusable = accounts.all.unusable;
+  return fmt::format(
+      "{}{}{}{}{}{}", written ? fmt::format("of {}: ", Count(written->packets, "packet")) : "",
+      Joined(known), known.empty() ? "" : "; ",
+      unusable == 0 ? "" : fmt::format("{} of the ", WithCommas(unusable)),
+      Count(left, "packet") + (unusable == 0 ? " left" : " left unusable"),
+      unknown.empty() ? "" : "; a trace does not show how many were lost " + Joined(unknown));
+}
+
+}  // namespace ringscope

@@ -1,0 +1,83 @@
+#ifndef RINGSCOPE_CORE_TRACE_STAGE_ACCOUNT_H_
+#define RINGSCOPE_CORE_TRACE_STAGE_ACCOUNT_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/base/log_moment.h"
+#include "core/trace/ftrace_counters.h"
+
+namespace ringscope {
+
+/// The stages between the kernel and the screen, in order: at each of them data can end.
+enum class Stage : uint8_t {
+  kKernel,        // the kernel's ftrace buffers: events that it overwrote or dropped
+  kSharedMemory,  // of the producer: never committed as a whole, or dropped as it was full
+  kCommit,        // refused, or against the rules of the shared memory
+  kBuffer,        // the central buffer: overwritten, discarded, stalled or abandoned there
+  kFile,          // on the way to the file: not read, or refused when it was read
+  kImport,        // trace processor: events that are too late for its sorting
+  kUnknown,       // the log or the trace does not show at which
+  kElsewhere,     // not lost: another reader has it, or a program's state (ProtoVM)
+  kLeft,          // in the trace
+};
+template <>
+inline constexpr std::array kEnumNames<Stage> = {"kernel",  "shared_memory", "commit",
+                                                 "buffer",  "file",          "import",
+                                                 "unknown", "elsewhere",     "left"};
+inline constexpr size_t kStages = kEnumNames<Stage>.size();
+
+/// What ended at a stage: packets; at kKernel and kImport events, which are none or part of one.
+struct StageCount {
+  PacketCount count;
+  uint64_t places = 0;   // at which an unknown number more was lost
+  bool is_known = true;  // false: `count` is not proven
+
+  friend bool operator==(const StageCount&, const StageCount&) = default;
+};
+
+/// The stages at which the packets of a sequence, or of several, ended.
+struct StageAccount : std::array<StageCount, kStages> {
+  using std::array<StageCount, kStages>::operator[];
+  StageCount& operator[](Stage stage) { return (*this)[static_cast<size_t>(stage)]; }
+  const StageCount& operator[](Stage stage) const { return (*this)[static_cast<size_t>(stage)]; }
+  StageAccount& operator+=(const StageAccount& other);
+  /// Returns the packets that were written. nullopt: a trace does not show it.
+  std::optional<PacketCount> written() const;
+
+  uint64_t unusable = 0;  // packets that are left, and need state that was lost
+};
+
+/// The account of one sequence in one buffer.
+struct SequenceStages : StageAccount {
+  std::string title;    // "sequence 5 (demo-app/appbin, 1:1)"
+  std::string process;  // empty: not known
+  std::string buffer;   // "buffers[0]"; empty: not known
+};
+
+/// The one account of a session or a trace. With a log all of it is exact but for `places`; of a
+/// trace alone known is what it proves.
+struct StageAccounts {
+  StageAccount all;
+  std::map<std::string, StageCount> buffers;  // what ended in each of them, by its name
+  std::vector<SequenceStages> sequences;
+
+  /// Adds the sequences to the sums.
+  void Sum();
+};
+
+/// The events that the kernel lost, by its counters; places on CPUs without these.
+StageCount KernelLosses(const FtraceCounters& counters);
+
+/// "of 128,295 packets: 12 in shared memory, 118,464 in buffers[0], 0 on the way to the
+/// file; 4,910 of the 4,912 left unusable"
+std::string StagesText(const StageAccounts& accounts);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_STAGE_ACCOUNT_H_

@@ -1,0 +1,79 @@
+#include "core/trace/stage_account.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
+
+namespace ringscope::testing {
+namespace {
+
+SequenceStages StagesIn(const std::string& buffer,
+                        const std::vector<std::pair<Stage, uint64_t>>& packets) {
+  SequenceStages sequence;
+  sequence.buffer = buffer;
+  for (const auto& [stage, count] : packets) sequence[stage].count = {count, 10 * count};
+  return sequence;
+}
+
+TEST(StageAccounts, AddUp) {
+  StageAccounts accounts;
+  accounts.sequences = {
+      StagesIn("buffers[0]", {{Stage::kBuffer, 1}, {Stage::kLeft, 90}}),
+      StagesIn("buffers[1]", {{Stage::kBuffer, 5}, {Stage::kSharedMemory, 2}, {Stage::kLeft, 2}})};
+  accounts.sequences[1].unusable = 2;
+  accounts.Sum();
+  EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
+  EXPECT_EQ(accounts.buffers["buffers[1]"].count.packets, 5u);
+  EXPECT_EQ(StagesText(accounts),
+            "of 100 packets: 2 in shared memory, 1 in buffers[0], 5 in buffers[1], 0 "
+            "on the way to the file; 2 of the 92 packets left unusable");
+}
+
+TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
+  StageAccounts accounts;
+  accounts.sequences = {StagesIn("buffers[0]", {{Stage::kLeft, 7}})};
+  for (const Stage stage : {Stage::kSharedMemory, Stage::kBuffer, Stage::kFile})
+    accounts.sequences[0][stage].is_known = false;
+  accounts.sequences[0][Stage::kBuffer].places = 3;
+  accounts.sequences[0][Stage::kUnknown].places = 1;
+  accounts.Sum();
+  EXPECT_FALSE(accounts.all.written());
+  EXPECT_EQ(StagesText(accounts),
+            "0 at an unknown stage and more at 1 place; 7 packets left; a trace does "
+            "not show how many were lost in shared memory, in buffers[0] at 3 places, on the way "
+            "to the file");
+}
+
+TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
+  StageAccounts accounts;
+  accounts.sequences = {StagesIn("buffers[0]", {{Stage::kSharedMemory, 1}, {Stage::kLeft, 3}})};
+  accounts.sequences[0][Stage::kSharedMemory].places = 2;
+  accounts.Sum();
+  EXPECT_EQ(StagesText(accounts),
+            "of 4 packets: 1 in shared memory and more at 2 places, 0 in buffers[0], 0 on the way "
+            "to the file; 3 packets left");
+}
+
+TEST(StageAccounts, KernelLosses_AreItsCountersOrPlaces) {
+  FtraceCounters counters;
+  const auto add = [&](uint32_t field, const std::string& message) {
+    counters.AddPacket(wire::AsBytes(Sub(field, message)));
+  };
+  using Packet = proto::TracePacket;
+  for (const uint64_t phase : {1, 2})
+    add(Packet::kFtraceStats,
+        Sub(2, Uint(1, 0) + Uint(3, 100 * phase) + Uint(8, 5 * phase)) + Uint(1, phase));
+  for (const uint32_t cpu : {0, 1, 1}) add(Packet::kFtraceEvents, Uint(1, cpu) + Uint(3, 1));
+  const StageCount lost = KernelLosses(counters);
+  EXPECT_EQ(lost.count.packets, 105u);
+  EXPECT_EQ(lost.places, 2u) << "CPU 1 has no counters";
+}
+
+}  // namespace
+}  // namespace ringscope::testing
