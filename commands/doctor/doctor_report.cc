@@ -208,10 +208,7 @@ void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all) 
   const size_t shown = all ? findings.size() : std::min(findings.size(), kWithTitle);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
   PrintMore(report, findings.size() - shown, "more finding");
-  if (all && !diagnosis.stages.sequences.empty()) {
-    report.Heading("Where packets ended");
-    PrintStages(report, diagnosis.stages);
-  }
+  if (all && !diagnosis.stages.sequences.empty()) PrintStages(report, diagnosis.stages);
   PrintList(report, "Not known", diagnosis.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {
     std::string last;

@@ -259,7 +259,16 @@ Result<uint64_t> CopyTrace(Context& context, const std::string& path, uint64_t m
   std::unique_ptr<ByteSource> source = std::move(input.source);
   if (auto unpacked = MakeSourceFor(wire::AsBytes(input.start), source))
     source = MakeReadAheadSource(std::move(unpacked));
-  return CopyBytes(*source, sink, most);
+  std::vector<uint8_t> part(kReadBytes);
+  uint64_t copied = 0;
+  while (copied < most) {
+    const size_t wanted = std::min<uint64_t>(most - copied, part.size());
+    RS_ASSIGN_OR_RETURN(const size_t size, source->Read(std::span(part).first(wanted)));
+    if (size == 0) break;
+    copied += size;
+    RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
+  }
+  return copied;
 }
 
 /// A trace, and which of its sequences a log explains.
@@ -309,9 +318,8 @@ Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Con
       if (!more) break;
       auto log = std::make_unique<ReplayedSession>(context, sessions, choices);
       RS_RETURN_IF_ERROR(log->ToEnd());
-      if (trace == nullptr) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-      if (trace != nullptr)
-        RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
+      RS_RETURN_IF_ERROR(trace == nullptr ? ExpectNoFurtherSession(sessions, "a trace")
+                                          : ExpectPayload(sessions, "a comparison with a trace"));
       const auto same =
           static_cast<uint64_t>(std::ranges::count_if(log->holes, [&](const SequenceHoles& holes) {
             return trace != nullptr && trace->IsExplained(holes);

@@ -83,7 +83,7 @@ TEST(TraceHoles, SayWhatIsMissing) {
               Contains("lost: overwritten"));
 }
 
-// Dropped events are noted below the thread that wrote them, at a time that the import keeps.
+// At their own times they would be dropped, too.
 TEST(TraceHoles, NameWhatTheImportDrops) {
   const TempFolder folder;
   const std::string trace = testing::ReadTestdata("sessions/late.pftrace");

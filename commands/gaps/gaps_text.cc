@@ -162,9 +162,7 @@ class GapsText {
       PrintFates(buffer);
       if (!all_) PrintCauses(buffer.id);
     }
-    if (!shown_.any_loss || !(all_ || shown_.is_filtered)) return;
-    out_.Heading("Where packets ended");
-    PrintStages(out_, shown_.stages());
+    if (shown_.any_loss && (all_ || shown_.is_filtered)) PrintStages(out_, shown_.stages());
   }
 
   /// On a screen a line; else a table whose rows add up to the first.

@@ -68,19 +68,6 @@ SpooledInput::~SpooledInput() {
   context_.console.streams().input_again = false;
 }
 
-Result<uint64_t> CopyBytes(ByteSource& source, ByteSink& sink, uint64_t most) {
-  std::vector<uint8_t> part(kReadBytes);
-  uint64_t copied = 0;
-  while (copied < most) {
-    const size_t wanted = std::min<uint64_t>(most - copied, part.size());
-    RS_ASSIGN_OR_RETURN(const size_t size, source.Read(std::span(part).first(wanted)));
-    if (size == 0) break;
-    copied += size;
-    RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
-  }
-  return copied;
-}
-
 Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
   RS_ASSIGN_OR_RETURN(
       std::shared_ptr<TemporaryFile> file,
@@ -88,8 +75,12 @@ Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
           {.what = "a temporary copy of it",
            .path = input.path(),
            .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
-  RS_RETURN_IF_ERROR(CopyBytes(input, *file));
-  return file;
+  std::vector<uint8_t> part(kReadBytes);
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const size_t size, input.Read(part));
+    if (size == 0) return file;
+    RS_RETURN_IF_ERROR(file->Write(Bytes(part.data(), size)));
+  }
 }
 
 Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {

@@ -20,10 +20,6 @@ Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
 /// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
 
-/// Copies what a source has, at most so many bytes.
-/// @return bytes
-Result<uint64_t> CopyBytes(ByteSource& source, ByteSink& sink, uint64_t most = UINT64_MAX);
-
 /// Standard input in a temporary file, so that it can be opened again. As long as this lives, the
 /// console's input is that file.
 class SpooledInput {

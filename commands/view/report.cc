@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -162,14 +161,13 @@ void ListFields(JsonFieldWriter& io, const StageCount& stage) {
 }
 
 void ListFields(JsonFieldWriter& io, const StageAccount& account) {
-  io("written", account.written());
+  io("written", account.written(), "unusable", account.unusable);
   for (size_t i = 0; i < kStages; ++i)
     if (account[i] != StageCount()) io(Name(static_cast<Stage>(i)), account[i]);
-  io("unusable", account.unusable);
 }
 
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
-  io("title", sequence.title, "process", sequence.process, "buffer", sequence.buffer, "stages",
+  io("title", sequence.title, "buffer", sequence.buffer, "stages",
      static_cast<const StageAccount&>(sequence));
 }
 
@@ -182,18 +180,11 @@ void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
 }
 
 void PrintStages(Report& report, const StageAccounts& accounts) {
-  std::map<std::string, StageAccounts> processes;
-  for (const SequenceStages& sequence : accounts.sequences)
-    processes[sequence.process].sequences.push_back(sequence);
-  for (auto& [process, of_process] : processes) {
-    of_process.Sum();
-    report.PrintWrapped(TextStyle::kBold, process.empty() ? "?:" : process + ":",
-                        " " + StagesText(of_process));
-    for (const SequenceStages& sequence : of_process.sequences) {
-      StageAccounts alone{.all = {}, .buffers = {}, .sequences = {sequence}};
-      alone.Sum();
-      report.Print(Wrap(sequence.title + ": " + StagesText(alone), "  ") + "\n");
-    }
+  report.Heading("Where packets ended");
+  for (const SequenceStages& sequence : accounts.sequences) {
+    StageAccounts alone{.all = {}, .buffers = {}, .sequences = {sequence}};
+    alone.Sum();
+    report.Print(Wrap(sequence.title + ": " + StagesText(alone), "  ") + "\n");
   }
 }
 

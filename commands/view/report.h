@@ -122,7 +122,7 @@ void ListFields(JsonFieldWriter& io, const StageCount& stage);
 void ListFields(JsonFieldWriter& io, const StageAccount& account);
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence);
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts);
-/// Prints where the packets of each process, and of each of its sequences, ended.
+/// Prints where the packets of each sequence ended.
 void PrintStages(Report& report, const StageAccounts& accounts);
 
 /// "data loss": as people read it.

@@ -18,16 +18,12 @@ namespace ringscope {
 namespace {
 
 /// Whose packets take most of the trace.
-std::string LargestText(const Examiner& examiner) {
-  uint64_t all = 0;
-  SharesOf largest;  // who wrote, and bytes
-  for (const TraceSequence& sequence : examiner.facts.sequences) {
-    if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;
-    all += sequence.all.bytes;
-    largest.emplace_back(SequenceName(examiner, sequence), sequence.all.bytes);
-  }
-  std::ranges::stable_sort(largest, std::ranges::greater(), &SharesOf::value_type::second);
-  return "of what is in the trace: " + SharesText(largest, all, 2);
+std::string LargestText(const StageAccounts& stages) {
+  SharesOf shares;  // bytes
+  for (const SequenceStages& sequence : stages.sequences)
+    shares.emplace_back(sequence.title, sequence[Stage::kLeft].count.bytes);
+  std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
+  return "of what is in the trace: " + SharesText(shares, stages.all[Stage::kLeft].count.bytes, 2);
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left": of the first ring that wrapped; empty: not known.
@@ -159,7 +155,6 @@ StageAccounts StagesOf(const Examiner& examiner) {
     if (sequence.id == kServiceSequenceId) continue;
     SequenceStages stages{{},
                           SequenceName(examiner, sequence),
-                          ProcessName(examiner, sequence),
                           sequence.buffer ? BufferName(examiner, *sequence.buffer) : ""};
     LossCounts losses = sequence.losses;
     if (sequence.lost_beginning()) losses.Add(sequence.first_loss_bits);
@@ -174,7 +169,6 @@ StageAccounts StagesOf(const Examiner& examiner) {
     const auto buffer = accounts.buffers.find(stages.buffer);
     stages[kBuffer].is_known = buffer != accounts.buffers.end() && buffer->second.is_known;
     stages[kSharedMemory].is_known = stages[kFile].is_known = false;
-    stages[kImport].count.packets = sequence.late_events;
     stages[kLeft].count = {sequence.all.packets, sequence.all.bytes};
     stages.unusable = sequence.skipped;
     accounts.sequences.push_back(std::move(stages));
@@ -182,6 +176,7 @@ StageAccounts StagesOf(const Examiner& examiner) {
   accounts.Sum();
   all[kCommit].is_known = facts.stats_packets > 0 && all[kCommit].places == 0;
   all[kKernel] = KernelLosses(facts.ftrace);
+  all[kImport].count.packets = facts.late_events;
   return accounts;
 }
 
@@ -202,7 +197,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
     answer.Add("Why", examiner.facts.buffers.size() < 2 || loss->cause.empty()
                           ? loss->cause
                           : fmt::format("{}: {}", loss->where, loss->cause));
-    if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(examiner));
+    if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(diagnosis.stages));
   }
   if (diagnosis.harm > Harm::kInfo)
     answer.change = ChangeText(examiner, findings.front(), findings);

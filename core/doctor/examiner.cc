@@ -59,16 +59,14 @@ std::string StandaloneText(const Examiner& examiner, const Finding& finding) {
   return fmt::format("{}: {}", buffer, finding.what);
 }
 
-std::string ProcessName(const Examiner& examiner, const TraceSequence& sequence) {
-  if (!sequence.pid) return "";
-  const auto process = examiner.facts.process_names.find(*sequence.pid);
-  return process == examiner.facts.process_names.end() ? fmt::format("pid {}", *sequence.pid)
-                                                       : Printable(process->second);
-}
-
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
   std::vector<std::string> parts;
-  if (sequence.pid) parts.push_back(ProcessName(examiner, sequence));
+  const auto& processes = examiner.facts.process_names;
+  const auto process = sequence.pid ? processes.find(*sequence.pid) : processes.end();
+  if (process != processes.end())
+    parts.push_back(Printable(process->second));
+  else if (sequence.pid)
+    parts.push_back(fmt::format("pid {}", *sequence.pid));
   if (!sequence.thread_name.empty()) parts.push_back("thread " + Printable(sequence.thread_name));
   if (sequence.machine != 0) parts.push_back(fmt::format("machine {}", sequence.machine));
   return Joined(parts);

@@ -91,8 +91,6 @@ std::string StandaloneText(const Examiner& examiner, const Finding& finding);
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
-/// "com.example", "pid 12"; empty: nothing names it.
-std::string ProcessName(const Examiner& examiner, const TraceSequence& sequence);
 /// "com.example, thread worker"; empty: nothing names it.
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/base/text.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {
@@ -89,10 +88,8 @@ StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const 
                        const ReplayOutcome& outcome, uint64_t reports) {
   StageAccounts accounts;
   for (const SequenceGaps* sequence : sequences)
-    accounts.sequences.push_back({{sequence->stages},
-                                  notes.NameOf(sequence->sequence),
-                                  Printable(notes.ProducerOf(sequence->sequence)),
-                                  notes.NameOf(sequence->buffer)});
+    accounts.sequences.push_back(
+        {{sequence->stages}, notes.NameOf(sequence->sequence), notes.NameOf(sequence->buffer)});
   accounts.Sum();
   accounts.all[Stage::kKernel] = KernelLosses(outcome.ftrace);
   accounts.all[Stage::kUnknown].places += reports;

@@ -59,14 +59,13 @@ std::string StagesText(const StageAccounts& accounts) {
   std::vector<std::string> known, unknown;
   const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
     const std::string places = at.places == 0 ? "" : " at " + Count(at.places, "place");
-    const uint64_t count = at.count.packets;
     if (!at.is_known)
       unknown.push_back(
           where + (at.count.bytes == 0 ? "" : fmt::format(" ({})", HumanSize(at.count.bytes))) +
           places);
-    else if (count + at.places > 0 || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
+    else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
              stage == Stage::kFile)
-      known.push_back(fmt::format("{} {}{}", WithCommas(count), where,
+      known.push_back(fmt::format("{} {}{}", WithCommas(at.count.packets), where,
                                   places.empty() ? "" : " and more" + places));
   };
   for (size_t i = 0; i < kPlaces.size(); ++i) {

@@ -55,9 +55,8 @@ struct StageAccount : std::array<StageCount, kStages> {
 
 /// The account of one sequence in one buffer.
 struct SequenceStages : StageAccount {
-  std::string title;    // "sequence 5 (demo-app/appbin, 1:1)"
-  std::string process;  // empty: not known
-  std::string buffer;   // "buffers[0]"; empty: not known
+  std::string title;   // with its process and thread: "sequence 5 (demo-app/appbin, 1:1)"
+  std::string buffer;  // "buffers[0]"; empty: not known
 };
 
 /// The one account of a session or a trace. With a log all of it is exact but for `places`; of a
@@ -67,8 +66,7 @@ struct StageAccounts {
   std::map<std::string, StageCount> buffers;  // what ended in each of them, by its name
   std::vector<SequenceStages> sequences;
 
-  /// Adds the sequences to the sums.
-  void Sum();
+  void Sum();  // adds the sequences to the sums
 };
 
 /// The events that the kernel lost, by its counters; places on CPUs without these.

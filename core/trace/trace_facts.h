@@ -49,7 +49,6 @@ struct TraceSequence {
   uint64_t needing = 0;  // packets that need it
   uint64_t skipped = 0;  // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
-  uint64_t late_events = 0;  // that the sorter drops
 
   /// Returns true if its first packet reports a loss before it: one with a cause, as V1 buffers and
   /// services before v57 flag every first packet.
@@ -142,7 +141,7 @@ struct TraceFacts : MachineFacts {
   uint64_t invalid_snapshots = 0;   // of all machines
   uint64_t snapshots_left_out = 0;  // beyond what is kept
   uint64_t negative_times = 0;      // events
-  uint64_t late_events = 0;         // of all sequences
+  uint64_t late_events = 0;         // that the sorter drops
   std::optional<TimeHole> hole;     // between a few old packets and all others
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file

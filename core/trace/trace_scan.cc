@@ -234,7 +234,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
       ++facts_.negative_times;
       continue;
     }
-    order_.AddEvent(*ns, sequence.late);
+    order_.AddEvent(*ns);
     AddTo(all, *ns);
   }
   return all;
@@ -312,6 +312,7 @@ TraceFacts TraceScan::Finish() {
     if (const auto failure = clocks_.Of(machine).FailureOf(clock))
       FactsOf(machine).clock_problems.push_back({clock, *failure, packets});
   }
+  facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
   facts_.sorter_left_ns = order_.left_ns();
   facts_.trace_clock = clocks_.host().trace_clock().id;
@@ -321,9 +322,6 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
-    const EventOrder::Late late = order_.Settled(entry->second.late);
-    facts.late_events = late.dropped + late.if_last;
-    facts_.late_events += facts.late_events;
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);

@@ -77,16 +77,9 @@ class SessionSplit {
 /// has left is dropped. A trace without the service's events is one window, and drops none.
 class EventOrder {
  public:
-  /// The late events of one sequence.
-  struct Late {
-    uint64_t dropped = 0, window = 0;
-    uint64_t if_point_follows = 0, if_last = 0;  // events of the window
-  };
-
-  void AddEvent(int64_t time_ns, Late& late) {
-    late = Settled(late);
-    if (time_ns < left_after_next_) ++late.if_point_follows;
-    if (time_ns < left_) ++late.if_last;
+  void AddEvent(int64_t time_ns) {
+    if (time_ns < left_after_next_) ++late_if_point_follows_;
+    if (time_ns < left_) ++late_if_last_;
     newest_ = std::max(newest_, time_ns);
   }
   void AddFlush() { ++flushes_; }
@@ -94,13 +87,13 @@ class EventOrder {
     if (flushes_ < kFlushesBetween) return;
     flushes_ = 0;
     ++windows_;
+    dropped_ += late_if_point_follows_;
+    late_if_point_follows_ = late_if_last_ = 0;
     left_ = left_after_next_;
     left_after_next_ = std::max(left_after_next_, newest_);
   }
-  /// Returns what is known of them now; `dropped` and `if_last`, if the trace ends here.
-  Late Settled(const Late& late) const {
-    return late.window == windows_ ? late : Late{late.dropped + late.if_point_follows, windows_};
-  }
+  /// Events dropped if the trace ends here.
+  uint64_t dropped() const { return dropped_ + late_if_last_; }
   /// The newest event that has left the sorter before the trace's end; 0: none has.
   int64_t left_ns() const { return std::max<int64_t>(left_, 0); }
   /// Points at which events left the sorter before the trace's end.
@@ -117,6 +110,8 @@ class EventOrder {
   int64_t left_after_next_ = kNone;
   int64_t left_ = kNone;
   int64_t newest_ = kNone;
+  uint64_t late_if_point_follows_ = 0, late_if_last_ = 0;  // events of the current window
+  uint64_t dropped_ = 0;
 };
 
 /// Finds the longest time without a packet. Memory: kMost intervals.
@@ -168,7 +163,6 @@ class TraceScan {
     TraceSequence facts;
     SequenceTime time;
     IncrementalState state;
-    EventOrder::Late late;
     std::optional<int64_t> last_ns;
     uint32_t loss_bits = 0;  // reported, since then
   };

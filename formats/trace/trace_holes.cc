@@ -34,20 +34,24 @@ class HoleTracks {
     if (!facts_.all.span) return;
     session_ = facts_.lifetime.value_or(*facts_.all.span);
     for (const TraceSequence& sequence : facts_.sequences)
-      AddSequence(sequence, without.contains({sequence.machine, sequence.id}));
+      if (!without.contains({sequence.machine, sequence.id})) AddSequence(sequence);
     for (size_t i = 0; i < facts_.buffers.size(); ++i) AddBuffer(i);
     for (const auto& [number, cpu] : facts_.ftrace.cpus()) AddCpu(number, cpu);
+    if (facts_.late_events > 0)  // at their place it would be dropped, too
+      root_.OfProcess(0, {}).AddInstant(
+          facts_.sorter_left_ns,
+          fmt::format("dropped by the import: {}, older than what it sorted before",
+                      Count(facts_.late_events, "event")),
+          {{"events", facts_.late_events}});
     if (facts_.is_cut_off)
       root_.OfProcess(0, {}).AddInstant(facts_.all.span->last_ns,
                                         "the file is cut off: what follows is missing");
   }
 
  private:
-  /// @param is_explained its holes are those of a log
-  void AddSequence(const TraceSequence& sequence, bool is_explained) {
-    std::vector<TrackSlice> lost, unusable;
-    if (!is_explained) lost = HolesOf(sequence), unusable = UnusableOf(sequence);
-    if (lost.empty() && unusable.empty() && sequence.late_events == 0) return;
+  void AddSequence(const TraceSequence& sequence) {
+    const std::vector<TrackSlice> lost = HolesOf(sequence), unusable = UnusableOf(sequence);
+    if (lost.empty() && unusable.empty()) return;
     EventTrack& track = sequence.track != 0 ? root_.AddKnown(sequence.track)
                                             : root_.OfProcess(sequence.pid.value_or(0), {})
                                                   .Add(sequence.thread_name.empty()
@@ -55,12 +59,6 @@ class HoleTracks {
                                                            : Printable(sequence.thread_name));
     track.Add("lost packets").AddSlices(lost);
     track.Add("unusable packets").AddSlices(unusable);
-    if (sequence.late_events > 0)  // at their times it would be dropped, too
-      track.Add("dropped by the import")
-          .AddInstant(facts_.sorter_left_ns,
-                      fmt::format("dropped by the import: {}, older than what it sorted before",
-                                  Count(sequence.late_events, "event")),
-                      {{"events", sequence.late_events}});
   }
 
   std::vector<TrackSlice> HolesOf(const TraceSequence& sequence) const {
