@@ -73,11 +73,6 @@ Status SortInputs(TimelineArgs& args, Context& context) {
   return {};
 }
 
-std::string ShortNameOf(SequenceKey key, const SessionNotes& notes) {
-  const std::string writer = notes.WriterOf(key);
-  return writer.empty() ? notes.NameOf(key) : writer;
-}
-
 /// "overwritten by RenderThread", "discarded: the buffer was already full".
 std::string HoleCauseText(const Gap& gap, const SessionNotes& notes) {
   if (gap.causes.empty()) return "the cause is unknown";
@@ -86,9 +81,9 @@ std::string HoleCauseText(const Gap& gap, const SessionNotes& notes) {
     return CauseText(main);
   const SequenceKey evictor = gap.evicted_by.front().sequence;
   const bool has_others = gap.evicted_by.size() > 1 || gap.evicted_by_others > 0;
-  return fmt::format("overwritten by {}{}",
-                     evictor == gap.sequence ? "itself" : ShortNameOf(evictor, notes),
-                     has_others ? " and others" : "");
+  std::string name = evictor == gap.sequence ? "itself" : notes.WriterOf(evictor);
+  if (name.empty()) name = notes.NameOf(evictor);
+  return fmt::format("overwritten by {}{}", name, has_others ? " and others" : "");
 }
 
 /// The change that would have kept the packets.
