@@ -276,9 +276,10 @@ TEST(ProvenHolesOfOthers, LogOfSeveralSessions_HasThatOfTheTrace) {
       EXPECT_EQ(ran.error, "");
       return ran.out;
     };
-    const std::string alone = holes({folder.File(capture + ".tblog")});
-    EXPECT_TRUE(holes({both}) == alone) << capture;
-    EXPECT_TRUE(holes({both, "--session", capture == "short-v2" ? "1" : "2"}) == alone) << capture;
+    const std::string found = holes({both});
+    EXPECT_TRUE(found == holes({both, "--session", capture == "short-v2" ? "1" : "2"})) << capture;
+    // The numbers of the second session's records are others.
+    if (capture == "short-v2") EXPECT_TRUE(found == holes({folder.File("short-v2.tblog")}));
   }
   const Ran ran = RunCommand(
       TimelineCommand(),

@@ -349,7 +349,10 @@ Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
   std::unique_ptr<ReplayedSession> log;
   if (has_log) {
     RS_ASSIGN_OR_RETURN(log, ReplayLog(args, context, has_trace ? &trace : nullptr));
-    if (trace.others == log->holes.size() && trace.others > 0)
+    const bool has_one = std::ranges::any_of(log->holes, [&](const SequenceHoles& sequence) {
+      return trace.IsExplained(sequence) && trace.digests.contains(sequence.packets->id);
+    });
+    if (!has_one && trace.others > 0)
       return Fail(ErrorCode::kUsage,
                   fmt::format("no sequence of the trace is as the replay of {} returns it",
                               Printable(args.log.paths[0])),

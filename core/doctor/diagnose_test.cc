@@ -355,7 +355,8 @@ TEST(Answer, OfATraceWithoutLossesOrStatistics) {
   EXPECT_NE(LineOf(Diagnose(facts).answer, "Stages").find("0 in buffers[0]"), std::string::npos);
   facts.stats_packets = 0;
   facts.buffers.clear();
-  EXPECT_NE(LineOf(Diagnose(facts).answer, "Stages").find("lost in shared memory, in buffers[0]"),
+  EXPECT_NE(LineOf(Diagnose(facts).answer, "Stages")
+                .find("lost in shared memory, at the commit, in buffers[0]"),
             std::string::npos);
 }
 
