@@ -89,7 +89,8 @@ std::vector<std::filesystem::path> AllInputs() {
   return inputs;
 }
 
-// A sentence or two with one change, and at most nine facts, each in at most two rows.
+// A sentence or two with one change, and at most nine facts, each in at most two rows; the account
+// of all stages in three.
 TEST(Answer, OfAFile_IsShort) {
   const TempFolder folder;
   ASSERT_GT(AllInputs().size(), 30u);
@@ -100,13 +101,14 @@ TEST(Answer, OfAFile_IsShort) {
     MemoryRun memory;
     ASSERT_THAT(RunApp(std::vector<std::string>{file}, memory.streams), ::testing::AnyOf(0, 3))
         << memory.err.text;
-    size_t facts = 0, rows_of_fact = 0, changes = 0;
+    size_t facts = 0, rows_of_fact = 0, most_rows = 2, changes = 0;
     for (const std::string_view line : testing::Lines(memory.out.text)) {
       EXPECT_LE(DisplayWidth(line), 80u);
       const bool is_fact = line.starts_with("  ") && line[2] != ' ';
       facts += is_fact ? 1 : 0;
       rows_of_fact = is_fact ? 1 : rows_of_fact + 1;
-      EXPECT_TRUE(facts == 0 || rows_of_fact <= 2) << line;
+      if (is_fact) most_rows = line.starts_with("  Stages ") ? 3 : 2;
+      EXPECT_TRUE(facts == 0 || rows_of_fact <= most_rows) << line;
       changes += line.find("Change") != std::string_view::npos ? 1 : 0;
     }
     EXPECT_LE(facts, 9u);

@@ -197,7 +197,6 @@ struct ReplayedSession {
   EventTrack& ParentOf(SequenceKey key) {
     return root.OfProcess(packets.PidOf(key.producer), notes.ProducerOf(key));
   }
-  /// Adds the holes of a sequence.
   /// @param known the track of its thread, if a trace describes it; 0: none does
   void AddHoles(const SequenceHoles& sequence, uint64_t known = 0) {
     if (sequence.lost.empty() && sequence.unusable.empty()) return;

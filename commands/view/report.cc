@@ -145,7 +145,8 @@ void PrintAnswer(Report& report, const std::string& name, const Answer& answer) 
     return text;
   };
   std::vector<AnswerLine> lines = answer.lines;
-  for (const char* spare : {"Folded", "Replay", "Also", "Evicted by", "Over time", "Sources"}) {
+  for (const char* spare :
+       {"Folded", "Replay", "Also", "Evicted by", "Over time", "Sources", "Stalled"}) {
     const std::string text = Wrap(title + rest, size_t{0}) + "\n" + text_of(lines);
     if (lines.size() > kAnswerLines || std::ranges::count(text, '\n') > kAnswerRows)
       std::erase_if(lines, [&](const AnswerLine& line) { return line.label == spare; });
