@@ -104,8 +104,9 @@ TEST(GapsCommand, Text_FitsOnAScreen) {
   const std::string text = WithoutLineBreaks(Gaps({}).out);
   EXPECT_THAT(text, HasSubstr("7 sequences, 7 gaps, 123,378 packets (5.97 MiB): overwritten before "
                               "they were read; buffers[0].size_kb: 6544 keeps them"));
-  EXPECT_THAT(text, HasSubstr("of 128,295 packets: 5 in shared memory, 123,378 in buffers[0], 0 on "
-                              "the way to the file; 4,910 of the 4,912 packets left unusable"));
+  EXPECT_THAT(text, HasSubstr("of 128,295 packets: 5 in shared memory, 123,378 in buffers[0] "
+                              "(96.2%), 0 on the way to the file; 4,910 of the 4,912 left "
+                              "unusable"));
 }
 
 TEST(GapsCommand, All_ExplainsEachGap) {

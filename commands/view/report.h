@@ -132,7 +132,7 @@ TextStyle StyleOf(Harm harm);
 
 /// Lines below a headline, and rows of a terminal with it, that an answer has at most.
 inline constexpr size_t kAnswerLines = 9;
-inline constexpr ptrdiff_t kAnswerRows = 14;
+inline constexpr ptrdiff_t kAnswerRows = 15;
 
 /// As text: "NAME: data loss: HEADLINE" with the change, and the most important lines below it.
 /// @param name of the trace or session; empty: the headline alone

@@ -21,8 +21,9 @@ void V2Engine<kObserved>::Clear(uint64_t end, const ChunkCommit& by) {
     else
       ClearChunk(ref, by);
     cleared_to = chunk.end();
-    // The next commit clears the next chunk, which is old, and writes over it.
-    if (ref + 1 != s_.chunks.end()) store_.PrefetchWhole(s_.chunks[ref + 1]);
+    // The next commit clears the next chunk, which is old, and may have to read it.
+    if (ref + 1 != s_.chunks.end() && !s_.chunks[ref + 1].all_whole)
+      store_.PrefetchWhole(s_.chunks[ref + 1]);
   }
   if (cleared_to > end) {
     s_.stats.padding_bytes_written += cleared_to - end;

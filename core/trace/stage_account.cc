@@ -65,8 +65,12 @@ std::string StagesText(const StageAccounts& accounts) {
           places);
     else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
              stage == Stage::kFile)
-      known.push_back(fmt::format("{} {}{}", WithCommas(at.count.packets), where,
-                                  places.empty() ? "" : " and more" + places));
+      known.push_back(fmt::format(
+          "{} {}{}{}", WithCommas(at.count.packets), where,
+          stage == Stage::kBuffer && written && at.count.packets > 0
+              ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
+              : "",
+          places.empty() ? "" : " and more" + places));
   };
   for (size_t i = 0; i < kPlaces.size(); ++i) {
     const auto stage = static_cast<Stage>(i);
@@ -81,7 +85,7 @@ std::string StagesText(const StageAccounts& accounts) {
       "{}{}{}{}{}{}", written ? fmt::format("of {}: ", Count(written->packets, "packet")) : "",
       Joined(known), known.empty() ? "" : "; ",
       unusable == 0 ? "" : fmt::format("{} of the ", WithCommas(unusable)),
-      Count(left, "packet") + (unusable == 0 ? " left" : " left unusable"),
+      unusable == 0 ? Count(left, "packet") + " left" : WithCommas(left) + " left unusable",
       unknown.empty() ? "" : "; a trace does not show how many were lost " + Joined(unknown));
 }
 

@@ -72,7 +72,7 @@ struct StageAccounts {
 /// The events that the kernel lost, by its counters; places on CPUs without these.
 StageCount KernelLosses(const FtraceCounters& counters);
 
-/// "of 128,295 packets: 12 in shared memory, 118,464 in buffers[0], 0 on the way to the
+/// "of 128,295 packets: 12 in shared memory, 118,464 in buffers[0] (92.3%), 0 on the way to the
 /// file; 4,910 of the 4,912 left unusable"
 std::string StagesText(const StageAccounts& accounts);
 

@@ -31,8 +31,8 @@ TEST(StageAccounts, AddUp) {
   EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
   EXPECT_EQ(accounts.buffers["buffers[1]"].count.packets, 5u);
   EXPECT_EQ(StagesText(accounts),
-            "of 100 packets: 2 in shared memory, 1 in buffers[0], 5 in buffers[1], 0 "
-            "on the way to the file; 2 of the 92 packets left unusable");
+            "of 100 packets: 2 in shared memory, 1 in buffers[0] (1.0%), 5 in buffers[1] (5.0%), 0 "
+            "on the way to the file; 2 of the 92 left unusable");
 }
 
 TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
