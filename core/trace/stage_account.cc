@@ -65,12 +65,12 @@ std::string StagesText(const StageAccounts& accounts) {
           places);
     else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
              stage == Stage::kFile)
-      known.push_back(fmt::format(
-          "{} {}{}{}", WithCommas(at.count.packets), where,
-          stage == Stage::kBuffer && written && at.count.packets > 0
-              ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
-              : "",
-          places.empty() ? "" : " and more" + places));
+      known.push_back(
+          fmt::format("{} {}{}{}", WithCommas(at.count.packets), where,
+                      stage == Stage::kBuffer && written && at.count.packets > 0
+                          ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
+                          : "",
+                      places.empty() ? "" : " and more" + places));
   };
   for (size_t i = 0; i < kPlaces.size(); ++i) {
     const auto stage = static_cast<Stage>(i);
