@@ -265,9 +265,9 @@ std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
 /// The rules in which two engines differ and that may show here, for people; empty: none is known.
 std::string RulesBetween(const std::string& a, const std::string& b, const DiffCounts& counts) {
   std::vector<std::string> titles;
+  const bool are_v2 = a.starts_with("v2@") && b.starts_with("v2@");
   for (const ReleaseNote& note : ReleaseNotes())
-    if (a.starts_with("v2@") && b.starts_with("v2@") && note.engine > std::min(a, b) &&
-        note.engine <= std::max(a, b))
+    if (are_v2 && note.engine > std::min(a, b) && note.engine <= std::max(a, b))
       titles.push_back(fmt::format("{}: {}", note.engine, note.title));
   if ((a == "v1") != (b == "v1")) {
     if (counts[DifferenceKind::kOrder] > 0)
@@ -315,8 +315,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                        .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,
                        .more = AssumedReadsText(result.reads)});
   if (diff.clone) report.Data("clone", diff.clone->clone);
-  report.Paragraph(result.Same() ? std::string("A and B are the same.")
-                                 : std::string("A and B differ."));
+  report.Paragraph(result.Same() ? "A and B are the same." : "A and B differ.");
   if (!result.same_reads)
     report.Paragraph(
         "The sides are read at different moments, so moments and the order across sequences are "

@@ -18,8 +18,7 @@ namespace {
 constexpr std::array<const char*, kEnumNames<GapSign>.size()> kSignTexts = {
     "the next packet{in} is flagged '{bits}'",
     "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor "
-    "counts "
-    "no loss",
+    "counts no loss",
     "the next packet is flagged by its writer",
     "nothing: V1 flags the first packet of every sequence, whether packets were lost or not",
     "nothing: the next packet is not flagged",

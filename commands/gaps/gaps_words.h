@@ -70,7 +70,7 @@ std::string CsvTitles(bool of_packets);
 /// Gaps as rows of CSV.
 std::string GapCsvRows(const ShownGaps& selection);
 
-/// What a line about a packet consists of: titles or values of CSV, or the members of an object.
+/// Contents of a line about packets: titles or values of CSV, or the members of an object.
 enum class RowPart { kTitles, kValues, kMembers };
 
 /// A lost packet for programs.

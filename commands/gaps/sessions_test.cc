@@ -228,14 +228,14 @@ TEST(SmallSessions, Late_TheSorterDropsThem) {
 
 // A ring that overwrites does its job: what counts is how far it reaches back.
 TEST(SmallSession, Keep_SpeaksOfTheReach) {
-  const std::string advice = WithoutLineBreaks(
-      RunCommand(AdviseCommand(), {SmallSession("stale"), "--keep", "30m"}).out);
+  const std::string advice =
+      WithoutLineBreaks(RunCommand(AdviseCommand(), {SmallSession("stale"), "--keep", "30m"}).out);
   EXPECT_THAT(advice, HasSubstr("A replay with this config keeps the last 30 min "));
   EXPECT_THAT(advice, HasSubstr("was 64: a replay keeps the last 30 min "));
   EXPECT_THAT(advice, Not(HasSubstr("loses")));
 }
 
-// What the kernel lost is a loss, too, though no buffer lost a packet.
+// Events that the kernel lost are a loss, too, though no buffer lost a packet.
 TEST(SmallSession, LossesOfTheKernel_AreNoCleanSession) {
   const Ran gaps = RunCommand(GapsCommand(), {SmallSession("idlecpu")});
   EXPECT_EQ(gaps.code, ExitCode::kNotice);

@@ -369,17 +369,20 @@ BENCHMARK(BM_RecordBurst)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
+/// Time since the producer sent the chunk.
+double DelayUs(Bytes chunk) {
+  uint64_t sent = 0;
+  std::memcpy(&sent, chunk.data() + kChunkHeaderSize, sizeof(sent));
+  return static_cast<double>(NowNs() - sent) / 1e3;
+}
+
 /// From a producer's send to the service's receive, each producer 500 times a second.
 void BM_RecordLatency(benchmark::State& state) {
   constexpr int kCommits = 500;
   const auto way = static_cast<Way>(state.range(0));
   std::vector<double> us;
   for (auto _ : state) {
-    FakeService service(Taking([&us](Bytes chunk) {
-      uint64_t sent = 0;
-      std::memcpy(&sent, chunk.data() + kChunkHeaderSize, sizeof(sent));
-      us.push_back(static_cast<double>(NowNs() - sent) / 1e3);
-    }));
+    FakeService service(Taking([&us](Bytes chunk) { us.push_back(DelayUs(chunk)); }));
     Between between(way, service.producer_socket());
     state.SetIterationTime(
         RunProducers(between.socket(), [&](FakeProducer& producer, auto& payloads) {
@@ -401,8 +404,8 @@ BENCHMARK(BM_RecordLatency)
     ->Iterations(2)
     ->Unit(benchmark::kMillisecond);
 
-/// The same at 25,000 chunks a second in all, one with each request, of some producers: what is
-/// above the bare proxy's is the recorder's own.
+/// Delays at 25,000 chunks a second in all, one with each request, of some producers. The delay
+/// above that of the bare proxy is the recorder's own.
 void BM_RecordDelay(benchmark::State& state) {
   constexpr int kChunksPerSecond = 25'000;
   constexpr int kSeconds = 2;
@@ -410,11 +413,7 @@ void BM_RecordDelay(benchmark::State& state) {
   const auto producers = static_cast<int>(state.range(1));
   std::vector<double> us;
   for (auto _ : state) {
-    FakeService service(Taking([&us](Bytes chunk) {
-      uint64_t sent = 0;
-      std::memcpy(&sent, chunk.data() + kChunkHeaderSize, sizeof(sent));
-      us.push_back(static_cast<double>(NowNs() - sent) / 1e3);
-    }));
+    FakeService service(Taking([&us](Bytes chunk) { us.push_back(DelayUs(chunk)); }));
     Between between(way, service.producer_socket());
     const auto produce = [&](FakeProducer& producer, std::vector<std::string>& payloads) {
       const std::chrono::nanoseconds pause{uint64_t{1'000'000'000} / kChunksPerSecond *

@@ -32,7 +32,7 @@ inline constexpr std::array kEnumNames<Stage> = {"kernel",  "shared_memory", "co
                                                  "unknown", "elsewhere",     "left"};
 inline constexpr size_t kStages = kEnumNames<Stage>.size();
 
-/// What ended at a stage: packets; at kKernel and kImport events, which are none or part of one.
+/// Data that ended at a stage: packets; at kKernel and kImport events, none or part of one.
 struct StageCount {
   PacketCount count;
   uint64_t places = 0;   // at which an unknown number more was lost
