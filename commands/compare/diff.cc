@@ -41,19 +41,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
       "Packets to list for each kind of difference (default: 20)");
-  AddFlag(app, "--all", args.all,
-          "Also list the packets and counters that differ, as text, and the state of both "
-          "buffers before the first difference");
-  AddParsed(
-      app, "--ignore", args.ignore_identity,
-      [](std::string_view text) -> Result<bool> {
-        if (text == "identity") return true;
-        return Fail(ErrorCode::kUsage, fmt::format("cannot ignore '{}'", text), {},
-                    "write identity");
-      },
-      "identity",
-      "For two traces: ignore uid and pid (in a recorded session the service sees the "
-      "recorder's, not the producers')");
+  AddFlag(app, "--all", args.all, "Also list the packets and counters that differ, as text");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest and smallest operations that still show the first difference "
           "(.ops.jsonl), and beside FILE a test in the style of Perfetto's own (.cc) that passes "
@@ -221,8 +209,8 @@ Command DiffCommand() {
       "Replays logs on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "
       "log, so that one lost packet is one difference. The report names the first record after "
-      "which the sides differ, with both buffers around it, the packets that only one side "
-      "returned and why, loss flags, order, and all counters. A log and a trace: the log is "
+      "which the sides differ, the packets that only one side returned and why, loss flags, order, "
+      "and all counters. A log and a trace: the log is "
       "replayed, as the service would have read it, and the result compared with the trace that "
       "the service gave its consumer; this shows whether the recording is exact. Two traces are "
       "compared by content, sequence by sequence.",

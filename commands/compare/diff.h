@@ -21,7 +21,6 @@ struct DiffArgs {
   Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
   size_t limit = 20;          // packets listed of each kind
   bool all = false;           // as text, list packets and counters, too
-  bool ignore_identity = false;
   bool force = false;
   std::string minimize;
   std::string format = "text";

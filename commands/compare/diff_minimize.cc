@@ -77,7 +77,7 @@ Result<std::optional<PerfettoCase>> CaseOf(const DiffArgs& args, const Ops& ops,
   if (first == nullptr || first->kind == DifferenceKind::kOrder || shown.buffers.size() != 1 ||
       !shown.same_reads || args.input.clone)
     return std::nullopt;
-  const Both<SideBuffer>& buffer = shown.buffers.front().sides;
+  const Both<BufferOutcome>& buffer = shown.buffers.front().sides;
   PerfettoCase test{.cause = first->Class(), .what = {}, .ops = ops, .sides = {}};
   for (const Side side : kSides) {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const engine,

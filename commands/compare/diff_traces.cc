@@ -136,7 +136,6 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
   if (diff.stats.empty())
     report.Paragraph("Counters were not compared: A or B has no TraceStats packet.");
-  if (args.ignore_identity) report.Paragraph("uid and pid do not count (--ignore identity).");
   ReportFirst(report, diff);
   ReportSequences(report, diff, args.all);
   report.AddObject("packets", [&] { ReportPackets(report, diff, args.all); });
@@ -160,7 +159,7 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const ReplayOutput a, ReadTraceOutput(context, args.input.paths[0]));
   RS_ASSIGN_OR_RETURN(const ReplayOutput b, ReadTraceOutput(context, args.input.paths[1]));
-  auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
+  auto compared = DiffOutputs(a, b, args.limit);
   if (!compared) {
     compared.error().where.path = args.input.paths[1];
     compared.error().hint = fmt::format("compared with {}", args.input.paths[0]);

@@ -53,10 +53,6 @@ void ListFields(JsonFieldWriter& io, const PacketDifference& packet) {
      ContentName(packet.content));
   ListFields(io, packet.sides);
 }
-void ListFields(JsonFieldWriter& io, const SideState& state) {
-  io("size", state.size, "write_cursor", state.write_cursor, "wraps", state.wraps, "held_chunks",
-     state.held_chunks, "held_bytes", state.held_bytes);
-}
 void ListFields(JsonFieldWriter& io, const Divergence& first) {
   io("kind", first.kind);
   ListFields(io, first.moment);
@@ -66,12 +62,11 @@ void ListFields(JsonFieldWriter& io, const Divergence& first) {
   std::vector<std::string> counters;
   for (const size_t i : first.counters) counters.emplace_back(kStatFields[i].name);
   io("counters", counters);
-  ListFields(io, first.states);
 }
-void ListFields(JsonFieldWriter& io, const SideBuffer& side) {
+void ListFields(JsonFieldWriter& io, const BufferOutcome& side) {
   io("engine", side.engine, "size", side.size, "policy", side.policy, "freed", side.freed,
      "packets", side.read.packets, "packet_bytes", side.read.bytes, "unread_bytes",
-     side.stats.unread_bytes(), "peak_bytes", side.peak_bytes);
+     side.stats.unread_bytes());
 }
 
 namespace {
@@ -135,13 +130,6 @@ std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
   return text;
 }
 
-std::string StateText(const SideState& state) {
-  return fmt::format("{} held, {} of {} bytes; write cursor at {}; wrapped {}",
-                     Count(state.held_chunks, "chunk"), WithCommas(state.held_bytes),
-                     WithCommas(state.size), WithCommas(state.write_cursor),
-                     Count(state.wraps, "time"));
-}
-
 /// What a side did with a packet, where the kind of difference is known.
 std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime first_time_ns) {
   if (!view.returned) return ViewText(view, first_time_ns);
@@ -178,8 +166,7 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
 }
 
 std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) {
-  std::string text = fmt::format("{}: {} bytes, {}", PlaceText(packet.place),
-                                 WithCommas(packet.seen().size), ContentName(packet.content));
+  std::string text = ContentName(packet.content);
   if (packet.written.record) text += ", written by " + MomentText(packet.written, first_time_ns);
   return text;
 }
@@ -200,8 +187,7 @@ void PrintField(Report& report, std::string_view name, std::string_view text) {
   report.Print(Wrap(text, fmt::format("  {:<10}", name)) + "\n");
 }
 
-/// @param all with the state of both buffers before
-void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns, bool all) {
+void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns) {
   const bool is_counter = first.kind == DifferenceKind::kCounter;
   report.Heading(Wrap(fmt::format("First divergence{}: {}", is_counter ? " of counters" : "",
                                   first.Text({"A", "B"})),
@@ -212,9 +198,11 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
                                         Printable(first.operation)));
   if (first.packet) {
     PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
+    const bool is_told = first.kind >= DifferenceKind::kContent;  // of both sides, above
     for (const Side side : kSides)
-      PrintField(report, std::string(1, Letter(side)),
-                 ViewText(first.packet->sides[side], first_time_ns));
+      if (!is_told)
+        PrintField(report, std::string(1, Letter(side)),
+                   ViewText(first.packet->sides[side], first_time_ns));
   } else if (first.chunk) {
     PrintField(report, "chunk", ToString(*first.chunk));
   }
@@ -225,13 +213,10 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
         fmt::format("{}: {} in A, {} in B", field.name, WithCommas(first.stats.a.*field.value),
                     WithCommas(first.stats.b.*field.value)));
   }
-  if (!all) return;
-  for (const Side side : kSides)
-    PrintField(report, fmt::format("{} before", Letter(side)), StateText(first.states[side]));
 }
 
 /// An engine as a word of a sentence or a column: of a plug-in the file, without its folder.
-std::string EngineLabel(const SideBuffer& side) {
+std::string EngineLabel(const BufferOutcome& side) {
   return side.engine.substr(side.engine.rfind('/') + 1);
 }
 
@@ -244,13 +229,13 @@ void PrintBuffers(Report& report, const std::vector<BufferDiff>& buffers) {
       const Cell a = cell(both.a), b = cell(both.b);
       if (a.text != b.text || !name.empty()) table.AddRow({std::exchange(name, ""), title, a, b});
     };
-    add("packets read", [](const SideBuffer& side) { return CountCell(side.read.packets); });
-    add("engine", [](const SideBuffer& side) { return NameCell(EngineLabel(side)); });
-    add("size", [](const SideBuffer& side) { return BytesCell(side.size); });
-    add("policy", [](const SideBuffer& side) { return NameCell(Name(side.policy)); });
-    add("packet bytes", [](const SideBuffer& side) { return BytesCell(side.read.bytes); });
-    add("left unread", [](const SideBuffer& side) { return BytesCell(side.stats.unread_bytes()); });
-    add("peak", [](const SideBuffer& side) { return BytesCell(side.peak_bytes); });
+    add("packets read", [](const BufferOutcome& side) { return CountCell(side.read.packets); });
+    add("engine", [](const BufferOutcome& side) { return NameCell(EngineLabel(side)); });
+    add("size", [](const BufferOutcome& side) { return BytesCell(side.size); });
+    add("policy", [](const BufferOutcome& side) { return NameCell(Name(side.policy)); });
+    add("packet bytes", [](const BufferOutcome& side) { return BytesCell(side.read.bytes); });
+    add("left unread",
+        [](const BufferOutcome& side) { return BytesCell(side.stats.unread_bytes()); });
   }
   report.Section("", table);
 }
@@ -281,7 +266,7 @@ std::string RulesBetween(const std::string& a, const std::string& b, const DiffC
 /// "v2@58 returns 12 packets more than v2@57; nothing else differs.": what a person can repeat.
 std::string SummaryOf(const LogDiff& result) {
   if (result.Same() || result.buffers.empty()) return {};
-  const Both<SideBuffer>& sides = result.buffers.front().sides;
+  const Both<BufferOutcome>& sides = result.buffers.front().sides;
   std::string a = EngineLabel(sides.a), b = EngineLabel(sides.b);
   if (a == b) a = "A", b = "B";
   const DiffCounts& counts = result.counts;
@@ -333,9 +318,9 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"first_counter_divergence", FieldsToJson(result.first_counter)},
                {"first_other_order_across_sequences",
                 result.first_order ? FieldsToJson(result.first_order->moment) : Json()}});
-  if (result.first) PrintDivergence(report, *result.first, first_time_ns, args.all);
+  if (result.first) PrintDivergence(report, *result.first, first_time_ns);
   if (result.first_counter && !result.first && !result.Same())
-    PrintDivergence(report, *result.first_counter, first_time_ns, args.all);
+    PrintDivergence(report, *result.first_counter, first_time_ns);
   report.AddObject("packets", [&] { ReportPackets(report, result, args.all); });
   if (result.first_order)
     report.Heading("Order across sequences differs first at " +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,8 +22,9 @@
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/data_loss.h"
-#include "formats/io/compressed_source.h"
-#include "formats/io/made_ahead.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/descriptor_io.h"
+#include "formats/io/output_file.h"
 #include "formats/trace/buffer_tracks.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/replayed_packets.h"
@@ -57,20 +59,32 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddForce(app, args.force);
 }
 
+/// The inputs, each opened once: standard input cannot be read again.
+struct TimelineInputs {
+  std::unique_ptr<ByteSource> trace;           // nullptr: there is none
+  std::unique_ptr<SpooledInput> standard_log;  // nullptr: the log is a file
+};
+
 /// Finds out which input is which.
-Status SortInputs(TimelineArgs& args, Context& context) {
+Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
+  TimelineInputs inputs;
   for (const std::string& path : args.inputs) {
-    const auto input = OpenOneInput(context, path);
+    auto input = OpenOneInput(context, path);
     const bool is_trace = input && input->kind == InputKind::kTrace;
     if (is_trace ? !args.trace.empty() : !args.log.paths.empty())
       return Fail(ErrorCode::kUsage, is_trace ? "this is a second trace" : "this is a second log",
                   {path, {}, {}}, "name one trace, and the log of its session");
-    if (is_trace)
+    if (is_trace) {
       args.trace = path;
-    else
-      args.log.paths.push_back(path);
+      inputs.trace = std::move(input->source);
+      continue;
+    }
+    args.log.paths.push_back(path);
+    if (path != "-" || !input) continue;
+    RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> copy, SpooledInput::Copy(*input->source));
+    inputs.standard_log = std::make_unique<SpooledInput>(context, std::move(copy));
   }
-  return {};
+  return inputs;
 }
 
 /// "overwritten by RenderThread", "discarded: the buffer was already full".
@@ -182,8 +196,11 @@ struct ReplayedSession {
   ReplayedSession(Context& context, SessionReader& sessions, const ReplayChoices& choices)
       : run(context, sessions, choices) {}
 
-  Status ToEnd() {
+  Status ToEnd(const TimelineArgs& args) {
     RS_ASSIGN_OR_RETURN(outcome, run.ToEnd());
+    // Not as its copy, if that was read.
+    if (args.choices.reads.like.empty() && !outcome.reads.like.empty())
+      outcome.reads.like = args.trace;
     buffers.Finish("buffers were read " + ReadsText(outcome.reads));
     report = analysis.Finish(run.totals());
     for (const BufferGaps& buffer : report.buffers)
@@ -195,7 +212,7 @@ struct ReplayedSession {
   }
 
   EventTrack& ParentOf(SequenceKey key) {
-    return root.OfProcess(packets.PidOf(key.producer), notes.ProducerOf(key));
+    return root.OfProcess(notes.PidOf(key), notes.ProducerOf(key));
   }
   /// @param known the track of its thread, if a trace describes it; 0: none does
   void AddHoles(const SequenceHoles& sequence, uint64_t known = 0) {
@@ -245,25 +262,39 @@ struct ReplayedSession {
 /// Tracks take at most a tenth of the trace that they follow.
 constexpr size_t kLeastBytes = size_t{16} << 10, kMostBytes = size_t{32} << 20;
 
-/// Copies what a trace has, decompressed, up to a packet that is cut off.
-/// @return bytes
-Result<uint64_t> CopyTrace(Context& context, const std::string& path, uint64_t most,
-                           ByteSink& sink) {
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
-  std::unique_ptr<ByteSource> source = std::move(input.source);
-  if (auto unpacked = MakeSourceFor(wire::AsBytes(input.start), source))
-    source = MakeReadAheadSource(std::move(unpacked));
-  std::vector<uint8_t> part(kReadBytes);
-  uint64_t copied = 0;
-  while (copied < most) {
-    const size_t wanted = std::min<uint64_t>(most - copied, part.size());
-    RS_ASSIGN_OR_RETURN(const size_t size, source->Read(std::span(part).first(wanted)));
-    if (size == 0) break;
-    copied += size;
-    RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
+/// A trace as it is, decompressed, while it is read: in the output, or in a temporary file if the
+/// output cannot be cut where the trace is.
+class TraceCopy {
+ public:
+  static Result<TraceCopy> For(OutputFile& output) {
+    TraceCopy copy(output);
+    if (output.written_to().empty()) {
+      RS_ASSIGN_OR_RETURN(copy.file_, TemporaryFile::Create({.what = "a copy of the trace"}));
+    }
+    return copy;
   }
-  return copied;
-}
+  ByteSink& sink() { return file_ ? static_cast<ByteSink&>(*file_) : *output_; }
+  /// Returns the name under which it can be read again.
+  std::string name() const { return file_ ? file_->OwnName() : output_->written_to(); }
+  /// Puts it into the output, up to the place where it is cut off.
+  /// @return bytes
+  Result<uint64_t> Finish(std::optional<uint64_t> cut_off_at) {
+    std::error_code error;
+    const uint64_t size = cut_off_at.value_or(std::filesystem::file_size(name(), error));
+    if (file_)
+      RS_RETURN_IF_ERROR(CopyBytes(*OpenTemporary(file_, output_->path()), *output_, size));
+    else if (cut_off_at)
+      std::filesystem::resize_file(name(), size, error);
+    if (!error) return size;
+    return SystemError("cannot cut the copy of the trace", error.value(), output_->path());
+  }
+
+ private:
+  explicit TraceCopy(OutputFile& output) : output_(&output) {}
+
+  OutputFile* output_;
+  std::shared_ptr<TemporaryFile> file_;  // nullptr: it is in the output
+};
 
 /// A trace, and which of its sequences a log explains.
 struct ExplainedTrace {
@@ -278,18 +309,18 @@ struct ExplainedTrace {
 };
 
 /// @param has_log the sequences are compared with those of a replay
-Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context, bool has_log) {
+Result<ExplainedTrace> ReadForHoles(std::unique_ptr<ByteSource> source, const std::string& path,
+                                    Context& context, bool has_log, ByteSink& copy) {
   ExplainedTrace trace;
   PacketWatch watch;
   if (has_log)
     watch = [&](const RawPacket& packet, const TracePacketView& view) {
       trace.digests[{view.machine, view.sequence_id}].Add(SplitAppended(packet.bytes, view).bytes);
     };
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
   Progress progress(context.console, fmt::format("reading {}", Printable(path)));
   const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
   RS_ASSIGN_OR_RETURN(trace.scanned,
-                      InFile(path, ScanTraceFile(std::move(input.source), update, watch)));
+                      InFile(path, ScanTraceFile(std::move(source), update, watch, &copy)));
   if (has_log && trace.scanned.sessions.size() > 1)
     return Fail(ErrorCode::kUsage, "the trace has several sessions, and the log is of one",
                 {path, {}, {}}, "name the trace alone");
@@ -299,8 +330,9 @@ Result<ExplainedTrace> ReadForHoles(const std::string& path, Context& context, b
 /// Replays the session of the log that the trace is of: the one of which it returns most sequences
 /// as they are in the trace.
 /// @param trace gets how many sequences it returns otherwise; nullptr: the log has one session
+/// @param copy the name of its copy
 Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Context& context,
-                                                   ExplainedTrace* trace) {
+                                                   ExplainedTrace* trace, const std::string& copy) {
   SessionSelection selection = args.log;
   ReplayChoices choices = args.choices;
   while (true) {
@@ -311,7 +343,7 @@ Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Con
       RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
       if (!more) break;
       auto log = std::make_unique<ReplayedSession>(context, sessions, choices);
-      RS_RETURN_IF_ERROR(log->ToEnd());
+      RS_RETURN_IF_ERROR(log->ToEnd(args));
       RS_RETURN_IF_ERROR(trace == nullptr ? ExpectNoFurtherSession(sessions, "a trace")
                                           : ExpectPayload(sessions, "a comparison with a trace"));
       const auto same =
@@ -332,22 +364,27 @@ Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Con
     const bool may_find = choices.reads.mode == ReadsMode::kAuto && choices.reads.like.empty() &&
                           (reads.assumed || reads.seen_in_file > 0) && !args.log.clone;
     if (trace->others == 0 || !may_find) return best;
-    choices.reads.like = args.trace;
+    choices.reads.like = copy;
   }
 }
 
 /// Writes a trace as it is, followed by tracks with what it lacks, and the buffers of a log.
-Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
+Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> source,
+                      Context& context) {
   const bool has_log = !args.log.paths.empty(), has_trace = !args.trace.empty();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
   ExplainedTrace trace;
+  std::optional<TraceCopy> copy;
   if (has_trace) {
-    RS_ASSIGN_OR_RETURN(trace, ReadForHoles(args.trace, context, has_log));
+    RS_ASSIGN_OR_RETURN(copy, TraceCopy::For(*file));
+    RS_ASSIGN_OR_RETURN(
+        trace, ReadForHoles(std::move(source), args.trace, context, has_log, copy->sink()));
   }
   std::unique_ptr<ReplayedSession> log;
   if (has_log) {
-    RS_ASSIGN_OR_RETURN(log, ReplayLog(args, context, has_trace ? &trace : nullptr));
+    RS_ASSIGN_OR_RETURN(
+        log, ReplayLog(args, context, has_trace ? &trace : nullptr, copy ? copy->name() : ""));
     const bool has_one = std::ranges::any_of(log->holes, [&](const SequenceHoles& sequence) {
       return trace.IsExplained(sequence) && trace.digests.contains(sequence.packets->id);
     });
@@ -361,8 +398,7 @@ Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
   const std::optional<uint64_t>& cut_off_at = trace.scanned.cut_off_at;
   uint64_t bytes_left = kMostBytes;
   if (has_trace) {
-    RS_ASSIGN_OR_RETURN(const uint64_t bytes,
-                        CopyTrace(context, args.trace, cut_off_at.value_or(UINT64_MAX), *file));
+    RS_ASSIGN_OR_RETURN(const uint64_t bytes, copy->Finish(cut_off_at));
     bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
   } else {
     TraceWriter writer(*file);  // of the clocks of the log
@@ -406,7 +442,7 @@ Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
   if (has_log) RS_RETURN_IF_ERROR(write(log->root, has_trace ? kBootTime : 0, after_ns, 1));
   RS_RETURN_IF_ERROR(file->Commit());
   if (cut_off_at)
-    context.console.Warn(fmt::format("{}: the packet at byte {} is cut off, and left out",
+    context.console.Warn(fmt::format("{}: what follows byte {} is cut off, and left out",
                                      Printable(args.trace), *cut_off_at));
   if (trace.others > 0)
     context.console.Warn(fmt::format(
@@ -426,12 +462,8 @@ Result<ExitCode> Draw(const TimelineArgs& args, Context& context) {
 Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
   TimelineArgs args = given;
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
-  std::unique_ptr<SpooledInput> standard_input;
-  if (std::ranges::find(args.inputs, "-") != args.inputs.end()) {
-    RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
-  }
-  RS_RETURN_IF_ERROR(SortInputs(args, context));
-  return Draw(args, context);
+  RS_ASSIGN_OR_RETURN(TimelineInputs inputs, OpenInputs(args, context));
+  return Draw(args, std::move(inputs.trace), context);
 }
 
 }  // namespace

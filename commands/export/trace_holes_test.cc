@@ -107,6 +107,31 @@ TEST(TraceHoles, APacketThatIsCutOffIsLeftOut) {
   EXPECT_THAT(SlicesAfter(ran.out, 0), Contains(StartsWith("the file is cut off")));
 }
 
+// Of a file, of standard input, plain or compressed, whole or cut off: the packets that are whole.
+TEST(TraceHoles, EveryInputIsReadOnce) {
+  const TempFolder folder;
+  const std::string trace = CapturedTrace("ring-v2");
+  const std::string packed = testing::ReadTestdata("captures/ring-v2/trace.pftrace.zst");
+  const std::string zstd = folder.Write("trace.pftrace.zst", packed);
+  const std::string expected = WithHoles(folder, trace).out;
+  const std::string file = folder.File("holes.pftrace");
+  for (const std::string& output : {std::string("-"), file}) {
+    EXPECT_TRUE(RunCommand(TimelineCommand(), {zstd, "-o", "-"}).out == expected);
+    for (const std::string& input : {trace, packed}) {
+      const Ran ran = RunCommand(TimelineCommand(), {"-", "-o", output, "--force"}, input);
+      EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+      EXPECT_TRUE((output == "-" ? ran.out : ReadFile(file)) == expected);
+    }
+    const Ran cut =
+        RunCommand(TimelineCommand(), {"-", "-o", output, "--force"}, packed.substr(0, 20'000));
+    EXPECT_EQ(cut.code, ExitCode::kNotice) << cut.error;
+    EXPECT_THAT(cut.err, HasSubstr("is cut off, and left out"));
+    const std::string out = output == "-" ? cut.out : ReadFile(file);
+    const auto slices = SlicesAfter(out, 0);
+    EXPECT_THAT(slices, Contains(StartsWith("the file is cut off")));
+  }
+}
+
 // A trace that has such tracks gets others.
 TEST(TraceHoles, CanBeAddedTwice) {
   const TempFolder folder;

@@ -72,7 +72,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   args.format.clear();  // by the output's name
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--around", {"--full", "--seq"});
-  Exclude(app, "--order", {"--layout", "--around", "--full"});
+  Exclude(app, "--order", {"--layout", "--seq", "--around", "--full"});
   Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
 }
 
@@ -186,15 +186,7 @@ class GraphDrawing {
     for (const ReadWalk& walk : walks.walks()) {
       if (buffer_.value_or(walk.buffer) != walk.buffer) continue;
       RS_RETURN_IF_ERROR(walk.status);
-      const auto is_other = [&](SequenceKey sequence) {
-        return !args_.sequences.empty() &&
-               std::ranges::find(args_.sequences, sequence) == args_.sequences.end();
-      };
       shown.push_back(walk);
-      std::erase_if(shown.back().steps,
-                    [&](const ReadStep& step) { return is_other(step.sequence); });
-      std::erase_if(shown.back().stalls,
-                    [&](const ReadStall& stall) { return is_other(stall.chunk.sequence); });
     }
     report_.Data("buffers", FieldsToJson(shown));
     report_.Print(OrderText(shown, args_.full, clock_, notes_));

@@ -46,9 +46,6 @@ Tone ToneOf(ChunkFate fate, const ChunkSums& sums) {
   return is_folded ? Tone::kFolded : WordsOf(fate).tone;
 }
 
-/// By StallReason.
-constexpr std::array kStallTexts = {"waits for a patch", "waits for the next chunk",
-                                    "waits for its writer to complete it"};
 /// By Refusal.
 constexpr std::array kRefusalTexts = {"no shared memory yet", "no such page", "no such buffer",
                                       "may not write to this buffer"};
@@ -96,8 +93,7 @@ std::string ReasonText(const Item& item) {
 std::string FateText(const ChunkNode& node, const GraphClock& clock) {
   std::string text = WordsOf(node.fate).text;
   if (node.fate == ChunkFate::kStalled)
-    text += node.stall ? std::string(": ") + kStallTexts.at(static_cast<size_t>(*node.stall))
-                       : ": after a stalled chunk";
+    text += node.stall ? ": waits for " + WaitsFor(*node.stall, "it") : ": after a stalled chunk";
   if (node.culprit && node.fate == ChunkFate::kOverwritten)
     text += " by " + ToString(*node.culprit);
   if (node.culprit && node.fate == ChunkFate::kPartlyRead)

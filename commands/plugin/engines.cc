@@ -59,16 +59,13 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
   const ringscope_plugin& has = plugin.functions();
   const std::vector<std::string> events = plugin.ReportedEvents();
   const std::vector<std::string> missing = plugin.UnreportedEvents();
-  const bool some = !events.empty() && !missing.empty();
   const struct {
     const char* key;
     bool can;
     const char* what;
   } abilities[] = {
       {"reports_events", missing.empty(),
-       missing.empty() ? "reports all events"
-       : some          ? "reports all events (without them, causes are shown as unknown)"
-                       : "reports events (without them, causes are shown as unknown)"},
+       "reports all events (without them, causes are shown as unknown)"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
       {"can_clone", has.clone != nullptr, "can be cloned"},
       {"has_writer_statistics", has.visit_writers != nullptr, "has statistics of writers"},
@@ -81,10 +78,8 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
-    if (ability.key == std::string_view("reports_events") && some) {
-      report.Print(Wrap(Joined(events), "             reported: ") + "\n");
+    if (ability.key == std::string_view("reports_events") && !missing.empty() && !events.empty())
       report.Print(Wrap(Joined(missing), "             not reported: ") + "\n");
-    }
   }
   json["events"] = events;
   report.Data("plugin", std::move(json));
@@ -162,18 +157,10 @@ Result<ExitCode> ExplainEngine(const std::string& name, const std::string& forma
     if (found != engines.begin() && IsV2(found[-1])) {
       ReportStep(report, "predecessor", found[-1], engine, found[-1]);
     } else {
-      report.Data("predecessor", Json());
       report.Paragraph(
-          "\nIt is the first release of V2: 'ringscope engines --explain v1' explains how V2 "
-          "differs "
-          "from V1.");
+          "\nIt is the first release of V2: '--explain v1' explains how V2 differs from V1.");
     }
-    if (found + 1 != engines.end()) {
-      ReportStep(report, "successor", engine, found[1], found[1]);
-    } else {
-      report.Data("successor", Json());
-      report.Print("\nThere is no later one.\n");
-    }
+    if (found + 1 != engines.end()) ReportStep(report, "successor", engine, found[1], found[1]);
   }
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;

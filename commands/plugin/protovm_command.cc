@@ -34,7 +34,6 @@ using protovm::ProtoVm;
 using protovm::RunOutcome;
 using protovm::RunResult;
 
-/// Deeper instructions are not indented any further.
 constexpr size_t kMaxIndent = 24;
 
 /// The messages that the cursors of a run are at. Empty: not known.

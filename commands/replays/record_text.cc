@@ -33,9 +33,7 @@ class FieldText {
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
-    const bool is_optional = field.in_line == RecordField::InLine::kOptional ||
-                             field.in_line == RecordField::InLine::kOptionalHex;
-    if (!is_optional || value != T{}) Put(field, value);
+    if (!field.is_optional() || value != T{}) Put(field, value);
   }
 
   std::string Take() { return std::move(text_); }
@@ -44,8 +42,7 @@ class FieldText {
   template <typename T>
   void Put(RecordField field, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.in_line == RecordField::InLine::kHex ||
-          field.in_line == RecordField::InLine::kOptionalHex)
+      if (field.is_hex())
         Add(field, fmt::format("of {} bytes", WithCommas(value.size())));
       else if (!value.empty())
         Add(field, fmt::format("'{}'", Printable(value)));

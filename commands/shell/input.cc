@@ -75,12 +75,8 @@ Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
           {.what = "a temporary copy of it",
            .path = input.path(),
            .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
-  std::vector<uint8_t> part(kReadBytes);
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const size_t size, input.Read(part));
-    if (size == 0) return file;
-    RS_RETURN_IF_ERROR(file->Write(Bytes(part.data(), size)));
-  }
+  RS_RETURN_IF_ERROR(CopyBytes(input, *file));
+  return file;
 }
 
 Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {

@@ -167,9 +167,19 @@ void ListFields(JsonFieldWriter& io, const StageAccount& account) {
     if (account[i] != StageCount()) io(Name(static_cast<Stage>(i)), account[i]);
 }
 
+void ListFields(JsonFieldWriter& io, const StageProcess& process) {
+  io("process", process.name, "pid", process.pid, "machine", process.machine);
+}
+
+void ListFields(JsonFieldWriter& io, const std::pair<const StageProcess, StageAccount>& process) {
+  ListFields(io, process.first);
+  io("stages", process.second);
+}
+
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
-  io("title", sequence.title, "buffer", sequence.buffer, "stages",
-     static_cast<const StageAccount&>(sequence));
+  ListFields(io, sequence.process);
+  io("thread", sequence.thread, "id", sequence.id, "writer", sequence.writer, "buffer",
+     sequence.buffer, "stages", static_cast<const StageAccount&>(sequence));
 }
 
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
@@ -177,16 +187,81 @@ void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
   io.Object("buffers", [&](JsonFieldWriter& inner) {
     for (const auto& [name, stage] : accounts.buffers) inner(name.c_str(), stage);
   });
-  io("sequences", accounts.sequences);
+  io("processes", std::vector(accounts.processes.begin(), accounts.processes.end()), "sequences",
+     accounts.sequences);
 }
 
+namespace {
+
+/// "1,203", "? + 3x": three times an unknown number.
+std::string EndedText(const StageCount& at) {
+  const std::string places = at.places == 0 ? "" : fmt::format("{}x", WithCommas(at.places));
+  if (at.is_known && at.count.packets == 0) return places.empty() ? "0" : places;
+  return (at.is_known ? WithCommas(at.count.packets) : "?") + (places.empty() ? "" : " + ") +
+         places;
+}
+
+/// "demo-app (pid 8400)"
+std::string NameOf(const StageProcess& process) {
+  std::vector<std::string> parts;
+  if (process.pid > 0) parts.push_back(fmt::format("pid {}", process.pid));
+  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
+  if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
+  return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
+}
+
+/// "sequence 5 (RenderThread, 1:1)"; one that is not in the trace: "writer 1:1 (RenderThread)"
+std::string NameOf(const SequenceStages& sequence) {
+  const bool has_id = sequence.id != 0;
+  std::vector<std::string> parts;
+  if (!sequence.thread.empty()) parts.push_back(sequence.thread);
+  if (has_id && !sequence.writer.empty()) parts.push_back(sequence.writer);
+  return (has_id ? fmt::format("sequence {}", sequence.id) : "writer " + sequence.writer) +
+         (parts.empty() ? "" : " (" + Joined(parts) + ")");
+}
+
+}  // namespace
+
 void PrintStages(Report& report, const StageAccounts& accounts) {
-  report.Heading("Where packets ended");
-  for (const SequenceStages& sequence : accounts.sequences) {
-    StageAccounts alone{.all = {}, .buffers = {}, .sequences = {sequence}};
-    alone.Sum();
-    report.Print(Wrap(sequence.title + ": " + StagesText(alone), "  ") + "\n");
+  const bool has_buffers = accounts.buffers.size() > 1;
+  std::vector<Column> columns = {{""}};
+  if (has_buffers) columns.push_back({"buffer"});
+  columns.push_back({"written", Align::kRight});
+  std::vector<Stage> stages;
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    const bool is_there = std::ranges::any_of(
+        accounts.processes, [&](const auto& each) { return each.second[stage] != StageCount(); });
+    if (!is_there && stage != Stage::kSharedMemory && stage != Stage::kFile) continue;
+    stages.push_back(stage);
+    std::string title = Name(stage);
+    std::ranges::replace(title, '_', ' ');
+    columns.push_back({std::move(title), Align::kRight});
   }
+  columns.push_back({"unusable", Align::kRight});
+  Table table(std::move(columns));
+  const auto add = [&](std::string who, const std::string& buffer, const StageAccount& account) {
+    std::vector<Cell> row = {std::move(who)};
+    if (has_buffers) row.emplace_back(buffer);
+    const auto written = account.written();
+    row.emplace_back(written ? WithCommas(written->packets) : "?");
+    for (const Stage stage : stages) row.emplace_back(EndedText(account[stage]));
+    row.emplace_back(WithCommas(account.unusable));
+    table.AddRow(std::move(row));
+  };
+  for (const auto& [process, account] : accounts.processes) {
+    add(NameOf(process), "", account);
+    for (const SequenceStages& sequence : accounts.sequences)
+      if (sequence.process == process) add("  " + NameOf(sequence), sequence.buffer, sequence);
+  }
+  report.Section("Where packets ended", table, 2);
+  report.Paragraph(
+      fmt::format("?: not known; 3x: three times an unknown number.{}",
+                  accounts.all[Stage::kImport].is_known
+                      ? ""
+                      : " What the import's sorting drops, only the trace shows: it sorts by marks "
+                        "in the file."),
+      2);
 }
 
 }  // namespace ringscope

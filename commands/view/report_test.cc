@@ -159,5 +159,33 @@ TEST(Report, ToAFile_HasNoColours) {
   EXPECT_EQ(run.Output(), "");
 }
 
+TEST(Stages, OfEachProcess_AreSumsOfItsSequences) {
+  StageAccounts accounts;
+  for (const uint32_t id : {5, 0, 9}) {
+    SequenceStages& sequence = accounts.sequences.emplace_back();
+    sequence.process = {.name = id == 9 ? "" : "app", .pid = id == 9 ? 8 : 7};
+    sequence.id = id;
+    sequence.writer = id == 0 ? "1:2" : "";
+    sequence.thread = id == 5 ? "render" : "";
+    sequence.buffer = "buffers[0]";
+    sequence[Stage::kLeft].count = {id, 100};
+    sequence[Stage::kBuffer] = {{id == 9 ? 0u : 1000u, 0}, 0, id != 9};
+    sequence[Stage::kSharedMemory].places = id == 0 ? 3 : 0;
+  }
+  accounts.Sum();
+  MemoryRun run;
+  Report report(run.console, "text", "stages");
+  PrintStages(report, accounts);
+  EXPECT_EQ(run.Output(),
+            "\nWhere packets ended\n"
+            "                         written  shared memory  buffer  file  left  unusable\n"
+            "  pid 8                        ?              0       ?     0     9         0\n"
+            "    sequence 9                 ?              0       ?     0     9         0\n"
+            "  app (pid 7)              2,005             3x   2,000     0     5         0\n"
+            "    sequence 5 (render)    1,005              0   1,000     0     5         0\n"
+            "    writer 1:2             1,000             3x   1,000     0     0         0\n"
+            "  ?: not known; 3x: three times an unknown number.\n");
+}
+
 }  // namespace
 }  // namespace ringscope

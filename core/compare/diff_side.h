@@ -53,7 +53,6 @@ struct PatchResult {
 /// A chunk as one side has it.
 struct ChunkOnSide {
   bool held = false;
-  uint32_t outer_size = 0;  // bytes that it occupies, or occupied last
   /// Place after the packet that was returned last: offset of its first fragment, plus 1.
   uint32_t returned_to = 0;
   LogMoment committed;
@@ -91,7 +90,6 @@ class DiffSide : public ReplayListener {
       // Counts of the freed buffer stay with the id.
       BufferState next;
       next.read = found->second.read;
-      next.peak_bytes = found->second.peak_bytes;
       found->second = std::move(next);
     }
   }
@@ -128,19 +126,10 @@ class DiffSide : public ReplayListener {
         if (sequence->stall) return *sequence->stall;
     return {.kind = DiffWhy::Kind::kHeld};
   }
-  /// A buffer of this side as the last record found it.
-  SideState StateOf(BufferId id) const {
-    SideState state;
-    if (const auto found = buffers_.find(id); found != buffers_.end()) state = found->second.before;
-    if (const SessionBuffer* buffer = Buffer(id)) state.size = buffer->engine->stats().buffer_size;
-    return state;
-  }
-  SideBuffer Outcome(const SessionBuffer& buffer) const {
-    SideBuffer outcome{OutcomeOf(buffer)};
-    if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
+  BufferOutcome Outcome(const SessionBuffer& buffer) const {
+    BufferOutcome outcome = OutcomeOf(buffer);
+    if (const auto state = buffers_.find(buffer.id); state != buffers_.end())
       outcome.read = state->second.read;
-      outcome.peak_bytes = state->second.peak_bytes;
-    }
     return outcome;
   }
   /// The chunk of the last event of the last record.
@@ -196,10 +185,6 @@ class DiffSide : public ReplayListener {
       case Kind::kPatchMissed:
         missed_ = event.chunk;
         break;
-      case Kind::kWrap:
-        buffers_[event.buffer].now.write_cursor = 0;
-        ++buffers_[event.buffer].now.wraps;
-        break;
       default:  // what follows reports it, or it does not matter here
         break;
     }
@@ -223,12 +208,8 @@ class DiffSide : public ReplayListener {
     std::optional<DiffWhy> stall;
   };
   struct BufferState {
-    SideState now;
-    SideState before;                  // the last record
     std::optional<ChunkName> touched;  // by the last event of the last record
-    // Of all buffers that had the id:
-    uint64_t peak_bytes = 0;
-    PacketCount read;
+    PacketCount read;                  // of all buffers that had the id
     SequenceMap<SequenceState> sequences;
   };
 
@@ -236,10 +217,7 @@ class DiffSide : public ReplayListener {
     constexpr size_t kMostKept = 65536;
     // A read of a whole buffer is rare, and its memory would stay.
     if (packets_.capacity() > kMostKept) packets_ = {};
-    for (auto& [id, buffer] : buffers_) {
-      buffer.before = buffer.now;
-      buffer.touched.reset();
-    }
+    for (auto& [id, buffer] : buffers_) buffer.touched.reset();
     packets_.clear();
     patches_.clear();
   }
@@ -296,20 +274,11 @@ class DiffSide : public ReplayListener {
     if (chunk.held) TakeOut(event, chunk);
     chunk.held = true;
     chunk.why.reset();
-    chunk.outer_size = event.outer_size;
     chunk.committed = moment_;
-    BufferState& buffer = buffers_[event.buffer];
-    buffer.now.write_cursor = event.offset + event.outer_size;
-    ++buffer.now.held_chunks;
-    buffer.now.held_bytes += event.outer_size;
-    buffer.peak_bytes = std::max(buffer.peak_bytes, buffer.now.held_bytes);
   }
   void TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
     if (!chunk.held) return;
     chunk.held = false;
-    BufferState& buffer = buffers_[event.buffer];
-    --buffer.now.held_chunks;
-    buffer.now.held_bytes -= chunk.outer_size;
     chunks_.maybe_gone.push_back({event.buffer, event.chunk});
   }
   DiffWhy Why(DiffWhy::Kind kind, const BufferEvent& event) const {

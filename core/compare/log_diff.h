@@ -147,15 +147,6 @@ struct PacketDifference {
   const PacketView& seen() const { return sides.a.returned ? sides.a : sides.b; }
 };
 
-/// A side's buffer, as a record found it.
-struct SideState {
-  uint64_t size = 0;
-  uint64_t write_cursor = 0;  // bytes; after the chunk written last
-  uint64_t wraps = 0;
-  uint64_t held_chunks = 0;
-  uint64_t held_bytes = 0;
-};
-
 /// The first record after which the sides differ.
 struct Divergence {
   DifferenceKind kind{};
@@ -169,7 +160,6 @@ struct Divergence {
   Both<bool> patched;                      // kPatch
   std::vector<size_t> counters;  // kCounter: indices in kStatFields, all that differ first
   Both<BufferStats> stats;       // of the buffer, after the record
-  Both<SideState> states;
 
   /// Equal for differences of one sort, so that a smaller log can be held to it: "only_in_a
   /// evicted", "loss_bits present/read_gap", "patch by A", "counter chunks_read rises".
@@ -190,14 +180,9 @@ struct DiffCounts {
   uint64_t all() const;
 };
 
-/// One buffer on one side, at the end; losses and what is unread are left out.
-struct SideBuffer : BufferOutcome {
-  uint64_t peak_bytes = 0;  // most bytes of chunks held at a time
-};
-
 struct BufferDiff {
   BufferId id{};
-  Both<SideBuffer> sides;
+  Both<BufferOutcome> sides;  // at the end; losses and what is unread are left out
   /// For each counter the moment from which on it differed; absent: it never did. A counter may
   /// agree again at the end.
   std::array<std::optional<LogMoment>, kStatFields.size()> diverged{};

@@ -348,11 +348,9 @@ class LogDiffer::Impl {
     if (op_ != nullptr && options_.describe) divergence.operation = options_.describe(*op_);
     divergence.buffer = buffer;
     divergence.chunk = chunk;
-    for (const Side side : kSides) {
-      divergence.states[side] = SideOf(side).StateOf(buffer);
+    for (const Side side : kSides)
       if (const SessionBuffer* found = SideOf(side).Buffer(buffer))
         divergence.stats[side] = found->stats();
-    }
     return divergence;
   }
 

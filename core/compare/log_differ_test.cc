@@ -68,22 +68,6 @@ TEST(LogDiffer, SameSides_AreTheSame) {
   EXPECT_EQ(result.buffers.at(0).sides.a.read.packets, 2u);
 }
 
-// The second buffer of the id is as the first, of which nothing stays.
-TEST(LogDiff, BufferIdUsedAgain_StartsFromScratch) {
-  const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
-  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'b'));
-  const Op freed{.time_ns = {}, .body = BufferFreed{BufferId{1}}};
-  Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.session.all.size = 8192;
-  const auto result = DiffOf(sides, {BufferOp(1), first.op(), second.op(), freed, BufferOp(1),
-                                     first.op(), second.op(), DiffReadOp()});
-  ASSERT_TRUE(result.first);
-  EXPECT_EQ(result.first->states.a.wraps, 1u);
-  EXPECT_EQ(result.first->states.a.held_chunks, 1u);
-  EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
-  EXPECT_EQ(result.buffers.at(0).sides.b.peak_bytes, 6048u);
-}
-
 // A: 4096 bytes; the second chunk evicts the first. B: 8192 bytes.
 TEST(LogDiffer, SmallerBuffer_LosesWithReason) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
@@ -100,12 +84,6 @@ TEST(LogDiffer, SmallerBuffer_LosesWithReason) {
   EXPECT_EQ(result.first->moment.record, 4u);
   EXPECT_EQ(result.first->packet->sides.a.why->moment.record, 3u);
   EXPECT_EQ(result.first->packet->written.record, 2u);
-  EXPECT_EQ(result.first->states.b.size, 8192u);
-  // As the read found them.
-  EXPECT_EQ(result.first->states.a.write_cursor, 3024u);
-  EXPECT_EQ(result.first->states.a.wraps, 1u);
-  EXPECT_EQ(result.first->states.a.held_chunks, 1u);
-  EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
 
   // As sizes were chosen, the size itself is no difference.
   const BufferDiff& buffer = result.buffers.at(0);
@@ -208,22 +186,6 @@ TEST(LogDiffer, LaterReturn_IsOneDifference) {
       ElementsAre("1:1#0+9: chunk discarded: this chunk or a newer one was consumed before"));
 }
 
-// A consumed scrape that is completed moves in v58: the record found it where it was before.
-TEST(LogDiffer, States_AreThoseBeforeTheRecord) {
-  const Request scrape =
-      Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
-  const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
-  const LogDiff result =
-      DiffOf(OfEngines("v2@57", "v2@58"), {BufferOp(1), scrape.op(), DiffReadOp(), complete.op()});
-  ASSERT_TRUE(result.first_counter);
-  EXPECT_EQ(result.first_counter->moment.record, 4u);
-  for (const Side side : kSides) {
-    const SideState& state = result.first_counter->states[side];
-    EXPECT_EQ(state.held_chunks, 1u);
-    EXPECT_EQ(state.write_cursor, 48u);
-  }
-}
-
 TEST(LogDiffer, OtherReads_LeaveMomentsOut) {
   std::vector<Op> ops = {BufferOp(1)};
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
@@ -270,7 +232,7 @@ TEST(LogDiffer, BufferSetUpAgain_SettlesWhatWasInIt) {
 }
 
 // The buffer before had a chunk that was read and one that was not: nothing of it is left in the
-// states of the new one, but what was read counts for the id.
+// new one, but what was read counts for the id.
 TEST(LogDiffer, BufferSetUpAgain_StartsEmpty) {
   const Request read = Request(1).Move(1, Chunk(1, 3, 0).Whole(2000, 'r'));
   const Request unread = Request(1).Move(1, Chunk(1, 3, 1).Whole(2000, 'u'));
@@ -282,14 +244,11 @@ TEST(LogDiffer, BufferSetUpAgain_StartsEmpty) {
                                         BufferOp(1), first.op(), second.op(), DiffReadOp()});
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->moment.record, 8u);
-  EXPECT_EQ(result.first->states.a.held_chunks, 1u);
-  EXPECT_EQ(result.first->states.a.held_bytes, 3024u);
-  EXPECT_EQ(result.first->states.a.wraps, 1u);
-  EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
-  const Both<SideBuffer>& buffers = result.buffers.at(0).sides;
+  EXPECT_EQ(result.first->stats.a.write_wrap_count, 1u);
+  EXPECT_EQ(result.first->stats.b.write_wrap_count, 0u);
+  const Both<BufferOutcome>& buffers = result.buffers.at(0).sides;
   EXPECT_EQ(buffers.a.read.packets, 2u);
   EXPECT_EQ(buffers.b.read.packets, 3u);
-  EXPECT_EQ(buffers.a.peak_bytes, 3024u);
 }
 
 // One side does not report what it holds, so that only the new buffer settles what is outstanding.

@@ -19,8 +19,8 @@ std::vector<uint64_t> HashesOf(const OutputSequence& sequence) {
   return hashes;
 }
 
-/// Counts of each content in the sequences that have it. Of one that more than kMostOwners sequences
-/// have no more are listed: it is no sign of any of them.
+/// Counts of each content in the sequences that have it. Of one that more than kMostOwners
+/// sequences have no more are listed: it is no sign of any of them.
 using Owners = std::unordered_map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;
 constexpr size_t kMostOwners = 16;
 
@@ -68,9 +68,8 @@ std::vector<AlignedPair> MatchSequences(const ReplayOutput& a, const ReplayOutpu
 
 class OutputComparison {
  public:
-  OutputComparison(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
-                   bool ignore_identity)
-      : a_(a), b_(b), listed_(listed), ignore_identity_(ignore_identity) {}
+  OutputComparison(const ReplayOutput& a, const ReplayOutput& b, size_t listed)
+      : a_(a), b_(b), listed_(listed) {}
 
   Result<OutputDiff> Run() {
     diff_.packets = {a_.packets, b_.packets};
@@ -142,7 +141,7 @@ class OutputComparison {
     std::vector<AlignedPair> pairs;
     if (a != nullptr && b != nullptr) {
       pairs = Align(HashesOf(*a), HashesOf(*b));
-      if (a->identity != b->identity && !ignore_identity_) Note(DifferenceKind::kIdentity, 0, 0);
+      if (a->identity != b->identity) Note(DifferenceKind::kIdentity, 0, 0);
     }
     for (const auto& [i, j] : pairs) {
       ++current_.counts.matched;
@@ -226,7 +225,6 @@ class OutputComparison {
   const ReplayOutput& a_;
   const ReplayOutput& b_;
   const size_t listed_;
-  const bool ignore_identity_;
   OutputDiff diff_;
   Both<const OutputSequence*> sequences_;  // under comparison
   SequenceDiff current_;
@@ -242,9 +240,8 @@ uint64_t OutputDifference::position() const {
   return position;
 }
 
-Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
-                               bool ignore_identity) {
-  return OutputComparison(a, b, listed, ignore_identity).Run();
+Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed) {
+  return OutputComparison(a, b, listed).Run();
 }
 
 }  // namespace ringscope

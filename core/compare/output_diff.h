@@ -75,10 +75,8 @@ struct OutputDiff {
 /// Compares two outputs. Sequences are matched one to one by what they have in common, whatever
 /// their names; the packets of a pair are aligned, so that one missing packet is one difference.
 /// @param listed differences to keep in full, of each kind
-/// @param ignore_identity a different uid or pid is no difference
 /// @return kUsage if the outputs cannot be of one log: other buffers, or hardly a packet in common
-Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
-                               bool ignore_identity = false);
+Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed);
 
 }  // namespace ringscope
 

@@ -98,16 +98,6 @@ TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
   EXPECT_EQ(ResultsOfOutputs(diff.counts), 2u);
 }
 
-TEST(OutputDiff, IdentityCanBeIgnored) {
-  Results a, b;
-  a.Sequence("1", "abc");
-  b.Sequence("1", "abc", {1000, 43});
-  const auto diff = DiffOutputs(a.file, b.file, 10, /*ignore_identity=*/true);
-  ASSERT_TRUE(diff);
-  EXPECT_TRUE(diff->Same());
-  EXPECT_FALSE(DiffOf(a, b).Same());
-}
-
 TEST(OutputDiff, OrderAcrossSequences_IsCountedApart) {
   Results a, b;
   a.Sequence("1", "ab").Sequence("2", "x");

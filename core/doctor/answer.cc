@@ -18,12 +18,13 @@ namespace ringscope {
 namespace {
 
 /// Whose packets take most of the trace.
-std::string LargestText(const StageAccounts& stages) {
+std::string LargestText(const Examiner& examiner, const StageCount& left) {
   SharesOf shares;  // bytes
-  for (const SequenceStages& sequence : stages.sequences)
-    shares.emplace_back(sequence.title, sequence[Stage::kLeft].count.bytes);
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (sequence.id != kServiceSequenceId)
+      shares.emplace_back(SequenceName(examiner, sequence), sequence.all.bytes);
   std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
-  return "of what is in the trace: " + SharesText(shares, stages.all[Stage::kLeft].count.bytes, 2);
+  return "of what is in the trace: " + SharesText(shares, left.count.bytes, 2);
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left": of the first ring that wrapped; empty: not known.
@@ -153,8 +154,13 @@ StageAccounts StagesOf(const Examiner& examiner) {
   }
   for (const TraceSequence& sequence : facts.sequences) {
     if (sequence.id == kServiceSequenceId) continue;
+    const auto name = facts.process_names.find(sequence.pid.value_or(0));
     SequenceStages stages{{},
-                          SequenceName(examiner, sequence),
+                          {name == facts.process_names.end() ? "" : Printable(name->second),
+                           sequence.pid.value_or(0), sequence.machine},
+                          Printable(sequence.thread_name),
+                          sequence.id,
+                          {},
                           sequence.buffer ? BufferName(examiner, *sequence.buffer) : ""};
     LossCounts losses = sequence.losses;
     if (sequence.lost_beginning()) losses.Add(sequence.first_loss_bits);
@@ -197,7 +203,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
     answer.Add("Why", examiner.facts.buffers.size() < 2 || loss->cause.empty()
                           ? loss->cause
                           : fmt::format("{}: {}", loss->where, loss->cause));
-    if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(diagnosis.stages));
+    if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(examiner, stages[Stage::kLeft]));
   }
   if (diagnosis.harm > Harm::kInfo)
     answer.change = ChangeText(examiner, findings.front(), findings);

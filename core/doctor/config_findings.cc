@@ -142,59 +142,61 @@ void ExamineSharing(Examiner& examiner) {
   }
 }
 
-/// What speaks against a data source's buffers of the kernel, and the line that is better; empty:
-/// nothing does. Source: the diagnoses of trace processor v58, and its threshold of 5 MB/s.
+/// What speaks against a data source's buffers of the kernel, and the line that is better.
 struct DrainProblem {
   std::string what;
-  std::string field;
-  std::string value;
+  std::string field = {};
+  std::string value = {};
 };
+/// Source: the diagnoses of trace processor v58, and its threshold of 5 MB/s.
 /// @param start_ns time of the session's start, since boot
-DrainProblem DrainProblemOf(const ConfiguredSource& source, int64_t start_ns) {
+std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_t start_ns) {
   constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384, kSmallKb = 1024, kKbPerSecond = 5 * 1024;
   constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000;
+  constexpr int64_t kLateNs = 300'000'000'000;
   const uint64_t kb = source.ftrace_buffer_kb.value_or(0);
   const uint64_t ms = source.ftrace_drain_period_ms.value_or(0);
-  const auto drained = [ms](const char* text) -> DrainProblem {
-    return {fmt::format("The kernel's buffers are drained every {} ms{}.", ms, text),
-            "drain_period_ms", "250"};
+  std::vector<DrainProblem> problems;
+  const auto add_drained = [&](const char* text) {
+    problems.push_back({fmt::format("The kernel's buffers are drained every {} ms{}.", ms, text),
+                        "drain_period_ms", "250"});
   };
-  if (ms > 0 && ms < kShortestMs) return drained(", which takes CPU time");
-  if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) return drained(" only");
+  const bool is_extreme = (ms > 0 && ms < kShortestMs) || ms > kLongestMs;
+  if (ms > 0 && ms < kShortestMs) add_drained(", which takes CPU time");
+  if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) add_drained(" only");
   if (kb > 0 && ms > 0 && kb * 1000 < kKbPerSecond * ms)
-    return {fmt::format("The kernel's buffers have {} KiB for each CPU, and are drained every {} "
-                        "ms: a CPU that writes more than {} KiB/s loses events.",
-                        WithCommas(kb), ms, WithCommas(kb * 1000 / ms)),
-            "buffer_size_kb", std::to_string(std::bit_ceil(kKbPerSecond * ms / 1000))};
-  if (kb > 0 && kb < kSmallKb)
-    return {fmt::format("The kernel's buffers have {} KiB for each CPU only.", kb),
-            "buffer_size_kb", std::to_string(kSmallKb)};
-  if (ms >= kLongMs && kb < kLargeKb) return drained(" only");
-  constexpr int64_t kLateNs = 300'000'000'000;
+    problems.push_back(
+        {fmt::format("The kernel's buffers have {} KiB for each CPU, and are drained every {} "
+                     "ms: a CPU that writes more than {} KiB/s loses events.",
+                     WithCommas(kb), ms, WithCommas(kb * 1000 / ms)),
+         "buffer_size_kb", std::to_string(std::bit_ceil(kKbPerSecond * ms / 1000))});
+  else if (kb > 0 && kb < kSmallKb)
+    problems.push_back({fmt::format("The kernel's buffers have {} KiB for each CPU only.", kb),
+                        "buffer_size_kb", std::to_string(kSmallKb)});
+  else if (!is_extreme && kb > 0 && ms >= kLongMs && kb < kLargeKb)
+    add_drained(" only");
   if (source.preserves_ftrace && start_ns > kLateNs)
-    return {
-        "preserve_ftrace_buffer keeps what the kernel's buffers had before the session, which "
-        "began more than five minutes after boot.",
-        "", ""};
+    problems.push_back(
+        {"preserve_ftrace_buffer keeps what the kernel's buffers had before the session, which "
+         "began more than five minutes after boot."});
   if (source.has_all_syscalls)
-    return {"All system calls are traced, without a list in syscall_events.", "", ""};
-  return {};
+    problems.push_back({"All system calls are traced, without a list in syscall_events."});
+  return problems;
 }
 
 void ExamineDrain(Examiner& examiner) {
-  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
-    const DrainProblem problem = DrainProblemOf(
-        examiner.config.sources[i], examiner.facts.lifetime.value_or(TimeSpan()).first_ns);
-    if (problem.what.empty()) continue;
-    Finding& finding = examiner.Add("config.ftrace_drain", problem.what,
-                                    {.where = fmt::format("data_sources[{}]", i)});
-    if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
-      finding.harm = Harm::kInfo;
-    if (!problem.field.empty())
-      finding.changes.push_back(
-          {fmt::format("data_sources[{}].config.ftrace_config.{}", i, problem.field), problem.value,
-           "keeps the kernel's buffers from overrunning", true});
-  }
+  const int64_t start_ns = examiner.facts.lifetime.value_or(TimeSpan()).first_ns;
+  for (size_t i = 0; i < examiner.config.sources.size(); ++i)
+    for (const DrainProblem& problem : DrainProblemsOf(examiner.config.sources[i], start_ns)) {
+      Finding& finding = examiner.Add("config.ftrace_drain", problem.what,
+                                      {.where = fmt::format("data_sources[{}]", i)});
+      if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
+        finding.harm = Harm::kInfo;
+      if (!problem.field.empty())
+        finding.changes.push_back(
+            {fmt::format("data_sources[{}].config.ftrace_config.{}", i, problem.field),
+             problem.value, "keeps the kernel's buffers from overrunning", true});
+    }
 }
 
 }  // namespace

@@ -288,6 +288,39 @@ TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
   }
 }
 
+TEST(Diagnose, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
+  TraceFacts facts = GoodTrace();
+  facts.config =
+      GoodConfig()
+          .Inner(proto::TraceConfig::kDataSources,
+                 Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                                 Message()
+                                     .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                                     .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                            Message()
+                                                .Uint(proto::FtraceConfig::kBufferSizeKb, 64)
+                                                .Uint(proto::FtraceConfig::kDrainPeriodMs, 50))))
+          .text();
+  std::vector<std::string> found;
+  for (const Finding& finding : Diagnose(facts).findings)
+    if (finding.rule->id == std::string_view("config.ftrace_drain")) found.push_back(finding.what);
+  EXPECT_THAT(found, ::testing::UnorderedElementsAre(
+                         "The kernel's buffers are drained every 50 ms, which takes CPU time.",
+                         "The kernel's buffers have 64 KiB for each CPU, and are drained every 50 "
+                         "ms: a CPU that writes more than 1,280 KiB/s loses events."));
+}
+
+TEST(Diagnose, CountersOfNoRelease_AreNamedAsFarAsTheyAreKnown) {
+  TraceFacts facts = GoodTrace();
+  facts.unknown_counters = {{{0, 22}, 3}, {{0, 99}, 7}};
+  const std::vector<std::string> unknown = Diagnose(facts).unknown;
+  EXPECT_THAT(unknown, ::testing::IsSupersetOf(
+                           {"What buffers[0] means by a counter of 3 (compactions, field 22 of "
+                            "BufferStats): no released buffer has it.",
+                            "What buffers[0] means by a counter of 7 (field 99 of BufferStats): no "
+                            "released buffer has it."}));
+}
+
 TEST(Diagnose, FindsWhatEachRuleIsAbout) {
   std::set<std::string_view> found;
   for (const Case& one : Cases()) {

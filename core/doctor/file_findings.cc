@@ -20,7 +20,8 @@ void ExamineEnd(Examiner& examiner) {
                     facts.all.span
                         ? fmt::format(" at {}", TimeText(examiner, facts.all.span->last_ns))
                         : ""),
-        {.cause = "It was cut, or copied while it was still being written.",
+        {.cause = "It was cut, copied while it was still being written, or damaged as it was "
+                  "compressed.",
          .proof = fmt::format("The last packet is not whole, after {}.",
                               Count(facts.all.packets, "packet"))});
   } else if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
@@ -34,12 +35,13 @@ void ExamineEnd(Examiner& examiner) {
                   .proof = "No trace_stats packet after these packets.",
                   .weight = after_stats});
   }
+  constexpr uint32_t kCompactions = 22;  // of a change of V2 that is in no release
   for (const auto& [place, value] : facts.unknown_counters)
-    examiner.Unknown(
-        fmt::format("What buffers[{}] means by a counter of {} (field {} of BufferStats): no "
-                    "released buffer has "
-                    "it.",
-                    place.first, WithCommas(value), place.second));
+    examiner.Unknown(fmt::format(
+        "What buffers[{}] means by a counter of {} ({}field {} of BufferStats): no released buffer "
+        "has it.",
+        place.first, WithCommas(value), place.second == kCompactions ? "compactions, " : "",
+        place.second));
   if (facts.stats_packets > 0 || facts.data_packets == 0) return;
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",

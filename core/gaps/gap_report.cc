@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/base/text.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {
@@ -70,18 +71,36 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
 }
 
 Stage StageOf(Fate fate, Cause cause) {
-  static constexpr std::array<Stage, kFates> kByFate = {
-      Stage::kLeft,         Stage::kFile,         Stage::kBuffer,   Stage::kBuffer,
-      Stage::kBuffer,       Stage::kSharedMemory, Stage::kBuffer,   Stage::kCommit,
-      Stage::kSharedMemory, Stage::kFile,         Stage::kBuffer,   Stage::kElsewhere,
-      Stage::kElsewhere,    Stage::kBuffer,       Stage::kElsewhere};
   constexpr Cause kCommitted[] = {Cause::kTooLarge, Cause::kAlreadyConsumed, Cause::kBadRecommit,
                                   Cause::kNoBeginning, Cause::kBrokenChain};
   if (cause == Cause::kNeverCommitted) return Stage::kSharedMemory;
   if (cause == Cause::kNotInLog || cause == Cause::kBeforeLog) return Stage::kUnknown;
   if (IsByService(cause) || std::ranges::find(kCommitted, cause) != std::end(kCommitted))
     return Stage::kCommit;
-  return kByFate.at(static_cast<size_t>(fate));
+  switch (fate) {
+    case Fate::kRead:
+      return Stage::kLeft;
+    case Fate::kWriterDropped:
+    case Fate::kIncomplete:
+      return Stage::kSharedMemory;
+    case Fate::kCorrupted:
+      return Stage::kCommit;
+    case Fate::kStalled:
+    case Fate::kOverwritten:
+    case Fate::kDiscarded:
+    case Fate::kCut:
+    case Fate::kUnexplained:
+    case Fate::kCleared:
+      return Stage::kBuffer;
+    case Fate::kReadable:
+    case Fate::kInvalid:
+      return Stage::kFile;
+    case Fate::kReadBefore:
+    case Fate::kMoved:
+    case Fate::kFolded:
+      return Stage::kElsewhere;
+  }
+  return Stage::kUnknown;
 }
 
 StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const SessionNotes& notes,
@@ -89,7 +108,12 @@ StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const 
   StageAccounts accounts;
   for (const SequenceGaps* sequence : sequences)
     accounts.sequences.push_back(
-        {{sequence->stages}, notes.NameOf(sequence->sequence), notes.NameOf(sequence->buffer)});
+        {{sequence->stages},
+         {Printable(notes.ProducerOf(sequence->sequence)), notes.PidOf(sequence->sequence), 0},
+         Printable(notes.ThreadOf(sequence->sequence)),
+         notes.TraceIdOf(sequence->sequence),
+         ToString(sequence->sequence),
+         notes.NameOf(sequence->buffer)});
   accounts.Sum();
   accounts.all[Stage::kKernel] = KernelLosses(outcome.ftrace);
   accounts.all[Stage::kUnknown].places += reports;

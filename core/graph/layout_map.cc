@@ -117,37 +117,13 @@ BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
 
 namespace {
 
-struct HeldChunk {
-  ChunkName name;
-  uint8_t flags = 0;
-  bool incomplete = false;
-  bool has_unread = false;
-};
-
-struct HeldChunks {
-  std::vector<HeldChunk> chunks;
-  uint64_t write_cursor = 0;
-};
-
-Result<HeldChunks> ChunksOf(const Engine& engine) {
-  HeldChunks held;
-  RS_ASSIGN_OR_RETURN(held.write_cursor, engine.VisitChunks([&](const ObservedChunk& chunk) {
-    if (chunk.is_padding()) return;
-    held.chunks.push_back({.name = {chunk.sequence, chunk.chunk},
-                           .flags = chunk.flags,
-                           .incomplete = chunk.incomplete,
-                           .has_unread = chunk.payload_avail > 0});
-  }));
-  return held;
-}
-
 /// @param before the chunk of the sequence that precedes this one in the buffer, or nullptr
-ReadStall StallAt(const HeldChunk& chunk, const HeldChunk* before) {
-  ReadStall stall{.chunk = chunk.name, .waits_for = chunk.name.chunk};
-  if (before != nullptr && Successor(before->name.chunk) != chunk.name.chunk) {
+ReadStall StallAt(const ObservedChunk& chunk, const ObservedChunk* before) {
+  ReadStall stall{.chunk = {chunk.sequence, chunk.chunk}, .waits_for = chunk.chunk};
+  if (before != nullptr && Successor(before->chunk) != chunk.chunk) {
     // It stays in a V1 buffer after it was read, and a read pass ends at it.
     stall.reason = StallReason::kMissingChunk;
-    stall.waits_for = before->name.chunk;
+    stall.waits_for = before->chunk;
   } else if ((chunk.flags & kNeedsPatching) != 0) {
     stall.reason = StallReason::kNeedsPatch;
   } else {
@@ -156,21 +132,24 @@ ReadStall StallAt(const HeldChunk& chunk, const HeldChunk* before) {
   return stall;
 }
 
-/// Finds what the pass left unread: of each sequence the oldest chunk.
-std::vector<ReadStall> StallsOf(const HeldChunks& after) {
-  std::map<SequenceKey, std::vector<const HeldChunk*>> sequences;
-  for (const HeldChunk& chunk : after.chunks) sequences[chunk.name.sequence].push_back(&chunk);
+/// Finds what a pass left unread: of each sequence the oldest chunk. Nothing if the engine does not
+/// report its chunks.
+std::vector<ReadStall> StallsOf(const Engine& engine) {
+  std::map<SequenceKey, std::vector<ObservedChunk>> sequences;
+  const auto keep = [&](const ObservedChunk& chunk) {
+    if (!chunk.is_padding()) sequences[chunk.sequence].push_back(chunk);
+  };
   std::vector<ReadStall> stalls;
+  if (!engine.VisitChunks(keep)) return stalls;
   for (auto& [sequence, chunks] : sequences) {
     // Steps from one of them: an order even where ids are further apart than any writer's.
-    const ChunkId one = chunks.front()->name.chunk;
-    std::sort(chunks.begin(), chunks.end(), [&](const HeldChunk* a, const HeldChunk* b) {
-      return SignedDistance(one, a->name.chunk) < SignedDistance(one, b->name.chunk);
-    });
-    const auto is_unread = [](const HeldChunk* chunk) { return chunk->has_unread; };
-    const auto oldest = std::find_if(chunks.begin(), chunks.end(), is_unread);
+    const ChunkId one = chunks.front().chunk;
+    std::ranges::sort(
+        chunks, {}, [one](const ObservedChunk& chunk) { return SignedDistance(one, chunk.chunk); });
+    const auto is_unread = [](const ObservedChunk& chunk) { return chunk.payload_avail > 0; };
+    const auto oldest = std::ranges::find_if(chunks, is_unread);
     if (oldest == chunks.end()) continue;
-    stalls.push_back(StallAt(**oldest, oldest == chunks.begin() ? nullptr : oldest[-1]));
+    stalls.push_back(StallAt(*oldest, oldest == chunks.begin() ? nullptr : &oldest[-1]));
     stalls.back().chunks = static_cast<uint64_t>(std::count_if(oldest, chunks.end(), is_unread));
   }
   return stalls;
@@ -179,7 +158,7 @@ std::vector<ReadStall> StallsOf(const HeldChunks& after) {
 Status Walk(const SessionBuffer& buffer, ReadWalk& walk) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> clone, buffer.engine->Clone());
   // An engine that does not report its chunks still shows which packets it returns.
-  if (const Result<HeldChunks> before = ChunksOf(*clone)) walk.write_cursor = before->write_cursor;
+  walk.write_cursor = clone->VisitChunks([](const ObservedChunk&) {}).value_or(0);
   clone->BeginRead();
   while (const Packet* packet = clone->NextPacket()) {
     const ChunkId chunk = packet->place.first_chunk;
@@ -190,7 +169,7 @@ Status Walk(const SessionBuffer& buffer, ReadWalk& walk) {
     walk.steps.back().packets += {1, packet->size};
   }
   RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *clone));
-  if (const Result<HeldChunks> after = ChunksOf(*clone)) walk.stalls = StallsOf(*after);
+  walk.stalls = StallsOf(*clone);
   return {};
 }
 

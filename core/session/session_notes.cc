@@ -55,7 +55,7 @@ Bytes ThreadIn(Bytes packet) {
 void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
   clock_.AddRecord(op);
   if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
-    producers_[connected->producer] = {connected->name, connected->smb_size, {}};
+    producers_[connected->producer] = {connected->name, connected->smb_size, {}, connected->pid};
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
     producers_[memory->producer].smb_size = memory->size;
   if (const auto* registered = std::get_if<DataSourceRegistered>(&op.body))
@@ -72,6 +72,7 @@ void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Re
   Sequence& sequence = sequences_[commit.sequence];
   if (sequence.chunks == kChunksWithNames || !sequence.thread.empty()) return;
   ++sequence.chunks;
+  producers_[commit.sequence.producer].pid = commit.identity.pid;
   bool begins = (commit.flags & kFirstContinues) == 0;
   VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
     const Bytes bytes = commit.payload.subspan(fragment.body, fragment.size());
@@ -91,6 +92,11 @@ Status SessionNotes::OnPacket(const SessionPacket& packet) {
 std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
   const auto producer = producers_.find(sequence.producer);
   return producer == producers_.end() ? "" : producer->second.name;
+}
+
+int32_t SessionNotes::PidOf(SequenceKey sequence) const {
+  const auto producer = producers_.find(sequence.producer);
+  return producer == producers_.end() ? 0 : std::max(producer->second.pid, 0);
 }
 
 std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buffer) const {

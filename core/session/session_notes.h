@@ -49,6 +49,8 @@ class SessionNotes : public ReplayListener {
 
   /// Name of the sequence's producer; empty: not known.
   std::string ProducerOf(SequenceKey sequence) const;
+  /// Id of the sequence's process; 0: not known.
+  int32_t PidOf(SequenceKey sequence) const;
   /// Name of the sequence's thread, as one of its first packets has it, read or not; empty: not
   /// known.
   std::string ThreadOf(SequenceKey sequence) const;
@@ -82,6 +84,7 @@ class SessionNotes : public ReplayListener {
     std::string name;
     std::optional<uint64_t> smb_size;
     std::map<BufferId, std::set<std::string>> sources;
+    int32_t pid = 0;
   };
   struct Sequence {
     std::string thread;

@@ -39,6 +39,7 @@ std::optional<PacketCount> StageAccount::written() const {
 void StageAccounts::Sum() {
   for (const SequenceStages& sequence : sequences) {
     all += sequence;
+    processes[sequence.process] += sequence;
     if (!sequence.buffer.empty()) AddTo(buffers[sequence.buffer], sequence[Stage::kBuffer]);
   }
 }

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_TRACE_STAGE_ACCOUNT_H_
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -53,9 +54,20 @@ struct StageAccount : std::array<StageCount, kStages> {
   uint64_t unusable = 0;  // packets that are left, and need state that was lost
 };
 
+/// A process, as far as it is known.
+struct StageProcess {
+  std::string name;
+  int32_t pid = 0;
+  uint32_t machine = 0;
+  friend auto operator<=>(const StageProcess&, const StageProcess&) = default;
+};
+
 /// The account of one sequence in one buffer.
 struct SequenceStages : StageAccount {
-  std::string title;   // with its process and thread: "sequence 5 (demo-app/appbin, 1:1)"
+  StageProcess process;
+  std::string thread;  // its name; empty: not known
+  uint32_t id = 0;     // in the trace; 0: it is not there
+  std::string writer;  // its second name, in logs: "1:1"
   std::string buffer;  // "buffers[0]"; empty: not known
 };
 
@@ -64,6 +76,7 @@ struct SequenceStages : StageAccount {
 struct StageAccounts {
   StageAccount all;
   std::map<std::string, StageCount> buffers;  // what ended in each of them, by its name
+  std::map<StageProcess, StageAccount> processes;
   std::vector<SequenceStages> sequences;
 
   void Sum();  // adds the sequences to the sums

@@ -27,7 +27,13 @@ TEST(StageAccounts, AddUp) {
       StagesIn("buffers[0]", {{Stage::kBuffer, 1}, {Stage::kLeft, 90}}),
       StagesIn("buffers[1]", {{Stage::kBuffer, 5}, {Stage::kSharedMemory, 2}, {Stage::kLeft, 2}})};
   accounts.sequences[1].unusable = 2;
+  accounts.sequences[0].process = accounts.sequences[1].process = {.name = "app", .pid = 7};
+  accounts.sequences.push_back(StagesIn("buffers[1]", {{Stage::kLeft, 0}}));
+  accounts.sequences[2].process = {.name = "app", .pid = 8};
   accounts.Sum();
+  ASSERT_EQ(accounts.processes.size(), 2u);
+  EXPECT_EQ((accounts.processes[{"app", 7, 0}].written()), (PacketCount{100, 1000}));
+  EXPECT_EQ((accounts.processes[{"app", 8, 0}].written()), PacketCount());
   EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
   EXPECT_EQ(accounts.buffers["buffers[1]"].count.packets, 5u);
   EXPECT_EQ(StagesText(accounts),

@@ -44,12 +44,7 @@ double Advance(char c) {
 }
 
 bool HasClass(std::string_view classes, std::string_view name) {
-  while (!classes.empty()) {
-    const std::string_view one = classes.substr(0, classes.find(' '));
-    if (one == name) return true;
-    classes.remove_prefix(std::min(classes.size(), one.size() + 1));
-  }
-  return false;
+  return fmt::format(" {} ", classes).find(fmt::format(" {} ", name)) != std::string::npos;
 }
 
 /// As many bytes of whole characters as fit, at least one character.
@@ -64,17 +59,6 @@ size_t Fitting(std::string_view text, double width, std::string_view classes) {
 }
 
 }  // namespace
-
-std::string SvgTextRules() {
-  std::string rules = fmt::format(
-      "text {{ font-family: \"DejaVu Sans\", Verdana, Helvetica, Arial, sans-serif; "
-      "font-size: {}px;\n  fill: var(--ink); white-space: pre; }}\n",
-      kTextSize);
-  for (const TextClass& text : kTextClasses)
-    rules += fmt::format("text.{} {{ font-size: {}px;{} }}\n", text.name, text.size,
-                         text.bold ? " font-weight: bold;" : "");
-  return rules;
-}
 
 double SvgTextWidth(std::string_view text, std::string_view classes) {
   double width = 0;
@@ -112,22 +96,10 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 void AppendEscaped(std::string& out, char c) {
-  switch (c) {
-    case '&':
-      out += "&amp;";
-      return;
-    case '<':
-      out += "&lt;";
-      return;
-    case '>':
-      out += "&gt;";
-      return;
-    case '"':
-      out += "&quot;";
-      return;
-    default:
-      break;
-  }
+  constexpr std::pair<char, std::string_view> kEscapes[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+  for (const auto& [plain, escaped] : kEscapes)
+    if (c == plain) return void(out += escaped);
   const auto byte = static_cast<unsigned char>(c);
   if (byte < 0x20 && c != '\n' && c != '\t')
     out += kReplacement;
@@ -135,79 +107,27 @@ void AppendEscaped(std::string& out, char c) {
     out += c;
 }
 
-struct ToneColours {
-  std::string_view name;
-  std::string_view light;
-  std::string_view dark;
-};
-
-constexpr ToneColours kToneColours[] = {
-    {"page", "#ffffff", "#16181c"},    {"ink", "#1c1e21", "#e8eaed"},
-    {"soft", "#5b6168", "#a3abb5"},    {"line", "#b6bcc4", "#4d545e"},
-    {"card", "#f6f7f9", "#22262c"},    {"good", "#3f8f5b", "#5dbb7e"},
-    {"unread", "#2f7ed8", "#5aa2f0"},  {"waiting", "#c79a00", "#e3bb3a"},
-    {"partly", "#e0781e", "#f0964a"},  {"lost", "#cc3340", "#f2616c"},
-    {"unknown", "#8a9099", "#8a9099"}, {"folded", "#7d5fb2", "#a78bdb"},
-};
-
 constexpr std::string_view kRules = R"(
-.page { fill: var(--page); }
-text.soft { fill: var(--soft); }
+.page { fill: #ffffff; }
+text.soft { fill: #5b6168; }
 text.right { text-anchor: end; }
-.gap { fill: none; stroke: var(--lost); stroke-dasharray: 5 4; }
-.good { fill: var(--good); }
-.folded { fill: var(--folded); }
-.unread { fill: var(--unread); }
-.waiting { fill: var(--waiting); }
-.partly { fill: var(--partly); }
-.lost { fill: var(--lost); }
-.unknown { fill: var(--unknown); }
-.hollow { fill: var(--card); stroke: var(--unread); stroke-width: 2; }
-.struck { stroke: var(--page); stroke-width: 2; }
-.half-struck { stroke: var(--page); stroke-width: 2; stroke-dasharray: 3 3; }
-.barred { stroke: var(--page); stroke-width: 2; }
-line, path { stroke: var(--line); stroke-width: 1; fill: none; }
-.link-read { stroke: var(--good); stroke-width: 3; }
-.link-continues { stroke: var(--soft); stroke-width: 3; }
-.link-torn { stroke: var(--lost); stroke-width: 3; stroke-dasharray: 4 3; }
+.gap { fill: none; stroke: #cc3340; stroke-dasharray: 5 4; }
+.good { fill: #3f8f5b; }
+.folded { fill: #7d5fb2; }
+.unread { fill: #2f7ed8; }
+.waiting { fill: #c79a00; }
+.partly { fill: #e0781e; }
+.lost { fill: #cc3340; }
+.unknown { fill: #8a9099; }
+.hollow { fill: #f6f7f9; stroke: #2f7ed8; stroke-width: 2; }
+.struck { stroke: #ffffff; stroke-width: 2; }
+.half-struck { stroke: #ffffff; stroke-width: 2; stroke-dasharray: 3 3; }
+.barred { stroke: #ffffff; stroke-width: 2; }
+line, path { stroke: #b6bcc4; stroke-width: 1; fill: none; }
+.link-read { stroke: #3f8f5b; stroke-width: 3; }
+.link-continues { stroke: #5b6168; stroke-width: 3; }
+.link-torn { stroke: #cc3340; stroke-width: 3; stroke-dasharray: 4 3; }
 )";
-
-constexpr std::string_view kVariable = "var(--";
-
-/// The rules with the tones' colours.
-std::string WithColours(std::string_view rules, std::string_view ToneColours::*ground) {
-  std::string text;
-  while (true) {
-    const size_t begin = rules.find(kVariable);
-    text += rules.substr(0, begin);
-    if (begin == std::string_view::npos) return text;
-    rules.remove_prefix(begin + kVariable.size());
-    const std::string_view name = rules.substr(0, rules.find(')'));
-    for (const ToneColours& tone : kToneColours)
-      if (tone.name == name) text += tone.*ground;
-    rules.remove_prefix(name.size() + 1);
-  }
-}
-
-/// Of rules like ".card { fill: var(--card); stroke-width: 1; }" only what names a tone.
-std::string ColoursOf(std::string_view rules) {
-  std::string text;
-  while (true) {
-    const size_t open = rules.find('{');
-    if (open == std::string_view::npos) return text;
-    const std::string_view selector = rules.substr(0, open);
-    std::string_view body = rules.substr(open + 1, rules.find('}') - open - 1);
-    rules.remove_prefix(open + body.size() + 2);
-    std::string colours;
-    while (!body.empty()) {
-      const std::string_view declaration = body.substr(0, body.find(';'));
-      if (declaration.find(kVariable) != std::string_view::npos)
-        colours.append(declaration).append(";");
-      body.remove_prefix(std::min(body.size(), declaration.size() + 1));
-    }
-    if (!colours.empty()) text.append(selector).append("{").append(colours).append(" }");
-  }
-}
 
 }  // namespace
 
@@ -232,12 +152,11 @@ std::string SvgNumber(double value) {
 
 bool HasDrawnMark(Bytes start) { return wire::AsText(start).find(kDrawnMark) != std::string::npos; }
 
-void SvgWriter::Box(const SvgBox& box, std::string_view classes, double radius) {
-  body_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}")", SvgNumber(box.x),
-                       SvgNumber(box.y), SvgNumber(box.width), SvgNumber(box.height),
-                       XmlEscaped(classes));
-  if (radius > 0) body_ += fmt::format(R"( rx="{}")", SvgNumber(radius));
-  body_ += "/>\n";
+void SvgWriter::Box(const SvgBox& box, std::string_view classes) {
+  body_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}"/>)"
+                       "\n",
+                       SvgNumber(box.x), SvgNumber(box.y), SvgNumber(box.width),
+                       SvgNumber(box.height), XmlEscaped(classes));
 }
 
 void SvgWriter::Line(double x1, double y1, double x2, double y2, std::string_view classes) {
@@ -266,10 +185,15 @@ std::string SvgWriter::Finish(double width, double height, std::string_view titl
       w, h, XmlEscaped(title), style, body_, kDrawnMark);
 }
 
-std::string SvgStyle(std::string_view more) {
-  const std::string rules = SvgTextRules().append(kRules).append(more);
-  return WithColours(rules, &ToneColours::light) + "@media (prefers-color-scheme: dark) {" +
-         WithColours(ColoursOf(rules), &ToneColours::dark) + "\n}\n";
+std::string SvgStyle() {
+  std::string rules = fmt::format(
+      "text {{ font-family: \"DejaVu Sans\", Verdana, Helvetica, Arial, sans-serif; "
+      "font-size: {}px;\n  fill: #1c1e21; white-space: pre; }}\n",
+      kTextSize);
+  for (const TextClass& text : kTextClasses)
+    rules += fmt::format("text.{} {{ font-size: {}px;{} }}\n", text.name, text.size,
+                         text.bold ? " font-weight: bold;" : "");
+  return rules.append(kRules);
 }
 
 }  // namespace ringscope

@@ -9,9 +9,6 @@
 
 namespace ringscope {
 
-/// The rules of the style sheet for texts: fonts and sizes, by class.
-std::string SvgTextRules();
-
 /// Returns the width of a text in pixels, in DejaVu Sans, the widest font of the style sheet.
 /// @param classes space-separated, as SvgWriter::Text has them
 double SvgTextWidth(std::string_view text, std::string_view classes);
@@ -39,11 +36,11 @@ inline constexpr std::string_view kDrawnMark = "drawn by ringscope";
 bool HasDrawnMark(Bytes start);
 inline constexpr OutputKind kPictureOutput = {"a picture", true, HasDrawnMark};
 
-/// Draws an SVG document. Its style sheet inside has a light and a dark form.
+/// Draws an SVG document, with its style sheet inside.
 class SvgWriter {
  public:
   /// @param classes space-separated, of the style sheet
-  void Box(const SvgBox& box, std::string_view classes, double radius = 0);
+  void Box(const SvgBox& box, std::string_view classes);
   void Line(double x1, double y1, double x2, double y2, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
@@ -55,9 +52,9 @@ class SvgWriter {
   std::string body_;
 };
 
-/// Returns the style sheet of all pictures, light and dark. Tones are classes: "good", "lost", ...
-/// @param more further rules, with tones like `var(--good)`, which it replaces by colours
-std::string SvgStyle(std::string_view more = {});
+/// Returns the style sheet of all pictures. Tones are classes: "good", "lost", ... Colours are in
+/// the rules themselves: not all viewers support CSS variables.
+std::string SvgStyle();
 
 }  // namespace ringscope
 

@@ -24,14 +24,14 @@ TEST(Svg, Numbers_AreShort) {
 
 TEST(Svg, Document_NeedsNothingFromElsewhere) {
   SvgWriter svg;
-  svg.Box({1, 2, 3, 4}, "card", 2);
+  svg.Box({1, 2, 3, 4}, "card");
   svg.Line(0, 0, 5, 5, "link");
   svg.Text(7, 8, "a < b", "small");
   const std::string document = svg.Finish(100, 50, "title", ".card { fill: red; }\n");
   EXPECT_THAT(document, HasSubstr("width=\"100\" height=\"50\" viewBox=\"0 0 100 50\""));
   EXPECT_THAT(document, HasSubstr("<title>title</title>"));
   EXPECT_THAT(document, HasSubstr("<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" "
-                                  "class=\"card\" rx=\"2\"/>\n"));
+                                  "class=\"card\"/>\n"));
   EXPECT_THAT(document, HasSubstr("<line x1=\"0\" y1=\"0\" x2=\"5\" y2=\"5\" class=\"link\"/>"));
   EXPECT_THAT(document, HasSubstr("<text x=\"7\" y=\"8\" class=\"small\">a &lt; b</text>"));
   EXPECT_EQ(document.find("href"), std::string::npos);

@@ -82,6 +82,24 @@ class SourceAt : public ByteSource {
   uint64_t position_ = 0;
 };
 
+class CopiedSource : public ByteSource {
+ public:
+  CopiedSource(std::unique_ptr<ByteSource> source, ByteSink& copy)
+      : source_(std::move(source)), copy_(copy) {}
+
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    RS_ASSIGN_OR_RETURN(const size_t count, source_->Read(into));
+    RS_RETURN_IF_ERROR(copy_.Write(Bytes(into.first(count))));
+    return count;
+  }
+  const std::string& path() const override { return source_->path(); }
+  std::optional<uint64_t> size() const override { return source_->size(); }
+
+ private:
+  const std::unique_ptr<ByteSource> source_;
+  ByteSink& copy_;
+};
+
 }  // namespace
 
 Result<size_t> ByteSource::Read(std::span<uint8_t> into) {
@@ -171,6 +189,22 @@ Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
       return Fail(ErrorCode::kLimit, fmt::format("more than {} bytes", max_bytes),
                   {source.path(), {}, {}});
   }
+}
+
+Status CopyBytes(ByteSource& source, ByteSink& sink, uint64_t most) {
+  std::vector<uint8_t> part(ReadBytesFor(source));
+  while (most > 0) {
+    const size_t wanted = std::min<uint64_t>(most, part.size());
+    RS_ASSIGN_OR_RETURN(const size_t size, source.Read(std::span(part).first(wanted)));
+    if (size == 0) break;
+    most -= size;
+    RS_RETURN_IF_ERROR(sink.Write(Bytes(part.data(), size)));
+  }
+  return {};
+}
+
+std::unique_ptr<ByteSource> MakeCopiedSource(std::unique_ptr<ByteSource> source, ByteSink& copy) {
+  return std::make_unique<CopiedSource>(std::move(source), copy);
 }
 
 Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }

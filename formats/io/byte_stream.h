@@ -70,6 +70,11 @@ class ByteSink {
   Status Write(std::string_view text);
 };
 
+/// Writes a source's bytes to a sink, up to its end or `most` of them.
+Status CopyBytes(ByteSource& source, ByteSink& sink, uint64_t most = UINT64_MAX);
+/// A source whose bytes are written to a sink, too, as they are read.
+std::unique_ptr<ByteSource> MakeCopiedSource(std::unique_ptr<ByteSource> source, ByteSink& copy);
+
 /// A view of a source's next bytes that grows on demand and moves forward.
 class ByteWindow {
  public:

@@ -339,7 +339,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
   }
 
   RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path, kind, replace));
-  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open for writing", errno, path);
   return std::make_unique<DescriptorFile>(fd, path, std::move(pending));
 }

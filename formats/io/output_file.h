@@ -139,7 +139,7 @@ class OutputFile : public ByteSink {
   using ByteSink::Write;
   /// Flushes, renames. Call once, last.
   virtual Status Commit() = 0;
-  /// Returns the name under which the content can be read before Commit, or an empty one.
+  /// Returns the name under which the content can be read, and cut, before Commit, or an empty one.
   virtual std::string written_to() const { return {}; }
   virtual const std::string& path() const = 0;
 };

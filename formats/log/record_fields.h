@@ -25,6 +25,10 @@ struct RecordField {
   const char* key;
   InLine in_line;
 
+  bool is_optional() const {
+    return in_line == InLine::kOptional || in_line == InLine::kOptionalHex;
+  }
+  bool is_hex() const { return in_line == InLine::kHex || in_line == InLine::kOptionalHex; }
   /// The part that the codec needs.
   constexpr operator uint32_t() const { return number; }
 };

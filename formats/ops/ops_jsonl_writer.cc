@@ -43,17 +43,14 @@ class LineFieldWriter {
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
-    const bool is_optional = field.in_line == RecordField::InLine::kOptional ||
-                             field.in_line == RecordField::InLine::kOptionalHex;
-    if (!is_optional || value != T{}) Put(field, value);
+    if (!field.is_optional() || value != T{}) Put(field, value);
   }
 
  private:
   template <typename T>
   void Put(RecordField field, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.in_line == RecordField::InLine::kHex ||
-          field.in_line == RecordField::InLine::kOptionalHex)
+      if (field.is_hex())
         line_.Hex(field.key, wire::AsBytes(value));
       else
         line_.Text(field.key, value);

@@ -52,7 +52,7 @@ Result<bool> TraceFraming::Next(Framed& framed) {
     window_.Drop(std::exchange(returned_, 0));
     Has(kMaxFieldHead);
     if (window_.size() == 0) {
-      if (failed_) return tl::unexpected<Error>(*failed_);
+      if (failed_) return FailOfSource();
       return false;
     }
     const wire::Varint tag = wire::ReadVarint(window_.bytes());
@@ -60,7 +60,7 @@ Result<bool> TraceFraming::Next(Framed& framed) {
     const auto type = static_cast<uint8_t>(tag.value & 7);
     RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(tag.size, type));
     if (!Has(field.size)) {
-      if (failed_) return tl::unexpected<Error>(*failed_);
+      if (failed_) return FailOfSource();
       is_cut_off_ = true;
       return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
                                 field.size, window_.size()));
@@ -124,9 +124,20 @@ Result<bool> TraceFraming::Skip(size_t head, uint64_t content) {
     window_.Drop(count);
     content -= count;
   }
-  if (failed_ && window_.size() == 0) return tl::unexpected<Error>(*failed_);
+  if (failed_ && window_.size() == 0) return FailOfSource();
   has_skipped_ = content == 0;
   return has_skipped_;
+}
+
+tl::unexpected<Error> TraceFraming::FailOfSource() {
+  is_cut_off_ = true;  // what follows cannot be decompressed
+  return tl::unexpected<Error>(*failed_);
+}
+
+Status TraceFraming::SkipRest() {
+  while (Has(1)) window_.Drop(window_.size());
+  if (failed_ && failed_->code == ErrorCode::kIo) return FailOfSource();
+  return {};
 }
 
 tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
@@ -206,15 +217,17 @@ class AllowedSource : public ByteSource {
 
 }  // namespace
 
-Status TraceReader::Start(std::unique_ptr<ByteSource> source) {
+Status TraceReader::Start(std::unique_ptr<ByteSource> source, ByteSink* copy) {
   size_ = source->size();
   constexpr size_t kLongestMagic = 4;
   RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
     compressed_ = content.get();
     source = std::move(content);
-    if (PaysToReadAhead(size_)) source = MakeReadAheadSource(std::move(source));
   }
+  if (copy != nullptr) source = MakeCopiedSource(std::move(source), *copy);
+  const bool takes_long = compressed_ != nullptr || copy != nullptr;
+  if (takes_long && PaysToReadAhead(size_)) source = MakeReadAheadSource(std::move(source));
   path_ = source->path();
   outer_.emplace(std::move(source), max_packet_);
   return {};
@@ -336,9 +349,10 @@ TracePacket SplitTracePacket(const RawPacket& raw) {
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
-                                                       OnDamage on_damage, uint64_t max_packet) {
+                                                       OnDamage on_damage, uint64_t max_packet,
+                                                       ByteSink* copy) {
   std::unique_ptr<TraceReader> reader(new TraceReader(on_damage, max_packet));
-  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source), copy));
   return reader;
 }
 

@@ -55,7 +55,10 @@ class TraceFraming {
   /// next one follows.
   bool has_skipped() const { return has_skipped_; }
 
-  /// Returns true if the source ended within a field.
+  /// Reads to the source's end.
+  Status SkipRest();
+
+  /// Returns true if the source ended within a field, or failed.
   bool is_cut_off() const { return is_cut_off_; }
   /// Of the next packet, or of what is wrong.
   uint64_t offset() const { return window_.offset() + returned_; }
@@ -80,6 +83,7 @@ class TraceFraming {
   /// Bytes from the window's front to the source's end; nullopt if it is not known.
   std::optional<uint64_t> LeftInSource() const;
   bool IsPacketAtFront(uint64_t& budget);
+  tl::unexpected<Error> FailOfSource();
   tl::unexpected<Error> FailAt(std::string what) const;
 
   ByteWindow window_;
@@ -178,9 +182,11 @@ class TraceReader {
   };
 
   /// @param max_packet bytes: larger packets are left out, as damage
+  /// @param copy gets all bytes, decompressed, as they are read; may be nullptr
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
                                                    OnDamage on_damage = OnDamage::kFail,
-                                                   uint64_t max_packet = kMaxTracePacket);
+                                                   uint64_t max_packet = kMaxTracePacket,
+                                                   ByteSink* copy = nullptr);
   /// Reads the next packet. Fields other than packets are skipped.
   /// @return false at the file's clean end
   Result<bool> Next(RawPacket& packet);
@@ -197,6 +203,8 @@ class TraceReader {
   /// Bytes that were skipped (at most LogSource::kMaxDamage entries; damage_count() counts all).
   const std::vector<Damage>& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
+  /// Reads what follows a damage after which no packet was found.
+  Status SkipRest() { return outer_->SkipRest(); }
   /// Returns true if the file ends within a packet, which is damage, too.
   bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
@@ -209,7 +217,7 @@ class TraceReader {
   TraceReader(OnDamage on_damage, uint64_t max_packet)
       : on_damage_(on_damage), max_packet_(max_packet) {}
 
-  Status Start(std::unique_ptr<ByteSource> source);
+  Status Start(std::unique_ptr<ByteSource> source, ByteSink* copy);
   Result<bool> ReadOuter(RawPacket& packet);
   Result<bool> ReadInner(RawPacket& packet);
   void OpenInner(const PackedPackets& packed, uint64_t offset);

@@ -3,7 +3,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -77,9 +76,6 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
   };
 
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) override {
-    pids_[commit.sequence.producer] = commit.identity.pid;
-  }
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
   void OnPacketFate(const PacketAccount& account) override;
@@ -91,11 +87,6 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
 
   /// Returns nullptr if it has no packet.
   const Sequence* Find(SequenceKey key) const { return sequences_.Find(key); }
-  /// The producer's process; 0: it committed nothing.
-  int32_t PidOf(ProducerId producer) const {
-    const auto pid = pids_.find(producer);
-    return pid == pids_.end() ? 0 : pid->second;
-  }
 
  private:
   static constexpr size_t kMaxFlagged = 4096;
@@ -106,7 +97,6 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
   StalePackets clocks_;
   std::unordered_map<ChunkAt, std::vector<uint64_t>> times_;  // by fragment; 0: not known
   SequenceMap<Sequence> sequences_;
-  std::map<ProducerId, int32_t> pids_;
   PacketAccount last_;
   std::string joined_;  // scratch
 };

@@ -90,13 +90,14 @@ void AddServicePacketTo(Bytes packet, WrittenFile& file) {
 
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                                    const std::function<void(uint64_t, uint64_t)>& progress,
-                                   const PacketWatch& watch) {
+                                   const PacketWatch& watch, ByteSink* copy) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<TraceReader> reader,
-      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, kMaxScannedPacket));
+      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, kMaxScannedPacket, copy));
   SessionScans scans(watch);
   RS_ASSIGN_OR_RETURN(const uint64_t packets, reader->ReadSessions(scans.split, progress));
+  if (copy != nullptr) RS_RETURN_IF_ERROR(reader->SkipRest());
   if (packets == 0 && reader->position() > 0) {
     const bool is_damaged = reader->damage_count() > 0;
     return Fail(ErrorCode::kCorrupt, is_damaged ? reader->damage().front().what : "no packet in it",

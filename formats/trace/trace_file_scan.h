@@ -24,7 +24,7 @@ inline constexpr uint64_t kMaxScannedPacket = uint64_t{16} << 20;
 struct ScannedTrace {
   std::vector<TraceFacts> sessions;  // in the order of the file; at least one
   uint64_t file_bytes = 0;           // read of the file, compressed where it is
-  /// Where a packet begins that is cut off, decompressed; absent: the file is whole.
+  /// Where what is cut off begins, decompressed; absent: the file is whole.
   std::optional<uint64_t> cut_off_at;
 };
 
@@ -35,9 +35,10 @@ struct ScannedTrace {
 /// compressed with one of more than 8 MiB (zstd --ultra, --long).
 /// @param progress see TraceReader::ReadSessions
 /// @param watch gets each packet of producers; may be empty
+/// @param copy gets the file as it is, decompressed; may be nullptr
 Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                                    const std::function<void(uint64_t, uint64_t)>& progress = {},
-                                   const PacketWatch& watch = {});
+                                   const PacketWatch& watch = {}, ByteSink* copy = nullptr);
 
 /// Scans the trace that a TraceWriter writes, without a file.
 class TraceScanSink : public ByteSink {
