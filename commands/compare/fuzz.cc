@@ -108,8 +108,6 @@ constexpr uint64_t kDefaultStreams = 10'000;
 constexpr uint64_t kMostStreams = uint64_t{1} << 32;
 constexpr uint64_t kMostFindings = 1000;
 
-const char* const kIgnoredType = "RULE|KIND|COUNTER";
-
 Result<StreamKind> ParseStreamKind(std::string_view text) {
   if (const auto kind = FromName<StreamKind>(text)) return *kind;
   return Fail(ErrorCode::kUsage, fmt::format("there is no mode '{}'", text), {},
@@ -124,7 +122,8 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddParsed(app, "--b", args.engines.b, ParseEngineName, "ENGINE", "Side B", Need::kRequired);
   AddParsedList(
       app, "--ignore", args.ignored,
-      [](std::string_view text) -> Result<std::string> { return std::string(text); }, kIgnoredType,
+      [](std::string_view text) -> Result<std::string> { return std::string(text); },
+      "RULE|KIND|COUNTER",
       "Kinds of findings that do not count: the difference that a rule of a release makes, like "
       "v2@58:relocates; a kind of difference, like loss_bits; a counter, like chunks_read. May be "
       "repeated");

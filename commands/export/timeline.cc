@@ -22,7 +22,6 @@
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/data_loss.h"
-#include "formats/io/byte_stream.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/buffer_tracks.h"
@@ -59,15 +58,12 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddForce(app, args.force);
 }
 
-/// The inputs, each opened once: standard input cannot be read again.
-struct TimelineInputs {
-  std::unique_ptr<ByteSource> trace;           // nullptr: there is none
-  std::unique_ptr<SpooledInput> standard_log;  // nullptr: the log is a file
-};
-
-/// Finds out which input is which.
-Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
-  TimelineInputs inputs;
+/// Finds out which input is which. Opens each once: standard input cannot be read again.
+/// @param standard_log gets a log that is standard input
+/// @return the trace; nullptr: there is none
+Result<std::unique_ptr<ByteSource>> OpenInputs(TimelineArgs& args, Context& context,
+                                               std::unique_ptr<SpooledInput>& standard_log) {
+  std::unique_ptr<ByteSource> trace;
   for (const std::string& path : args.inputs) {
     auto input = OpenOneInput(context, path);
     const bool is_trace = input && input->kind == InputKind::kTrace;
@@ -76,15 +72,15 @@ Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
                   {path, {}, {}}, "name one trace, and the log of its session");
     if (is_trace) {
       args.trace = path;
-      inputs.trace = std::move(input->source);
+      trace = std::move(input->source);
       continue;
     }
     args.log.paths.push_back(path);
     if (path != "-" || !input) continue;
     RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> copy, SpooledInput::Copy(*input->source));
-    inputs.standard_log = std::make_unique<SpooledInput>(context, std::move(copy));
+    standard_log = std::make_unique<SpooledInput>(context, std::move(copy));
   }
-  return inputs;
+  return trace;
 }
 
 /// "overwritten by RenderThread", "discarded: the buffer was already full".
@@ -462,8 +458,9 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
 Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
   TimelineArgs args = given;
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
-  RS_ASSIGN_OR_RETURN(TimelineInputs inputs, OpenInputs(args, context));
-  return Draw(args, std::move(inputs.trace), context);
+  std::unique_ptr<SpooledInput> standard_log;
+  RS_ASSIGN_OR_RETURN(auto trace, OpenInputs(args, context, standard_log));
+  return Draw(args, std::move(trace), context);
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ TEST(TraceHoles, APacketThatIsCutOffIsLeftOut) {
 TEST(TraceHoles, EveryInputIsReadOnce) {
   const TempFolder folder;
   const std::string trace = CapturedTrace("ring-v2");
-  const std::string packed = testing::ReadTestdata("captures/ring-v2/trace.pftrace.zst");
+  const std::string packed =
+      ReadFile(testing::TestdataPath("captures/ring-v2/trace.pftrace.zst").string());
   const std::string zstd = folder.Write("trace.pftrace.zst", packed);
   const std::string expected = WithHoles(folder, trace).out;
   const std::string file = folder.File("holes.pftrace");

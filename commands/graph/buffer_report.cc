@@ -1,9 +1,8 @@
-#include "commands/graph/graph_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "commands/graph/graph_report.h"
 #include "commands/shell/text.h"
 #include "commands/view/table.h"
 #include "core/session/replay_listener.h"

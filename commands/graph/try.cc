@@ -44,7 +44,7 @@ void SetUp(CLI::App& app, TryArgs& args) {
           "(without sizes one that makes the chunk take 512 bytes; 'x': one that its writer "
           "aborted; 'A1:-': none; '~20': bytes of padding); '>A2', 'A2>', 'A2p' and 'A2s' "
           "continue a packet, continue on the next, need patching, are scraped; 'patch A2', "
-          "'read', 'read 2' and 'clone'; '|' ends a step",
+          "'read', 'read 2', 'clone' and 'flush'; '|' ends a step",
           Need::kRequired);
   InGroup(app, "Buffer");
   AddCommaList(app, "--engine", args.engines, ParseEngineName, "ENGINE,...",
@@ -66,12 +66,8 @@ void SetUp(CLI::App& app, TryArgs& args) {
 std::string PacketText(const Packet& packet) {
   const PacketPlace& place = packet.place;
   std::string text = WriterName(packet.sequence);
-  if (place == kUnknownPlace)
-    text += '?';
-  else if (place.first_chunk == place.last_chunk)
-    text += fmt::format("{}", Raw(place.first_chunk));
-  else
-    text += fmt::format("{}-{}", Raw(place.first_chunk), Raw(place.last_chunk));
+  text += place == kUnknownPlace ? "?" : std::to_string(Raw(place.first_chunk));
+  if (place.first_chunk != place.last_chunk) text += fmt::format("-{}", Raw(place.last_chunk));
   text += fmt::format(":{}", packet.size);
   if (packet.dropped != 0) text += fmt::format("({})", LossBitsToString(packet.dropped));
   return text;
@@ -106,6 +102,7 @@ class TriedEngine : public EngineObserver {
       RS_RETURN_IF_ERROR(Take(operation));
       if (const Error* failure = engine_->failure()) return tl::unexpected<Error>(*failure);
     }
+    if (step.flushes) now_.events.emplace_back("a buffer does not see a flush");
     Draw();
     for (const StatField& field : kStatFields) {
       const uint64_t old = before.*field.value, value = engine_->stats().*field.value;

@@ -483,11 +483,6 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-std::string DefaultCompiler() {
-  const char* const compiler = std::getenv("CXX");
-  return compiler != nullptr && *compiler != '\0' ? compiler : "c++";
-}
-
 Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
   if (!IsPluginPath(args.output)) {
     return Fail(ErrorCode::kUsage,
@@ -496,7 +491,9 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                 {}, fmt::format("for example '{}.so'", args.output));
   }
   PluginBuildOptions options = args.build;
-  if (options.compiler.empty()) options.compiler = DefaultCompiler();
+  const char* const by_name = std::getenv("CXX");
+  if (options.compiler.empty()) options.compiler = by_name == nullptr ? "" : by_name;
+  if (options.compiler.empty()) options.compiler = "c++";
   options.at_once = context.threads > 0 ? context.threads : std::thread::hardware_concurrency();
   RS_ASSIGN_OR_RETURN(PendingFile file,
                       PendingFile::At(args.output, kPluginOutput, ReplaceBy(args.force)));

@@ -65,7 +65,8 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
     const char* what;
   } abilities[] = {
       {"reports_events", missing.empty(),
-       "reports all events (without them, causes are shown as unknown)"},
+       missing.empty() ? "reports all events"
+                       : "reports all events (without them, causes are shown as unknown)"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
       {"can_clone", has.clone != nullptr, "can be cloned"},
       {"has_writer_statistics", has.visit_writers != nullptr, "has statistics of writers"},

@@ -225,7 +225,7 @@ std::string NameOf(const SequenceStages& sequence) {
 void PrintStages(Report& report, const StageAccounts& accounts) {
   const bool has_buffers = accounts.buffers.size() > 1;
   std::vector<Column> columns = {{""}};
-  if (has_buffers) columns.push_back({"buffer"});
+  if (has_buffers) columns.push_back({"buffers"});
   columns.push_back({"written", Align::kRight});
   std::vector<Stage> stages;
   for (size_t i = 0; i < kStages; ++i) {
@@ -242,7 +242,7 @@ void PrintStages(Report& report, const StageAccounts& accounts) {
   Table table(std::move(columns));
   const auto add = [&](std::string who, const std::string& buffer, const StageAccount& account) {
     std::vector<Cell> row = {std::move(who)};
-    if (has_buffers) row.emplace_back(buffer);
+    if (has_buffers) row.emplace_back(buffer.substr(std::min(buffer.find('['), buffer.size())));
     const auto written = account.written();
     row.emplace_back(written ? WithCommas(written->packets) : "?");
     for (const Stage stage : stages) row.emplace_back(EndedText(account[stage]));

@@ -75,7 +75,8 @@ Status StreamExample::AddChunk(std::string_view word) {
   if (TakePrefix(rest, '>')) commit.flags |= kFirstContinues;
   const auto name = TakeName(rest);
   if (!name)
-    return CannotRead(word, "a chunk (a letter and a number), 'patch', 'read', 'clone' or '|'");
+    return CannotRead(word,
+                      "a chunk (a letter and a number), 'patch', 'read', 'clone', 'flush' or '|'");
   commit.sequence = name->sequence;
   commit.chunk = name->chunk;
   std::string& payload = payloads_.emplace_back();
@@ -172,6 +173,8 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
       } else if (words[i] == "patch") {
         RS_RETURN_IF_ERROR(example.AddPatch(next));
         ++i;
+      } else if (words[i] == "flush") {
+        step.flushes = true;
       } else if (words[i] == "clone") {
         StreamStep clone;
         clone.kind = StreamStep::Kind::kClone;
@@ -187,8 +190,10 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
 
 std::vector<StoredOp> StreamExample::ToOps(uint64_t size, FillPolicy policy) const {
   std::vector<StoredOp> ops = {SetUpOf(size, policy)};
-  for (const Step& step : steps_)
+  for (const Step& step : steps_) {
     for (const StreamStep& operation : step.operations) ops.push_back(OpOf(operation));
+    if (step.flushes) ops.push_back(StoredOp({.time_ns = {}, .body = FlushRequested{.flush = 1}}));
+  }
   return ops;
 }
 
@@ -249,6 +254,8 @@ std::optional<std::string> InNotation(const std::vector<StoredOp>& ops) {
       append(read->max_packets ? fmt::format("read {} |", *read->max_packets) : "read |");
     } else if (std::holds_alternative<CloneRead>(body)) {
       append("clone |");
+    } else if (std::holds_alternative<FlushRequested>(body)) {
+      append("flush |");
     } else if (const auto* commit = std::get_if<Commit>(&body)) {
       CommitRequestParser parser;
       if (!parser.Parse(commit->request)) return std::nullopt;

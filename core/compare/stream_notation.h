@@ -26,6 +26,7 @@ namespace ringscope {
 //   patch A2    patches the last packet; "patch A2+": further patches follow
 //   read        reads all; "read 2": two packets
 //   clone       clones the buffer, and reads the clone
+//   flush       at the end of a step: asks producers to commit, the buffer does not see it
 //   |           ends a step
 
 /// The operations of such a line, by step. Owns their bytes.
@@ -34,6 +35,7 @@ class StreamExample {
   struct Step {
     std::string text;
     std::vector<StreamStep> operations;
+    bool flushes = false;  // at its end
   };
 
   static Result<StreamExample> Parse(std::string_view text);

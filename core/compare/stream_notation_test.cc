@@ -22,6 +22,10 @@ TEST(StreamNotation, LogOfAnExample_IsTheExample) {
             "A1:100+20 B7:8> >B8:0p B9:300s read 2 | patch A1 patch B8+ clone | read");
 }
 
+TEST(StreamNotation, FlushesEndSteps) {
+  EXPECT_EQ(ThereAndBack("A1:8s flush | A1:8 read"), "A1:8s flush | A1:8 read");
+}
+
 TEST(StreamNotation, AbortsAndChunksWithoutPackets) {
   const std::string text = "A1:8+x A2:x A3:- >A4:->ps A5:8+2~300s A6:-~4 read";
   EXPECT_EQ(ThereAndBack(text), text);
