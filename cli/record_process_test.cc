@@ -73,7 +73,7 @@ class RecordProcess : public ::testing::Test {
     const std::string command = fmt::format(
         "{} exec {} record {} -o {} --listen {} --connect {} {} 2> {}", before, RS_BINARY, quiet_,
         log_, listen_, service_.producer_socket(), options, messages_);
-    process_ = ChildProcess::Start({"sh", "-c", command}, {}).value();
+    process_ = ChildProcess::Start({"sh", "-c", command}).value();
   }
   /// A producer that is connected through the recorder.
   FakeProducer& Producer() {
@@ -236,21 +236,6 @@ TEST_F(RecordProcess, Buffer_IsInTheLogAsGiven) {
   EXPECT_THAT(ReadContent(log_).buffers,
               ElementsAre(BufferSetUp{BufferId{1}, {}, 3 << 20, FillPolicy::kRingBuffer, ""},
                           BufferSetUp{BufferId{7}, {}, 65536, FillPolicy::kDiscard, ""}));
-}
-
-TEST_F(RecordProcess, Config_IsJoinedWithTheServicesIds) {
-  buffers_ = "--config " + folder_.Write("trace.pbtxt",
-                                         "buffers { size_kb: 8 }\n"
-                                         "buffers { size_kb: 96 fill_policy: DISCARD\n"
-                                         "          experimental_mode: TRACE_BUFFER_V2 }\n"
-                                         "data_sources { config { name: \"other\" } }\n"
-                                         "data_sources { config { name: \"source.p\"\n"
-                                         "                        target_buffer: 1 } }\n");
-  ASSERT_TRUE(StartAndCommit(1));
-  EXPECT_EQ(End(), "");
-  EXPECT_THAT(ReadContent(log_).buffers,
-              ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2", 1}));
-  EXPECT_THAT(Messages(), IsEmpty());
 }
 
 TEST_F(RecordProcess, Program_FindsTheSocketsInItsEnvironment) {

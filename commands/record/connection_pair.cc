@@ -1,7 +1,6 @@
 #include "commands/record/connection_pair.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -17,9 +16,10 @@ constexpr size_t kMaxFromClient = 256 * 1024;
 constexpr size_t kMaxForClient = size_t{1} << 30;
 /// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
-/// Time for which shared memory is looked at again and again before the service is asked: it copies
-/// a chunk sooner than its reply would arrive.
-constexpr std::chrono::microseconds kLooks{100};
+/// Reads of one socket in a row, until others are heard.
+constexpr int kReadsInARow = 4;
+/// Reported once, in the order of arrival, and not again while it is readable.
+constexpr uint32_t kServiceEvents = EPOLLIN | EPOLLET;
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";
 
@@ -47,17 +47,18 @@ void Turns::Reconsider(const ConnectionPair* asking) {
     }
     next = waiting_.erase(next);
     holders_.push_back(pair);
-    if (pair != asking) pair->OnTurn();
+    if (pair != asking) pair->PassSoon();
   }
+}
+
+void Turns::NoteUnordered(const ConnectionPair& pair) const {
+  for (ConnectionPair* const other : holders_)
+    if (other != &pair && other->buffers().Overlaps(pair.buffers())) other->NoteUnordered();
 }
 
 void Turns::NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held) {
   for (ConnectionPair* const pair : waiting_)
     if (pair->buffers().Meets(buffers)) pair->AddHold(held);
-}
-
-void Turns::AskHolders() {
-  for (ConnectionPair* const holder : holders_) holder->OnWanted();
 }
 
 bool Turns::IsHeldBy(const ConnectionPair& pair) const {
@@ -70,17 +71,13 @@ bool Turns::IsWanted(const ConnectionPair& holder) const {
   });
 }
 
-bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) {
+bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const {
   if (!pair.tap().MayPass()) return false;
   const auto meets = [&](const ConnectionPair* other) {
     return other->buffers().Meets(pair.buffers());
   };
-  std::erase_if(holders_, [&](ConnectionPair* holder) {
-    if (!meets(holder)) return false;
-    const bool ends = holder->IsHandled();
-    if (!ends) holder->OnWanted();
-    return ends;
-  });
+  for (ConnectionPair* const holder : holders_)
+    if (meets(holder)) holder->PassSoon();
   return std::ranges::none_of(holders_, meets) &&
          std::none_of(waiting_.cbegin(), longer_waiting, [&](const ConnectionPair* other) {
            return other->tap().MayPass() && meets(other);
@@ -99,7 +96,7 @@ Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(Recording& record
                       loop.Watch(self->client_.fd(), EPOLLIN,
                                  [self](uint32_t events) { self->OnClientEvent(events); }));
   RS_ASSIGN_OR_RETURN(self->service_watch_,
-                      loop.Watch(self->service_.fd(), EPOLLIN,
+                      loop.Watch(self->service_.fd(), kServiceEvents,
                                  [self](uint32_t events) { self->OnServiceEvent(events); }));
   return pair;
 }
@@ -113,7 +110,8 @@ void ConnectionPair::OnClientEvent(uint32_t events) {
 
 void ConnectionPair::OnServiceEvent(uint32_t events) {
   if (state_ == State::kServiceGone || state_ == State::kDone) return;
-  AfterEvent((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), kService);
+  const bool is_readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
+  AfterEvent(is_readable ? ReadService((events & EPOLLOUT) == 0) : Status(), kService);
 }
 
 Status ConnectionPair::ReadClient() {
@@ -123,38 +121,38 @@ Status ConnectionPair::ReadClient() {
   return PassClientFrames();
 }
 
-Status ConnectionPair::ReadService() {
-  RS_ASSIGN_OR_RETURN(const IoState state, service_.Receive());
+Status ConnectionPair::ReadService(bool in_order) {
+  IoState state = IoState::kDone;
+  for (int i = 0; i < kReadsInARow && state == IoState::kDone; ++i) {
+    RS_ASSIGN_OR_RETURN(state, service_.Receive());
+  }
   service_closed_ = state == IoState::kClosed;
-  if (Status passed = PassServiceFrames(); !passed) {
+  if (Status passed = PassServiceFrames(in_order); !passed) {
     if (state_ == State::kOpen) return passed;
     service_.DiscardUnread();  // nobody waits for it
   }
+  // More may have arrived since the event, which may be reported already: forgets that.
+  if (state != IoState::kWouldBlock || !only_confirmed_)
+    RS_RETURN_IF_ERROR(service_watch_->SetEvents(0));
   if (service_closed_) EndService();
   return {};
-}
-
-bool ConnectionPair::MustYield() const {
-  return next_waits_ || tap_->MustConfirm() || tap_->ConfirmsSoon() || !tap_->MayPass() ||
-         turns_.IsWanted(*this);
 }
 
 Status ConnectionPair::PassClientFrames() {
   if (state_ != State::kOpen || awaiting_confirmation_) return {};
   RS_RETURN_IF_ERROR(ReadAhead());
-  const bool held = turns_.IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
-  if (!held || !MustYield()) {
-    const bool has_work = next_ || wants_scrape_ || client_closed_;
-    if (!has_work || !TakeTurn()) return {};
-    turn_is_new_ = next_waits_ = false;
-    RS_RETURN_IF_ERROR(PassBatch());
-  }
-  if (state_ == State::kOpen && MustYield()) Yield();
+  const bool has_work = next_ || wants_scrape_ || client_closed_;
+  if (has_work && TakeTurn()) RS_RETURN_IF_ERROR(PassBatch());
+  if (state_ != State::kOpen || !turns_.IsHeldBy(*this)) return {};
+  if (next_ || client_closed_ || buffers_.shared || tap_->MustConfirm() || !tap_->MayPass() ||
+      turns_.IsWanted(*this))
+    Yield();
   return {};
 }
 
 bool ConnectionPair::TakeTurn(bool next) {
-  if (!turns_.IsHeldBy(*this)) buffers_ = tap_->BuffersOf(next_ ? &next_->frame : nullptr);
+  if (!turns_.IsHeldBy(*this))
+    buffers_ = tap_->BuffersOf(next_ && !wants_scrape_ ? &next_->frame : nullptr);
   return turns_.Take(*this, next);
 }
 
@@ -168,24 +166,27 @@ Status ConnectionPair::ReadAhead() {
 }
 
 Status ConnectionPair::PassBatch() {
-  look_until_ = EventLoop::Clock::now() + kLooks;
   tap_->OnHeld(std::exchange(held_, {}));
-  if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(service_);
+  if (!buffers_.shared && std::exchange(wants_scrape_, false) && tap_->WantsScrape())
+    tap_->Scrape(service_);
   while (tap_->MayPass() && !tap_->MustConfirm()) {
     RS_RETURN_IF_ERROR(ReadAhead());
     if (!next_ && !client_closed_) break;
-    next_waits_ = !buffers_.Covers(tap_->BuffersOf(next_ ? &next_->frame : nullptr));
-    if (next_waits_) break;
+    if (!buffers_.Covers(tap_->BuffersOf(next_ ? &next_->frame : nullptr))) break;
     if (!next_) {
       // An incomplete frame is passed on as it is, last, as if the client were connected directly.
       // Its turn lasts until the service has closed its end.
       EndClient();
       break;
     }
+    if (buffers_.shared) {
+      const PassingFrame commit = *std::exchange(next_, std::nullopt);
+      RS_RETURN_IF_ERROR(tap_->Collect(std::get<ipc::InvokeMethod>(commit.frame.body)));
+      continue;
+    }
     if (!others_are_scraped_ && tap_->CausesScrapes(next_->frame)) {
       others_are_scraped_ = true;
-      next_waits_ = recording_.scrape_unasked();
-      if (next_waits_) break;
+      if (recording_.scrape_unasked()) break;
     }
     RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), service_));
   }
@@ -193,11 +194,6 @@ Status ConnectionPair::PassBatch() {
 }
 
 void ConnectionPair::Yield() {
-  awaiting_confirmation_ = false;
-  if (tap_->NeedsConfirmation() && tap_->WillBeSeen() && EventLoop::Clock::now() < look_until_) {
-    ::sched_yield();  // the service may need this processor
-    return PassSoon();
-  }
   awaiting_confirmation_ =
       tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
   if (awaiting_confirmation_) {
@@ -205,46 +201,51 @@ void ConnectionPair::Yield() {
     served_since_ = EventLoop::Clock::now();
     longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
       tap_->StopWaiting();
-      AfterEvent(PassServiceFrames(), kService);
+      Resume();
     });
     return;
   }
   if (std::exchange(longest_wait_, nullptr))
     turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
-  next_waits_ = false;
   turns_.Leave(*this);
   PassSoon();  // the next turn is about what comes next
 }
 
-Status ConnectionPair::PassServiceFrames() {
+Status ConnectionPair::PassServiceFrames(bool in_order) {
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
+  size_t frames = 0;
+  only_confirmed_ = false;
   while (service_closed_ || !tap_->HoldsServiceFrames()) {
     RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_.NextFrame(carries));
     if (!frame) break;
+    in_order &= frames++ == 0;
+    if (buffers_.shared && tap_->IsConfirmation(frame->frame)) {
+      if (is_unordered_) tap_->MarkUnordered();
+      if (!in_order) turns_.NoteUnordered(*this);
+    }
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), client_));
   }
-  if (tap_->TakeConfirmed() && awaiting_confirmation_ && state_ == State::kOpen) Yield();
+  is_unordered_ = false;
+  const bool confirmed = tap_->TakeConfirmed();
+  only_confirmed_ = confirmed && frames == 1 && service_.unread().empty();
+  if (confirmed && awaiting_confirmation_ && state_ == State::kOpen) Yield();
   return {};
 }
 
-void ConnectionPair::OnTurn() {
-  turn_is_new_ = true;
-  PassSoon();
-}
-
-void ConnectionPair::PassSoon() {  // not within another pair's call
+void ConnectionPair::PassSoon() {
   turn_ = recording_.loop.CallSoon([this] { AfterEvent(PassClientFrames(), kClient); });
 }
 
 bool ConnectionPair::Scrape() {
   if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
   wants_scrape_ = true;
-  if (TakeTurn(/*next=*/true)) OnTurn();
+  if (TakeTurn(/*next=*/true)) PassSoon();
   return true;
 }
 
 void ConnectionPair::ReadServiceNow() {
-  while (state_ == State::kOpen && HasInput(service_.fd())) OnServiceEvent(EPOLLIN);
+  while (state_ == State::kOpen && HasInput(service_.fd()))
+    AfterEvent(ReadService(/*in_order=*/false), kService);
 }
 
 void ConnectionPair::Resume() {
@@ -290,7 +291,6 @@ void ConnectionPair::WarnOf(const std::string& problem) {
 
 void ConnectionPair::EndSoon() {
   next_.reset();
-  next_waits_ = false;
   client_.DiscardUnread();
   client_closed_ = true;
   PassSoon();
@@ -346,7 +346,7 @@ Status ConnectionPair::UpdateEvents() {
   }
   if (state_ == State::kOpen || state_ == State::kClientGone) {
     RS_RETURN_IF_ERROR(
-        service_watch_->SetEvents(EPOLLIN | (service_.queued() > 0 ? EPOLLOUT : 0u)));
+        service_watch_->SetEvents(kServiceEvents | (service_.queued() > 0 ? EPOLLOUT : 0u)));
   }
   return {};
 }

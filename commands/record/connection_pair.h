@@ -14,22 +14,23 @@ namespace ringscope {
 
 class ConnectionPair;
 
-/// Gives turns to pairs, at a time only to those whose requests are about different buffers. A
-/// holder keeps its turn until another pair asks that has a buffer in common with it.
+/// Gives turns to pairs, at a time only to those whose requests are about different buffers, or may
+/// be under way together. A holder keeps its turn until another pair asks that may not have one
+/// beside it.
 class Turns {
  public:
   /// @param next before all others that wait
-  /// @return whether it is the pair's turn; if not, OnTurn will be called.
+  /// @return whether it is the pair's turn; if not, PassSoon will be called.
   bool Take(ConnectionPair& pair, bool next = false);
   /// Ends the pair's turn, or its waiting for one.
   void Leave(ConnectionPair& pair);
   /// Gives turns to the pairs that may have one now. @param asking is not called
   void Reconsider(const ConnectionPair* asking = nullptr);
+  /// Of others that share a turn with the pair, and to which the service may have replied, it is
+  /// not known whether that was before it replied to the pair.
+  void NoteUnordered(const ConnectionPair& pair) const;
   /// Adds the time to the pairs that wait for a turn about these buffers.
   void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
-  /// The holders' turns are to end, if they must.
-  void AskHolders();
-
   bool IsHeldBy(const ConnectionPair& pair) const;
   /// Returns true if a pair waits that could have a turn without this one.
   bool IsWanted(const ConnectionPair& holder) const;
@@ -37,8 +38,8 @@ class Turns {
  private:
   using Pairs = std::deque<ConnectionPair*>;
   /// Returns true if the pair may have a turn, and no holder and none that waits longer meets it.
-  /// Ends turns that are of no use any more, and asks the other holders that it meets for theirs.
-  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting);
+  /// Asks the holders that it meets for their turns.
+  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const;
 
   Pairs holders_;
   Pairs waiting_;
@@ -84,18 +85,11 @@ class ConnectionPair {
 
   /// The buffers that its turn, or the one it waits for, is about.
   const OrderedBuffers& buffers() const { return buffers_; }
-  /// Returns true if the service has handled all that has passed: the turn is of no use any more.
-  bool IsHandled() const {
-    return state_ == State::kOpen && !turn_is_new_ && !awaiting_confirmation_ &&
-           !tap_->NeedsConfirmation();
-  }
+  /// Another pair's commit was handled; this one's may have been before, if the reply is there.
+  void NoteUnordered() { is_unordered_ = HasInput(service_.fd()); }
   void AddHold(EventLoop::Clock::duration held) { held_ += held; }
-  /// Begins the turn that the pair asked for. Called from within other pairs' calls.
-  void OnTurn();
-  /// Ends the pair's turn as soon as possible, as another pair asks for it.
-  void OnWanted() {
-    if (!awaiting_confirmation_) PassSoon();
-  }
+  /// Passes on what may be; the pair may have got a turn. Called from within other pairs' calls.
+  void PassSoon();
 
  private:
   ConnectionPair(Recording& recording, Turns& turns, UniqueFd client, UniqueFd service,
@@ -117,16 +111,19 @@ class ConnectionPair {
   void OnClientEvent(uint32_t events);
   void OnServiceEvent(uint32_t events);
   Status ReadClient();
-  Status ReadService();
+  /// @param in_order nothing but what arrived has caused the call: see PassServiceFrames
+  Status ReadService(bool in_order);
   Status PassClientFrames();
   Status PassBatch();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
-  Status PassServiceFrames();
-  /// Returns true if the turn is to end as soon as the service has confirmed what was passed on.
-  bool MustYield() const;
+  /// Commits of several pairs that share a turn are logged in the order of the service's replies.
+  /// That is the order in which the sockets became readable, and so in which epoll reports them, if
+  /// nothing else has arrived there before the reply.
+  /// @param in_order the first frame is what the socket was reported for
+  Status PassServiceFrames(bool in_order = false);
+  /// Ends the turn as soon as the service has confirmed what was passed on.
   void Yield();
-  void PassSoon();
   void AfterEvent(Status status, std::string_view sender);
   void WarnOf(const std::string& problem);
   /// The client's connection ends in its next turn; what it sent and was not passed on is dropped.
@@ -147,16 +144,15 @@ class ConnectionPair {
   bool client_closed_ = false;   // nothing more arrives; what has arrived may wait for its turn
   bool service_closed_ = false;  // likewise
   std::optional<PassingFrame> next_;  // of the client's
-  bool next_waits_ = false;           // for a turn about other buffers, or for others' scrapes
   OrderedBuffers buffers_;            // of the turn
   bool wants_scrape_ = false;
-  bool turn_is_new_ = false;         // what has arrived may pass before it ends
   bool others_are_scraped_ = false;  // for `next_`
   bool awaiting_confirmation_ = false;
+  bool only_confirmed_ = false;  // the last call of PassServiceFrames has passed nothing else
+  bool is_unordered_ = false;    // a reply that is there was sent before or after another's
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
-  EventLoop::Clock::time_point look_until_;  // see kLooks
   EventLoop::Timer longest_wait_;
   EventLoop::Clock::time_point served_since_;  // while others wait
   EventLoop::Clock::duration held_{};          // before its next turn

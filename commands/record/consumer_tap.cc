@@ -226,7 +226,7 @@ std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
   return std::nullopt;
 }
 
-std::string ConsumerTap::ConfirmingArgs() const {
+std::string ConsumerTap::ConfirmingArgs() {
   std::string args;
   if (ConfirmingMethod() == ipc::MethodName::kQueryServiceState)
     EncodeMessage(ipc::QueryServiceState{.sessions_only = !asked_for_}, args);
@@ -383,17 +383,12 @@ void ConsumerTap::LogReadPass(Bytes reply) {
   if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
   recording_.log.Append(
       ReadPass{.max_bytes = max_bytes, .reason = ReadReason::kConsumer, .session = session_});
-  if (!session_) return;
-  for (const BufferId buffer : recording_.buffers.BuffersOf(*session_)) {
-    if (!recording_.unconfirmed.contains(buffer) || !unordered_.emplace(*session_, buffer).second)
-      continue;
-    recording_.log.MarkInexact(
-        {.reason = InexactReason::kOrder,
-         .session = session_,
-         .detail = fmt::format("chunks were committed to buffer {} while it was read: they may "
-                               "have been handled before or after a read pass",
-                               Raw(buffer))});
-  }
+  for (const BufferId buffer : recording_.buffers.BuffersOf(session_))
+    if (recording_.unconfirmed.contains(buffer))
+      recording_.buffers.MarkUnordered(
+          buffer, fmt::format("chunks were committed to buffer {} while it was read: they may have "
+                              "been handled before or after a read pass",
+                              Raw(buffer)));
 }
 
 void ConsumerTap::EndSession() {

@@ -62,7 +62,7 @@ class ConsumerTap : public Tap {
                  PassingFrame& frame) override;
   void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
-  std::string ConfirmingArgs() const override;
+  std::string ConfirmingArgs() override;
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
   void EndOrder() override;
 
@@ -89,7 +89,6 @@ class ConsumerTap : public Tap {
   std::optional<SessionBuffers::SessionId> session_;
   std::set<uint64_t> ordered_reads_;  // requests during which no producer commits
   std::set<BufferId> read_freely_;    // by the others
-  std::set<std::pair<SessionBuffers::SessionId, BufferId>> unordered_;  // marked
   PassReader pass_;
   std::string attach_key_;
   std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log

@@ -115,7 +115,7 @@ TEST_F(EventLoopTest, SetEvents_ReportsErrors) {
 
 // What it is watched by stays readable: the loop must not be woken up for it again and again.
 TEST_F(EventLoopTest, ChildThatEnded_IsNotWatchedAnyMore) {
-  const auto child = ChildProcess::Start({"sh", "-c", "exit 3"}, {}).value();
+  const auto child = ChildProcess::Start({"sh", "-c", "exit 3"}).value();
   std::vector<std::string> endings;
   ASSERT_TRUE(
       child->WatchEnd(*loop_, [&](std::string ending) { endings.push_back(std::move(ending)); }));

@@ -15,17 +15,25 @@ namespace ringscope {
 namespace {
 
 /// Between two writes of the same read, if the service confirms nothing meanwhile and does not mark
-/// the end of a read.
+/// the end of a read; the second as long as it is not known whether it does.
 constexpr std::chrono::milliseconds kSameRead{80};
+constexpr std::chrono::milliseconds kFirstRead{400};
 /// A read by the clock begins at a multiple of its period, or somewhat later. What is under way
 /// shortly before should be confirmed by then.
 constexpr std::chrono::milliseconds kBeforeDue{1};
 constexpr std::chrono::milliseconds kAfterDue{4};
 /// Bytes at the beginning and end of a read in which the service's own packets are looked for.
-constexpr size_t kMostOwnBytes = 256 * 1024;
+constexpr uint64_t kMostOwnBytes = 256 * 1024;
 /// TracePacket.service_event.read_tracing_buffers_completed: in the last packets of each read,
 /// unless the config has disable_service_events.
 constexpr std::string_view kReadCompleted = "\xAA\x04\x02\x20\x01";
+
+/// Returns how many reads end there.
+uint64_t EndsIn(std::string_view bytes) {
+  uint64_t ends = 0;
+  for (size_t at = 0; (at = bytes.find(kReadCompleted, at)) != std::string_view::npos; ++at) ++ends;
+  return ends;
+}
 
 /// Returns the bytes of the service's own packets that a read begins with.
 uint64_t OwnBytesIn(Bytes bytes) {
@@ -92,16 +100,22 @@ void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   const uint64_t before = std::exchange(file.size, *size);
   Arm(file, now + kBeforeDue);
   // The service may have to wait for the disk, or for a processor, within a read.
-  const bool continues = file.grown && (file.is_within || now - *file.grown <= kSameRead);
+  const bool continues =
+      file.grown &&
+      (file.has_ends == true ? file.is_within
+                             : now - *file.grown <= (file.has_ends ? kSameRead : kFirstRead));
   file.grown = now;
-  const auto end =
-      BytesAt(file, std::max(before, *size - std::min(*size, uint64_t{kMostOwnBytes})));
-  const bool is_complete = wire::AsText(end).find(kReadCompleted) != std::string_view::npos;
-  file.has_ends |= is_complete;
-  file.is_within = file.has_ends && !is_complete;
-  if (continues) return;
-  file.read = ++reads_;
-  Log(session, *size, OwnBytesIn(BytesAt(file, before)));
+  const uint64_t searched = std::min(*size - before + kReadCompleted.size() - 1, kMostOwnBytes);
+  const auto tail = BytesAt(file, *size - std::min(*size, searched));
+  const uint64_t ends = EndsIn(wire::AsText(tail));
+  if (ends > 0) file.has_ends = true;
+  file.is_within = ends == 0;
+  const uint64_t begun = std::max<uint64_t>(ends, 1) - (continues ? 1 : 0);
+  if (begun == 0) return;
+  reads_ += begun;
+  file.read = reads_;
+  Log(session, *size, continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file, before))));
+  for (uint64_t i = 1; i < begun; ++i) Log(session, *size);  // nothing has passed between them
   if (under_way_ == UnderWay::kRequests) {
     log_.MarkInexact(
         {.reason = InexactReason::kReads,
@@ -123,8 +137,11 @@ void FileWatch::OnPassing(Clock::time_point now) {
 void FileWatch::OnConfirmed(uint64_t reads, Clock::time_point now) {
   Look(now);
   under_way_ = UnderWay::kNothing;
-  for (auto& [session, file] : files_)
-    if (file.read <= reads) file.grown.reset();
+  for (auto& [session, file] : files_) {
+    if (!file.grown || file.read > reads) continue;
+    if (!file.has_ends) file.has_ends = false;  // it has ended without a mark
+    file.grown.reset();
+  }
 }
 
 bool FileWatch::IsDue(Clock::time_point now) const {

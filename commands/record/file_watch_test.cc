@@ -103,6 +103,8 @@ TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
   watch_.Start(7, {.path = path_});  // not there yet
   LookAt(milliseconds(0));
   Grow(path_, 100);
+  LookAt(milliseconds(400));
+  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(450));  // the end is not marked
   LookAt(milliseconds(500));
   Grow(path_, 100);
   LookAt(milliseconds(560));
@@ -110,7 +112,7 @@ TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
   LookAt(milliseconds(630));
   Grow(path_, 100);
   LookAt(milliseconds(720));
-  EXPECT_THAT(Sizes(), ElementsAre(100, 400));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200, 400));
 }
 
 // The service marks the end of each read, and may be interrupted before.
@@ -120,16 +122,28 @@ TEST_F(FileWatchTest, WritesUntilTheEndOfARead_AreOne) {
     std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
   };
   watch_.Start(7, {.path = path_});
+  for (const int begin : {0, 1000}) {
+    write(data);
+    LookAt(milliseconds(begin + 100));
+    write(data + end);
+    LookAt(milliseconds(begin + 480));  // still of that read, though much later
+  }
   write(data + end);
-  LookAt(milliseconds(500));
-  write(data);
-  LookAt(milliseconds(1000));
-  write(data + end);
-  LookAt(milliseconds(1400));  // still of that read
-  write(data + end);
-  LookAt(milliseconds(1500));
-  const uint64_t whole = data.size() + end.size();
-  EXPECT_THAT(Sizes(), ElementsAre(whole, whole + data.size(), 3 * whole + data.size()));
+  LookAt(milliseconds(1510));  // another, though soon
+  const uint64_t one = data.size(), whole = 2 * one + end.size();
+  EXPECT_THAT(Sizes(), ElementsAre(one, whole + one, 2 * whole + one + end.size()));
+}
+
+// The recorder may have had no processor meanwhile. Nothing has passed between them.
+TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged) {
+  const std::string end = "\x0A\x07\xAA\x04\x02\x20\x01\x50\x01";
+  watch_.Start(7, {.path = path_});
+  for (const auto& [times, at] : {std::pair(1, 500), std::pair(3, 1000)}) {
+    for (int i = 0; i < times; ++i) std::ofstream(path_, std::ios::app | std::ios::binary) << end;
+    LookAt(milliseconds(at));
+  }
+  EXPECT_THAT(Sizes(), ElementsAre(9, 36, 36, 36));
+  EXPECT_EQ(watch_.reads(), 4u);
 }
 
 TEST_F(FileWatchTest, End_LooksOnceMore) {

@@ -19,25 +19,6 @@ extern char** environ;
 namespace ringscope {
 namespace {
 
-/// The environment of this process with some variables set otherwise.
-std::vector<std::string> MakeEnvironment(const ChildProcess::Variables& variables) {
-  std::vector<std::string> environment;
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (std::ranges::none_of(variables, [&](const auto& variable) {
-          return std::string_view(*entry).starts_with(variable.first + "=");
-        }))
-      environment.emplace_back(*entry);
-  return environment;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 tl::unexpected<Error> CannotStart(const std::string& program, int error) {
   return Fail(ErrorCode::kIo, fmt::format("cannot start {}: {}", program, std::strerror(error)), {},
               "check the name after --");
@@ -57,10 +38,10 @@ Status ChildProcess::Check(const std::string& program) {
   return CannotStart(program, ENOENT);
 }
 
-Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
-                                                          const Variables& variables) {
-  std::vector<std::string> arguments = command;
-  std::vector<std::string> environment = MakeEnvironment(variables);
+Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& text : command) arguments.push_back(const_cast<char*>(text.c_str()));
+  arguments.push_back(nullptr);
   // The program gets signals as any other does, whatever this process does with its own.
   posix_spawnattr_t attributes;
   sigset_t none, all;
@@ -72,8 +53,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   ::posix_spawnattr_setsigdefault(&attributes, &all);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), nullptr, &attributes,
-                                   Pointers(arguments).data(), Pointers(environment).data());
+  const int error =
+      ::posix_spawnp(&pid, arguments.front(), nullptr, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return CannotStart(command.front(), error);
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

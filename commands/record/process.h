@@ -17,14 +17,11 @@ namespace ringscope {
 /// A program that was started here.
 class ChildProcess {
  public:
-  using Variables = std::vector<std::pair<std::string, std::string>>;
-
   /// Checks that a program can be started. kIo: it is not there.
   static Status Check(const std::string& program);
+  /// Starts it with this process's environment.
   /// @param command the program, looked for in PATH, and its arguments
-  /// @param variables set in its environment
-  static Result<std::unique_ptr<ChildProcess>> Start(const std::vector<std::string>& command,
-                                                     const Variables& variables);
+  static Result<std::unique_ptr<ChildProcess>> Start(const std::vector<std::string>& command);
 
   pid_t pid() const { return pid_; }
   /// Calls `on_end` once the program has ended, with how it ended, as text; empty: with status 0.

@@ -140,23 +140,21 @@ std::vector<smb::FoundChunk> ProducerMemory::ScrapeChunks(
 
 Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   for_log_.clear();
+  without_flush_.clear();
   flush_.reset();
-  last_chunk_.reset();
   from_memory_ = false;
-  bool only_chunks = true;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
-    last_chunk_.reset();
-    if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
-      RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
-    } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
+    if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
       flush_ = field->value;
-    } else {
-      only_chunks = false;  // patches are handled after all chunks
-      for_log_ += wire::AsText(field->whole);
+      continue;
     }
+    without_flush_ += wire::AsText(field->whole);
+    if (field->IsBytes(proto::CommitDataRequest::kChunksToMove))
+      RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
+    else
+      for_log_ += wire::AsText(field->whole);
   }
-  if (!only_chunks) last_chunk_.reset();
   if (reader.ok()) return {};
   return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
 }
@@ -192,17 +190,7 @@ bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
   for_log_ += wire::AsText(field.bytes);
   wire::AppendBytes(for_log_, Fields::kData, wire::AsBytes(chunk_));
   from_memory_ = true;
-  last_chunk_ = place;
   return true;
-}
-
-std::string CommitReader::WithoutFlush(Bytes request) {
-  std::string rest;
-  wire::FieldReader reader(request);
-  while (const auto field = reader.Next())
-    if (!field->IsVarint(proto::CommitDataRequest::kFlushRequestId))
-      rest += wire::AsText(field->whole);
-  return rest;
 }
 
 MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log,
@@ -217,7 +205,10 @@ MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, Reco
       lost_(now_.pages().empty()) {}
 
 void MemoryWatch::LookIfDue() {
-  if (Clock::now() >= from_)
+  const Clock::time_point now = Clock::now();
+  if (memory_.is_unlogged())
+    LookAt(std::max(now + kFirstPause, from_));
+  else if (now >= from_)
     LookNow();
   else if (next_ && *next_ < from_)
     LookAt(from_);

@@ -58,9 +58,10 @@ class ProducerMemory {
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
   /// Returns true if no chunk is free.
   bool IsFull() const;
+  /// Returns true while the service may free chunks whose commit is not in the log yet.
+  bool is_unlogged() const { return is_unlogged_; }
+  void SetUnlogged(bool unlogged) { is_unlogged_ = unlogged; }
 
-  /// Returns true if the service has freed a chunk that was committed: it has copied it before.
-  bool IsGivenBack(smb::ChunkPlace place) const { return pages_.IsGivenBack(place); }
   /// Appends a chunk that the producer commits to `out`, and marks it as committed. @return false,
   /// with `out` as it was, for one that is not complete or was committed before: the service skips
   /// it, too
@@ -90,6 +91,7 @@ class ProducerMemory {
   std::unique_ptr<smb::Memory> memory_;
   smb::Pages pages_;
   std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
+  bool is_unlogged_ = false;
 };
 
 /// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, which is set
@@ -103,12 +105,9 @@ class CommitReader {
 
   /// The request for the log, without its flush id; empty if there was nothing else.
   Bytes for_log() const { return wire::AsBytes(for_log_); }
-  /// A request as it was sent, without the flush id.
-  static std::string WithoutFlush(Bytes request);
+  /// The request as it was sent, without its flush id.
+  const std::string& without_flush() const { return without_flush_; }
   std::optional<uint64_t> flush() const { return flush_; }
-  /// The chunk in shared memory that the service handles last; nullopt: that is something else.
-  const std::optional<smb::ChunkPlace>& last_chunk() const { return last_chunk_; }
-
   Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
 
  private:
@@ -117,9 +116,9 @@ class CommitReader {
   bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
 
   std::string for_log_;
+  std::string without_flush_;
   std::string chunk_;  // scratch
   std::optional<uint64_t> flush_;
-  std::optional<smb::ChunkPlace> last_chunk_;
   bool from_memory_ = false;
 };
 

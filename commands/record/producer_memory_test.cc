@@ -43,7 +43,6 @@ class ProducerMemoryTest : public ::testing::Test {
   TestMemory shared_{4 * TestMemory::kPage, /*sealed=*/true};
   ProducerMemory memory_{SharedMemory::Open(UniqueFd(::dup(shared_.fd()))).value(),
                          TestMemory::kPage};
-  uint32_t next_chunk_ = 1;
 };
 
 TEST_F(ProducerMemoryTest, Scrape_TakesWhatTheServiceWould) {
@@ -68,42 +67,6 @@ TEST_F(ProducerMemoryTest, CommittedChunk_IsTheServicesOnce) {
   Put(0, ChunkState::kComplete, Header(2));
   EXPECT_EQ(Scrape().size(), 1u);
   EXPECT_TRUE(Take(0));
-}
-
-// The service copies a chunk before it frees it, or its page.
-TEST_F(ProducerMemoryTest, CommittedChunk_IsGivenBackOnceItIsFree) {
-  const std::pair<uint32_t, bool> bitmaps[] = {
-      {OneChunk(ChunkState::kComplete), false},
-      {OneChunk(ChunkState::kBeingRead), false},
-      {OneChunk(ChunkState::kFree), true},
-      {OneChunk(ChunkState::kBeingWritten), true},  // taken again
-      {0, true},                                    // the page is free as a whole
-  };
-  for (const auto& [bits, expected] : bitmaps) {
-    shared_.bitmap(1).store(bits);
-    EXPECT_EQ(memory_.IsGivenBack({1, 0}), expected) << bits;
-  }
-}
-
-// Patches, flushes and chunks with data are handled without a trace in shared memory.
-TEST_F(ProducerMemoryTest, LastChunkOfARequest_IsOneThatTheServiceFreesLast) {
-  CommitReader reader;
-  const auto last_of = [&](auto add_more) {
-    Put(2, ChunkState::kComplete, Header(next_chunk_++));
-    std::string request;
-    CommitRequestBuilder builder(request);
-    builder.AddChunk({.page = 2, .index = 0, .target_buffer = 4, .data = {}, .incomplete = false});
-    add_more(builder);
-    EXPECT_TRUE(reader.Read(wire::AsBytes(request), &memory_));
-    return reader.last_chunk();
-  };
-  EXPECT_EQ(last_of([](auto&) {}), (smb::ChunkPlace{2, 0}));
-  EXPECT_EQ(last_of([](auto& more) { more.SetFlushRequestId(1); }), std::nullopt);
-  EXPECT_EQ(last_of([](auto& more) { more.AddPatch({.writer = 1, .chunk = 1, .patches = {}}); }),
-            std::nullopt);
-  const std::string data(20, 'x');
-  EXPECT_EQ(last_of([&](auto& more) { more.AddChunk({.data = wire::AsBytes(data)}); }),
-            std::nullopt);
 }
 
 TEST_F(ProducerMemoryTest, NewWriterOfAnOldId_CountsFromTheStartAgain) {
@@ -153,7 +116,7 @@ TEST_F(ProducerMemoryTest, CommitReader_PutsChunksBehindTheirNames) {
   EXPECT_FALSE(parser.chunks()[1].data);  // the service skips it too
   EXPECT_EQ(parser.patches().size(), 1u);
   EXPECT_FALSE(parser.flush_request_id());
-  ASSERT_TRUE(parser.Parse(wire::AsBytes(CommitReader::WithoutFlush(wire::AsBytes(request)))));
+  ASSERT_TRUE(parser.Parse(wire::AsBytes(reader.without_flush())));
   EXPECT_EQ(parser.chunks().size(), 2u);
   EXPECT_FALSE(parser.flush_request_id());
 }

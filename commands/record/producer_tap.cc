@@ -12,7 +12,10 @@ namespace {
 constexpr size_t kBytesPerKb = 1024;
 /// Bytes of chunks that one added request may have: the frame around it stays well below
 /// ipc::kMaxFrameBytes.
-constexpr size_t kMaxScrapedBytes = 96 * 1024;
+constexpr size_t kMaxAddedBytes = 96 * 1024;
+
+/// A commit larger than this has chunks with their data, and waits for others' to be handled.
+constexpr size_t kMaxSharedBytes = 4096;
 
 /// A producer can be held back for less as well by a service that is busy.
 constexpr std::chrono::milliseconds kMarkedHold{1};
@@ -40,7 +43,6 @@ std::string ProducerTap::Describe() const {
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
   NotePassing();
-  last_chunk_.reset();
   if (method == ipc::MethodName::kInitializeConnection)
     return OnInitialize(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
@@ -141,7 +143,6 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
 Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
   watch_.reset();
-  last_chunk_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
   recording_.log.Append(SharedMemorySetUp{.producer = producer_,
                                           .size = memory_->size(),
@@ -154,20 +155,17 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
-  LookIfDue();
-  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
-  if (!commit_.for_log().empty())
-    RS_RETURN_IF_ERROR(LogCommit(commit_.origin(), commit_.for_log()));
+  RS_RETURN_IF_ERROR(ReadCommit(invoke.args));
+  LogCommit(commit_.origin(), commit_.for_log());
   if (!commit_.flush()) {
-    last_chunk_ = commit_.last_chunk();
     service.Queue(std::move(frame));
     return {};
   }
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
   const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
-  if (std::string own = CommitReader::WithoutFlush(invoke.args); !own.empty() && !scraped.empty()) {
-    Send({std::move(own)}, service);
+  if (!commit_.without_flush().empty() && !scraped.empty()) {
+    Send({commit_.without_flush()}, service);
     std::string rest;
     CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
     ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
@@ -183,8 +181,50 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   return {};
 }
 
+Status ProducerTap::ReadCommit(Bytes request) {
+  LookIfDue();
+  RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
+  return CountCommit(commit_.for_log());
+}
+
+bool ProducerTap::MayShare(const ipc::Frame& frame) const {
+  const bool is_alone = recording_.connected.size() < 2 && recording_.read_freely.empty();
+  if (is_alone || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
+  const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
+  if (!invoke.drop_reply || invoke.args.size() > kMaxSharedBytes) return false;
+  wire::FieldReader reader(invoke.args);
+  while (const auto field = reader.Next())
+    if (field->number == proto::CommitDataRequest::kFlushRequestId) return false;
+  return true;
+}
+
+Status ProducerTap::Collect(const ipc::InvokeMethod& invoke) {
+  NotePassing();
+  RS_RETURN_IF_ERROR(ReadCommit(invoke.args));
+  collected_.request += wire::AsText(invoke.args);
+  collected_.for_log += wire::AsText(commit_.for_log());
+  if (commit_.origin() == Origin::kShm) collected_.origin = Origin::kShm;
+  if (memory_ != nullptr) memory_->SetUnlogged(true);
+  SetUnconfirmed();
+  // The service handles the patches of a request after all of its chunks.
+  if (!parser_.patches().empty() || collected_.for_log.size() > kMaxAddedBytes) SetMustConfirm();
+  return {};
+}
+
+void ProducerTap::LogCollected() {
+  const Collected collected = std::exchange(collected_, {});
+  if (memory_ != nullptr) memory_->SetUnlogged(false);
+  if (collected.request.empty()) LogCommit(collected.origin, wire::AsBytes(collected.for_log));
+}
+
+void ProducerTap::MarkUnordered() {
+  constexpr auto kText =
+      "in which order the service handled commits of several producers to buffer {} is not known";
+  for (const BufferId buffer : unconfirmed_)
+    recording_.buffers.MarkUnordered(buffer, fmt::format(kText, Raw(buffer)));
+}
+
 void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
-  if (!commits.empty()) last_chunk_.reset();
   for (const std::string& commit : commits)
     Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
 }
@@ -207,14 +247,15 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
                         .target_buffer = Raw(writers_.at(chunk.header.writer)),
                         .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
                         .incomplete = !chunk.complete});
-    } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
-    static_cast<void>(LogCommit(Origin::kScraped, wire::AsBytes(request)));
+    } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
+    static_cast<void>(CountCommit(wire::AsBytes(request)));
+    LogCommit(Origin::kScraped, wire::AsBytes(request));
     commits.push_back(std::move(request));
   }
   return commits;
 }
 
-Status ProducerTap::LogCommit(Origin origin, Bytes request) {
+Status ProducerTap::CountCommit(Bytes request) {
   if (!parser_.Parse(request))
     return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
   for (const ChunkToMove& chunk : parser_.chunks()) {
@@ -227,8 +268,12 @@ Status ProducerTap::LogCommit(Origin origin, Bytes request) {
   }
   for (const ChunkToPatch& patch : parser_.patches())
     NoteTarget(TargetBufferOf(patch.target_buffer));
-  recording_.log.Append(Commit{.producer = producer_, .origin = origin, .request = request});
   return {};
+}
+
+void ProducerTap::LogCommit(Origin origin, Bytes request) {
+  if (request.empty()) return;
+  recording_.log.Append(Commit{.producer = producer_, .origin = origin, .request = request});
 }
 
 void ProducerTap::NoteTarget(BufferId target) {
@@ -245,19 +290,22 @@ void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
                               .held_ns = ns});
 }
 
-bool ProducerTap::ConfirmsSoon() const {
-  return std::ranges::any_of(unconfirmed_,
-                             [this](BufferId id) { return recording_.read_freely.contains(id); });
+void ProducerTap::OnAllHandled() {
+  const auto is_read = [this](BufferId id) { return recording_.read_freely.contains(id); };
+  if (std::ranges::any_of(unconfirmed_, is_read))
+    recording_.read_consumers();  // what the service sent before it confirmed
+  LogCollected();
+  ForgetUnconfirmed();
 }
 
-void ProducerTap::OnAllHandled() {
-  if (ConfirmsSoon()) recording_.read_consumers();  // what the service sent before it confirmed
+void ProducerTap::ForgetUnconfirmed() {
   for (const BufferId target : std::exchange(unconfirmed_, {}))
     recording_.unconfirmed.erase(recording_.unconfirmed.find(target));
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
+  LogCollected();
   NotePassing();
   if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   SetCausesRead();  // it may have been the last one that the session's end waited for
@@ -282,15 +330,18 @@ void ProducerTap::Scrape(FrameSocket& service) {
   Send(commits, service);
 }
 
-OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame*) const {
+OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame* next) const {
+  const bool is_cloning = recording_.flushes.IsCloning();
   // It may commit before the recorder has seen what its data sources write to.
-  return {.all = targets_.empty() || recording_.files.any() || recording_.flushes.IsCloning(),
+  return {.all = targets_.empty() || recording_.files.any() || is_cloning,
+          .shared = next != nullptr && !targets_.empty() && !is_cloning && MayShare(*next),
           .ids = targets_};
 }
 
 bool ProducerTap::MayPass() const { return !recording_.files.any() || !recording_.files.IsDue(); }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
+  if (!collected_.request.empty()) return ipc::MethodName::kCommitData;
   if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
   return std::nullopt;
 }

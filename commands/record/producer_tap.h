@@ -24,11 +24,13 @@ class ProducerTap : public Tap {
  public:
   /// @param peer who connected
   ProducerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
+  ~ProducerTap() override { ForgetUnconfirmed(); }
 
+  Status Collect(const ipc::InvokeMethod& invoke) override;
+  void MarkUnordered() override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
   void OnHeld(std::chrono::nanoseconds held) override;
-  bool ConfirmsSoon() const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool MayPass() const override;
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
@@ -41,11 +43,8 @@ class ProducerTap : public Tap {
                  PassingFrame& frame) override;
   void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
+  std::string ConfirmingArgs() override { return std::exchange(collected_.request, {}); }
   void OnAllHandled() override;
-  std::optional<bool> SeesHandled() const override {
-    if (!last_chunk_ || memory_ == nullptr) return std::nullopt;
-    return memory_->IsGivenBack(*last_chunk_);
-  }
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
@@ -56,8 +55,15 @@ class ProducerTap : public Tap {
   void OnFlush(const ipc::FlushCommand& flush);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
-  /// Logs a commit that is about to be sent. kCorrupt: it is not well-formed.
-  Status LogCommit(Origin origin, Bytes request);
+  /// Returns true for a commit that may be under way together with other producers'.
+  bool MayShare(const ipc::Frame& frame) const;
+  /// Reads a commit that is about to be sent into `commit_`, and counts it.
+  Status ReadCommit(Bytes request);
+  /// Counts a commit that is about to be sent. kCorrupt: it is not well-formed.
+  Status CountCommit(Bytes request);
+  void LogCommit(Origin origin, Bytes request);
+  void LogCollected();
+  void ForgetUnconfirmed();
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target);
   void LookIfDue() {
@@ -81,8 +87,12 @@ class ProducerTap : public Tap {
   std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
   CommitRequestParser parser_;
-  /// The chunk in shared memory with which what has passed ends, if it does.
-  std::optional<smb::ChunkPlace> last_chunk_;
+  struct Collected {
+    std::string request;  // empty: it was sent
+    std::string for_log;  // until the service has handled it
+    Origin origin = Origin::kInline;
+  };
+  Collected collected_;
 };
 
 }  // namespace ringscope

@@ -14,12 +14,10 @@
 #include "commands/replays/session_reader.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/report.h"
-#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 namespace {
@@ -28,13 +26,11 @@ struct RecordArgs {
   RecorderOptions recorder;    // sockets that are empty: defaults
   PortSockets consumer;        // both empty: consumers are not recorded
   std::string looks = "auto";  // at shared memory: "auto" or "off"
-  std::string config;
   LogFilesOptions log;
   uint64_t queue_bytes = uint64_t{128} << 20;
   std::optional<uint64_t> duration_ns;
-  std::string compare;    // a trace that the replay is to equal; empty: none
-  std::string format;     // of the summary: "text" or "json"
-  bool stop_now = false;  // at the first signal, whatever is being served
+  std::string compare;  // a trace that the replay is to equal; empty: none
+  std::string format;   // of the summary: "text" or "json"
   std::vector<std::string> command;
 };
 
@@ -46,14 +42,6 @@ constexpr std::chrono::seconds kEndTimeout{3};
 /// About one client, or of one text.
 constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
-
-Result<TraceConfigFacts> ReadConfig(Context& context, const RecordArgs& args) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
-  TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config.bytes));
-  if (!facts.buffers.empty()) return facts;
-  return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {args.config, {}, {}},
-              "expected a TraceConfig in protobuf's text format");
-}
 
 /// Contents and exactness of a recording, at its end or so far.
 struct RecordSummary {
@@ -207,9 +195,6 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
     complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
   options.looks = args_.looks == "auto";
-  if (!args_.config.empty()) {
-    RS_ASSIGN_OR_RETURN(options.config, ReadConfig(context_, args_));
-  }
   const auto check = [](const PortSockets& sockets, const char* option) -> Status {
     if (sockets.listen != sockets.connect) return {};
     return Fail(ErrorCode::kUsage,
@@ -244,9 +229,9 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
 
 Status RecordingRun::StartCommand(const RecorderOptions& options) {
   if (args_.command.empty()) return {};
-  ChildProcess::Variables variables = {{kProducerVariable, options.producer.listen}};
-  if (options.consumer) variables.emplace_back(kConsumerVariable, options.consumer->listen);
-  RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command, variables));
+  ::setenv(kProducerVariable, options.producer.listen.c_str(), /*overwrite=*/1);
+  if (options.consumer) ::setenv(kConsumerVariable, options.consumer->listen.c_str(), 1);
+  RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command));
   return command_->WatchEnd(*loop_, [this](std::string ending) {
     command_ending_ = std::move(ending);
     Stop(RecordingEnding::kProgram);
@@ -263,10 +248,10 @@ void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
   };
   say(options.producer, "producers", kProducerVariable);
   if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
-  if (!options.consumer && options.buffers.empty() && !options.config) {
+  if (!options.consumer && options.buffers.empty()) {
     console.Warn(
         "the buffers' sizes are not known, but a replay needs them: record the consumer "
-        "too (--consumer-listen), or give --config or --buffer");
+        "too (--consumer-listen), or give --buffer");
   }
 }
 
@@ -315,7 +300,7 @@ void RecordingRun::EndCommand() {
 
 void RecordingRun::Drain() {
   const uint64_t served = recorder_->consumers_served();
-  if (served == 0 || args_.stop_now || stop_now_) return;
+  if (served == 0 || stop_now_) return;
   recorder_->StopListening();
   context_.console.Say(fmt::format(
       "{} {} still served: recording ends with {}; no more clients can connect; a "
@@ -344,7 +329,7 @@ Result<ExitCode> RecordingRun::Run() {
     if (signals.Take() == SIGUSR1) return ReportSummary(context_.console, args_.format, Summary());
     const bool is_first = !stop_;
     Stop(RecordingEnding::kSignal);
-    if (is_first && !args_.stop_now) return;
+    if (is_first) return;
     stop_now_ = true;
     signal_watch.reset();
     signals.Restore();
@@ -440,11 +425,8 @@ constexpr uint64_t kMinPart = 64 << 10;
 Result<BufferSetUp> ParseBufferChoice(std::string_view text) {
   const size_t equals = text.find('=');
   const size_t comma = text.find(',');
-  if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
-    return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a buffer; write it like 1=64MiB,"
-                                               "ring_buffer",
-                                               text));
-  }
+  if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals))
+    return UsageError("'{}' is not a buffer; write it like 1=64MiB,ring_buffer", text);
   BufferSetUp choice;
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
   choice.id = BufferId{static_cast<uint16_t>(id)};
@@ -461,8 +443,7 @@ Result<uint32_t> ParseMode(std::string_view text) {
   uint32_t mode = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error == std::errc() && stop == text.data() + text.size() && mode <= 0777) return mode;
-  return Fail(ErrorCode::kUsage,
-              fmt::format("'{}' is not a set of permissions; write it like 0600 or 0666", text));
+  return UsageError("'{}' is not a set of permissions; write it like 0600 or 0666", text);
 }
 
 template <uint64_t kLeast>
@@ -480,29 +461,21 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddText(app, "--compare", args.compare, kFileType,
           "At the end, replay the log and compare with this trace (.pftrace), which PROGRAM or a "
           "consumer has written by then");
-  AddFlag(app, "--stop-now", args.stop_now,
-          "At the end do not wait for sessions that a consumer still has through the recorder");
-  const auto add_socket = [&app](const char* name, std::string& target, const char* description) {
-    AddText(app, name, target, "SOCKET", description);
-  };
   InGroup(app, "Sockets");
-  add_socket("--listen", args.recorder.producer.listen,
-             "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
-             "PROGRAM a new path)");
-  add_socket("--connect", args.recorder.producer.connect,
-             "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
-             "Perfetto's default path)");
-  add_socket("--consumer-listen", args.consumer.listen,
-             "Where consumers connect; this records the trace config, its buffers and reads");
-  add_socket("--consumer-connect", args.consumer.connect,
-             "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
-             "Perfetto's default path)");
+  AddText(app, "--listen", args.recorder.producer.listen, "SOCKET",
+          "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
+          "PROGRAM a new path)");
+  AddText(app, "--connect", args.recorder.producer.connect, "SOCKET",
+          "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
+          "Perfetto's default path)");
+  AddText(app, "--consumer-listen", args.consumer.listen, "SOCKET",
+          "Where consumers connect; this records the trace config, its buffers and reads");
+  AddText(app, "--consumer-connect", args.consumer.connect, "SOCKET",
+          "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
+          "Perfetto's default path)");
   AddParsed(app, "--mode", args.recorder.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");
-  AddConfig(
-      app, args.config,
-      "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   AddParsedList(app, "--buffer", args.recorder.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   AddChoice(

@@ -245,17 +245,6 @@ TEST(RecordEnding, SecondSignal_EndsItNow) {
   EXPECT_FALSE(session.Write(1));
 }
 
-TEST(RecordEnding, StopNow_WaitsForNoSession) {
-  LiveRecord live({"--stop-now"});
-  UserSession session(live);
-  ASSERT_TRUE(session.Write(100));
-  live.Signal(SIGINT);
-  const Ran& ran = live.Wait();
-  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.err, Not(HasSubstr("still served")));
-  EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr("1 session was ended with the recording"));
-}
-
 TEST(RecordEnding, WithoutASession_EndsAtOnce) {
   LiveRecord live({});
   live.Signal(SIGTERM);

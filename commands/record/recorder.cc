@@ -55,7 +55,6 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
   recording_.on_released = [this] { OnReleased(); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
-  if (options_.config) recording_.buffers.SetTemplate(*options_.config);
   OnTimer();
 }
 
@@ -164,7 +163,7 @@ void Recorder::OnFileTimer() {
   }
   if (!was_due && file_is_due_) {
     due_since_ = EventLoop::Clock::now();
-    turns_.AskHolders();  // what they have sent is to be confirmed by then
+    for (const auto& [id, pair] : pairs_) pair->PassSoon();  // it is to be confirmed by then
   }
   if (!files.any()) return;
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);

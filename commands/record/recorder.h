@@ -26,8 +26,7 @@ struct RecorderOptions {
   bool looks = false;  // at producers' shared memory
   /// Time that a producer waits while a session that it writes to is read.
   std::chrono::milliseconds longest_wait{4};
-  std::vector<BufferSetUp> buffers;        // known from the options
-  std::optional<TraceConfigFacts> config;  // that sessions are started with
+  std::vector<BufferSetUp> buffers;  // known from the options
 };
 
 /// Connects clients with a tracing service, and records what passes.

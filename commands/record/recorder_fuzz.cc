@@ -228,17 +228,31 @@ class Run {
     CheckFrames(ends.service_sent, ends.client_received, /*edited=*/false);
   }
 
-  /// But for what may be the recorder's own, all that arrived was sent.
+  /// But for what may be the recorder's own, all that arrived was sent. Commits may be collected to
+  /// requests of the recorder's own.
   static void CheckFrames(const std::string& sent, const std::string& received, bool edited) {
     const std::vector<std::string> before = OfOthers(sent);
     const std::vector<std::string> after = OfOthers(received);
     for (size_t i = 0; i < std::min(before.size(), after.size()); ++i)
       if (!IsForwarded(before[i], after[i], edited)) std::abort();
   }
+  static const ipc::MethodTable& Methods() {
+    static const ipc::MethodTable kMethods = [] {
+      ipc::MethodTable methods;
+      const Binding binding = BindingOf(ipc::kProducerPort);
+      methods.Learn(
+          std::get<ipc::BindServiceReply>(ipc::ParseFrame(wire::AsBytes(binding.reply))->body));
+      return methods;
+    }();
+    return kMethods;
+  }
   static std::vector<std::string> OfOthers(const std::string& stream) {
     std::vector<std::string> frames = SplitFrames(stream);
-    std::erase_if(frames, [](const std::string& frame) {
-      return IsOfRecorder(ipc::ParseFrame(wire::AsBytes(frame)).value());
+    std::erase_if(frames, [](const std::string& bytes) {
+      const ipc::Frame frame = ipc::ParseFrame(wire::AsBytes(bytes)).value();
+      const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+      return IsOfRecorder(frame) ||
+             (invoke != nullptr && Methods().Find(*invoke) == ipc::MethodName::kCommitData);
     });
     return frames;
   }

@@ -126,8 +126,6 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
                                candidates.size(), target.data_source, Raw(target.buffer),
                                candidates.front()->first)});
   }
-  if (candidates.empty() && template_ && !Matches(*template_, target).empty())
-    candidates.push_back(&*sessions_.find(Start(*template_)));
   if (candidates.empty()) return nullptr;
   candidates.front()->second.service_id = number;
   return candidates.front();
@@ -143,9 +141,7 @@ bool SessionBuffers::MayHaveNumber(SessionId id, uint64_t number) const {
 
 auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
   const bool known = known_.contains(target.buffer);
-  const auto owns = [&](const auto& one) { return one.second.Has(target.buffer); };
-  const auto found = std::ranges::find_if(sessions_, owns);
-  const auto owner = found == sessions_.end() ? std::nullopt : std::optional(found->first);
+  const std::optional<SessionId> owner = OwnerOf(target.buffer);
   if (known && target.service_session == 0) return owner;
   auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
   if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
@@ -166,12 +162,25 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
                                               Raw(target.buffer), target.data_source)});
       warn_(fmt::format(
                 "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
-                "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
+                "(record the consumer's socket too, or give --buffer {}=SIZE,POLICY)",
                 target.data_source, Raw(target.buffer), Raw(target.buffer)),
             -1);
     }
   }
   return session == nullptr ? std::nullopt : std::optional(session->first);
+}
+
+auto SessionBuffers::OwnerOf(BufferId id) const -> std::optional<SessionId> {
+  const auto owns = [id](const auto& one) { return one.second.Has(id); };
+  const auto found = std::ranges::find_if(sessions_, owns);
+  return found == sessions_.end() ? std::nullopt : std::optional(found->first);
+}
+
+void SessionBuffers::MarkUnordered(BufferId id, std::string detail) {
+  const std::optional<SessionId> owner = OwnerOf(id);
+  if (!unordered_.emplace(owner, id).second) return;
+  log_.MarkInexact(
+      {.reason = InexactReason::kOrder, .session = owner, .detail = std::move(detail)});
 }
 
 auto SessionBuffers::Find(std::optional<SessionId> id) const -> const Session* {

@@ -36,8 +36,6 @@ class SessionBuffers {
 
   /// A buffer whose global id is known.
   void SetUp(const BufferSetUp& buffer);
-  /// A config that any session to come may have been started with.
-  void SetTemplate(TraceConfigFacts config) { template_ = std::move(config); }
   /// A session that was started with this config.
   SessionId Start(TraceConfigFacts config);
   /// Finds the service's number of a session in what the service lists just after its start.
@@ -66,6 +64,8 @@ class SessionBuffers {
   /// A producer was asked to write to a buffer.
   /// @return the session whose buffer it is; nullopt if it is not known
   std::optional<SessionId> OnTarget(const Target& target);
+  /// Marks that the order of some requests about a buffer is not known; once for each buffer.
+  void MarkUnordered(BufferId id, std::string detail);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
   /// A chunk was committed to a buffer.
   void CountChunk(BufferId id) {
@@ -104,6 +104,8 @@ class SessionBuffers {
                                                       const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
   std::optional<uint64_t> IndexOf(const Sessions::value_type& session, const Target& target);
+  /// The session whose buffer it is, if that is known.
+  std::optional<SessionId> OwnerOf(BufferId id) const;
   Sessions::value_type* SessionOf(const Target& target);
   bool MayHaveNumber(SessionId id, uint64_t number) const;
 
@@ -113,10 +115,10 @@ class SessionBuffers {
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
-  std::optional<TraceConfigFacts> template_;
-  std::map<BufferId, uint64_t> known_;  // with the chunks that were committed to them
+  std::map<BufferId, uint64_t> known_;         // with the chunks that were committed to them
   std::set<BufferId> freed_;
   std::set<BufferId> warned_;
+  std::set<std::pair<std::optional<SessionId>, BufferId>> unordered_;  // marked
   std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
 };
 

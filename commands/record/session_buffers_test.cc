@@ -85,13 +85,6 @@ TEST_F(SessionBuffersTest, IdsComeBackAfterASessionsEnd) {
   EXPECT_THAT(SetUps(), ElementsAre("1:0", "1:0"));
 }
 
-TEST_F(SessionBuffersTest, Template_ServesEachSession) {
-  buffers_.SetTemplate(Plan({{.name = "a", .target_buffer = 0}}, 1));
-  Target("a", 1);
-  Target("a", 2);
-  EXPECT_THAT(SetUps(), ElementsAre("1:0", "2:0"));
-}
-
 // The service tells producers its number of the session, which decides among sessions alike.
 TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
   const auto first = buffers_.Start(

@@ -226,20 +226,25 @@ TEST_F(Session, ScrapingIsSwitchedOffWhereItWasOn) {
   EXPECT_EQ(gone.at("mode 2").scraping_mode, 2u);
 }
 
-/// Returns how many of the requests that the service got were the recorder's own.
+/// Requests of the recorder's own, but for commits.
 size_t CountOwnRequests(const std::string& received) {
   constexpr uint64_t kFirstOwn = 0xF0000000;
+  ipc::MethodTable methods;
+  methods.Learn(ipc::BindReplyWith(1, ipc::kProducerPort));
   size_t count = 0;
   for (Bytes rest = wire::AsBytes(received); rest.size() > ipc::kFramePrefix;) {
     const size_t size = ipc::kFramePrefix + wire::LoadLittleEndian<uint32_t>(rest.data());
-    count += ipc::ParseFrame(rest.first(size)).value().request_id >= kFirstOwn ? 1 : 0;
+    const ipc::Frame frame = ipc::ParseFrame(rest.first(size)).value();
+    if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body))
+      count +=
+          frame.request_id >= kFirstOwn && methods.Find(*invoke) != ipc::MethodName::kCommitData;
     rest = rest.subspan(size);
   }
   return count;
 }
 
-// Shared memory shows that the service has copied what the other producer has committed.
-TEST_F(Session, ChunksThatTheServiceHasFreed_NeedNoConfirmation) {
+// The replies to the commits themselves show their order.
+TEST_F(Session, CommitsOfSeveralProducers_NeedNoFurtherRequests) {
   constexpr uint32_t kRounds = 40;
   {
     FakeProducer first = Producer("first");

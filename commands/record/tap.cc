@@ -1,11 +1,6 @@
 #include "commands/record/tap.h"
 
 namespace ringscope {
-namespace {
-
-constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
-
-}  // namespace
 
 bool Tap::CarriesDescriptor(const ipc::Frame& frame) const {
   using enum ipc::MethodName;
@@ -76,17 +71,9 @@ void Tap::FinishRound() {
   if (--rounds_ > 0) return;
   unconfirmed_ = must_confirm_ = false;
   OnAllHandled();
-  if (!alone_) return;
+  if (!alone_ || !recording_.unconfirmed.empty()) return;
   recording_.flushes.OnHandled();
   if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
-}
-
-bool Tap::NeedsConfirmation() {
-  if (unconfirmed_ && Seen() == true) {
-    unconfirmed_ = false;
-    OnAllHandled();
-  }
-  return unconfirmed_;
 }
 
 bool Tap::AskConfirmation(FrameSocket& service, bool alone) {

@@ -32,15 +32,22 @@ struct RecordCounts {
 /// Buffers whose requests and reads are to be in the service's order.
 struct OrderedBuffers {
   bool all = false;
+  /// Only commits, whose order follows from the service's replies: other clients' may be under way.
+  bool shared = false;
   std::set<BufferId> ids = {};
 
   bool any() const { return all || !ids.empty(); }
-  /// Returns true if some buffer is in both.
+  /// Returns true if requests about these and those must not be under way together.
   bool Meets(const OrderedBuffers& other) const {
+    return !(shared && other.shared) && Overlaps(other);
+  }
+  /// Returns true if some buffer is in both.
+  bool Overlaps(const OrderedBuffers& other) const {
     if (all || other.all) return any() && other.any();
     return std::ranges::any_of(ids, [&](BufferId id) { return other.ids.contains(id); });
   }
   bool Covers(const OrderedBuffers& other) const {
+    if (shared != other.shared) return false;
     return all || (!other.all && std::ranges::includes(ids, other.ids));
   }
 };
@@ -84,7 +91,8 @@ struct Recording {
 /// Sees each frame between a client and the service, and queues it, or what is forwarded instead,
 /// for the other side. An error ends the connection; it names what the peer did ("sent ..."). A
 /// request of the recorder's own confirms that the service has handled what the client sent: only
-/// then does the order of forwarding hold across clients.
+/// then does the order of forwarding hold across clients. Commits of several clients may be under
+/// way together: they are collected to one such request each, and logged when it is replied to.
 class Tap {
  public:
   explicit Tap(Recording& recording) : recording_(recording) {}
@@ -94,6 +102,8 @@ class Tap {
   bool CarriesDescriptor(const ipc::Frame& frame) const;
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
+  /// A commit that shares a turn (OrderedBuffers::shared): AskConfirmation sends it.
+  virtual Status Collect(const ipc::InvokeMethod&) { return {}; }
   /// The connection ends: called once, before the service is notified. Of what the service sends
   /// from here on, only replies to the recorder's own requests count.
   /// @param service nullptr if it is the service that has gone
@@ -121,9 +131,7 @@ class Tap {
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
   /// Returns true if something was passed on that the service may not have handled.
-  bool NeedsConfirmation();
-  /// Returns true if it will be seen that the service has handled it, without a reply.
-  bool WillBeSeen() const { return unconfirmed_ && Seen(); }
+  bool NeedsConfirmation() const { return unconfirmed_; }
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
   /// Asks for a confirmation. @return false if there is no way to
@@ -131,6 +139,10 @@ class Tap {
   bool AskConfirmation(FrameSocket& service, bool alone);
   /// Returns true, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
   bool TakeConfirmed() { return std::exchange(confirmed_, false); }
+  /// Returns true for the service's reply to AskConfirmation.
+  bool IsConfirmation(const ipc::Frame& frame) const { return confirmation_ == frame.request_id; }
+  /// Other clients' commits were handled before or after the one that is replied to next.
+  virtual void MarkUnordered() {}
 
   /// Returns true while replies are missing to requests that change the buffers.
   virtual bool IsBeingServed() const { return false; }
@@ -141,8 +153,6 @@ class Tap {
   }
   /// Returns true while the service reads buffers for the client, and producers commit to them.
   virtual bool ReadsFreely() const { return false; }
-  /// Returns true if what was passed on is to be confirmed as soon as possible.
-  virtual bool ConfirmsSoon() const { return false; }
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
@@ -160,13 +170,10 @@ class Tap {
   /// A method that the service replies to at once, and that changes nothing.
   virtual std::optional<ipc::MethodName> ConfirmingMethod() const = 0;
   /// Its arguments.
-  virtual std::string ConfirmingArgs() const { return {}; }
+  virtual std::string ConfirmingArgs() { return {}; }
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   virtual void EndOrder() {}
-  /// Returns whether it is seen that the service has handled all that has passed; nullopt if it
-  /// never will be.
-  virtual std::optional<bool> SeesHandled() const { return std::nullopt; }
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
 
@@ -204,14 +211,9 @@ class Tap {
  private:
   /// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.
   static constexpr uint64_t kFirstOwnRequest = 0xF0000000;
+  static constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 
   void FinishRound();
-  /// SeesHandled. Work that the service does later, in a task of its own, is not seen.
-  std::optional<bool> Seen() const {
-    const bool may_see = rounds_ == 0 && !must_confirm_ && !recording_.files.any() &&
-                         !recording_.flushes.IsCloning();
-    return may_see ? SeesHandled() : std::nullopt;
-  }
 
   ipc::MethodTable methods_;
   std::map<uint64_t, ipc::MethodName> requests_;  // whose replies, or further ones, are missing

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
 #include <memory>
 
 #include "commands/record/consumer_tap.h"
@@ -106,40 +105,6 @@ TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
   Reply(*asked);
   EXPECT_TRUE(tap_->TakeConfirmed());
   EXPECT_FALSE(tap_->NeedsConfirmation());
-}
-
-// Shared memory shows that a chunk was copied, and nothing shows what else is in a request.
-TEST_F(TapTest, CommitOfAChunk_IsSeenToBeHandled) {
-  testing::TestMemory memory(4 * testing::TestMemory::kPage, /*sealed=*/true);
-  Call(MethodName::kInitializeConnection, 2, false, testing::Encode(ipc::InitializeConnection{}));
-  Reply(2);
-  Call(MethodName::kGetAsyncCommand, 3, false);
-  const std::string command =
-      testing::Encode(ipc::AsyncCommand{.setup_tracing = ipc::SetupTracing{.page_size_kb = 4}});
-  std::string frame;
-  ipc::AppendInvokeReply(frame, 3,
-                         {.success = true, .has_more = true, .reply = wire::AsBytes(command)});
-  PassingFrame passing{*ipc::ParseFrame(wire::AsBytes(frame)), {}};
-  ASSERT_TRUE(tap_->CarriesDescriptor(passing.frame));
-  passing.fds.emplace_back(::dup(memory.fd()));
-  ASSERT_TRUE(tap_->FromService(std::move(passing), client_));
-  Reply(*Ask());
-  EXPECT_FALSE(tap_->NeedsConfirmation());
-  for (const bool with_patch : {false, true}) {
-    std::string chunk;
-    AppendChunkHeader(chunk, {ChunkId{with_patch ? 1u : 0u}, WriterId{1}, 1, 0});
-    std::memcpy(memory.chunk(0), chunk.data(), chunk.size());
-    memory.bitmap(0).store(testing::OneChunk(smb::ChunkState::kComplete));
-    std::string request;
-    CommitRequestBuilder builder(request);
-    builder.AddChunk({.page = 0, .index = 0, .target_buffer = 1, .data = {}});
-    if (with_patch) builder.AddPatch({.target_buffer = 1, .writer = 1, .chunk = 0, .patches = {}});
-    Call(MethodName::kCommitData, 4, true, request);
-    EXPECT_TRUE(tap_->NeedsConfirmation());
-    EXPECT_EQ(tap_->WillBeSeen(), !with_patch);
-    memory.bitmap(0).store(0);
-    EXPECT_EQ(tap_->NeedsConfirmation(), with_patch);
-  }
 }
 
 // It may have been handled before the pass or after it.

@@ -40,8 +40,8 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
   const std::string producer_socket = folder.File("producer");
   const std::string consumer_socket = folder.File("consumer");
   const auto service =
-      ChildProcess::Start({traced}, {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket},
-                                     {"PERFETTO_CONSUMER_SOCK_NAME", consumer_socket}})
+      ChildProcess::Start({"env", "PERFETTO_PRODUCER_SOCK_NAME=" + producer_socket,
+                           "PERFETTO_CONSUMER_SOCK_NAME=" + consumer_socket, traced})
           .value();
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!Connect(consumer_socket) && std::chrono::steady_clock::now() < patience)

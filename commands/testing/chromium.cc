@@ -40,14 +40,13 @@ Result<std::unique_ptr<Chromium>> Chromium::Start(const std::string& producer_so
   // It reads commands from descriptor 3 and writes replies to 4; it leads a group of its own.
   for (const int inherited : {commands[0].get(), replies[1].get()}) ::fcntl(inherited, F_SETFD, 0);
   const std::string command = fmt::format(
-      "exec setsid {0} --headless --no-sandbox --disable-gpu --no-first-run "
+      "exec env PERFETTO_PRODUCER_SOCK_NAME='{4}' setsid {0} --headless --no-sandbox --disable-gpu "
+      "--no-first-run "
       "--remote-debugging-pipe --enable-features=EnablePerfettoSystemTracing "
       "--user-data-dir='{1}/profile' about:blank </dev/null >'{1}/messages' 2>&1 "
       "3</proc/self/fd/{2} 4>/proc/self/fd/{3}",
-      kProgram, folder, commands[0].get(), replies[1].get());
-  RS_ASSIGN_OR_RETURN(chromium->process_,
-                      ChildProcess::Start({"sh", "-c", command},
-                                          {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket}}));
+      kProgram, folder, commands[0].get(), replies[1].get(), producer_socket);
+  RS_ASSIGN_OR_RETURN(chromium->process_, ChildProcess::Start({"sh", "-c", command}));
   chromium->commands_ = std::move(commands[1]);
   chromium->replies_ = std::move(replies[0]);
 

@@ -23,14 +23,6 @@ bool Pages::ReadBitmap(uint64_t page, PageBitmap& bitmap) const {
   return true;
 }
 
-bool Pages::IsGivenBack(ChunkPlace place) const {
-  PageBitmap bitmap(0);
-  if (!ReadBitmap(place.page, bitmap)) return false;
-  if (place.chunk >= bitmap.chunks()) return true;  // the page was freed
-  const ChunkState state = bitmap.StateOf(static_cast<size_t>(place.chunk));
-  return state == ChunkState::kFree || state == ChunkState::kBeingWritten;
-}
-
 bool Pages::AppendComplete(ChunkPlace place, std::string& out) const {
   PageBitmap bitmap(0);
   if (place.page >= count() || !ReadBitmap(place.page, bitmap) || place.chunk >= bitmap.chunks() ||

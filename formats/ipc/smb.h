@@ -51,8 +51,6 @@ class Pages {
 
   uint64_t count() const { return memory_.size() / page_bytes_; }
 
-  /// Returns true if a chunk that was complete is free, or taken again.
-  bool IsGivenBack(ChunkPlace place) const;
   /// Appends a complete chunk, header and payload. @return false, with `out` as it was: there is no
   /// such chunk, or it is not complete
   bool AppendComplete(ChunkPlace place, std::string& out) const;
