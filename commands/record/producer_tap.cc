@@ -182,7 +182,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
 }
 
 Status ProducerTap::ReadCommit(Bytes request) {
-  LookIfDue();
+  if (watch_) watch_->LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
   return CountCommit(commit_.for_log());
 }
@@ -324,7 +324,7 @@ bool ProducerTap::WantsScrape() const {
 
 void ProducerTap::Scrape(FrameSocket& service) {
   NotePassing();
-  LookIfDue();  // it may commit nothing for long
+  if (watch_) watch_->LookIfDue();  // it may commit nothing for long
   const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
   if (!commits.empty()) SetUnconfirmed();
   Send(commits, service);

@@ -66,9 +66,6 @@ class ProducerTap : public Tap {
   void ForgetUnconfirmed();
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target);
-  void LookIfDue() {
-    if (watch_) watch_->LookIfDue();
-  }
   /// Scrapes and logs what is found. @return the commits that bring it to the service
   std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
   void Send(const std::vector<std::string>& commits, FrameSocket& service);

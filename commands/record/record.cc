@@ -399,8 +399,6 @@ ExitCode RecordingRun::Finish() {
   return summary.queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
 }
 
-}  // namespace
-
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.log.without_payload && !args.compare.empty())
     return Fail(ErrorCode::kUsage,
@@ -413,12 +411,9 @@ Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   return RecordingRun(args, context).Run();
 }
 
-namespace {
-
 constexpr int kMinLevel = -200;
-constexpr int kMaxRecordLevel = 19;  // above, zstd needs memory out of proportion
-constexpr uint64_t kMinQueue = 1 << 20;
-constexpr uint64_t kMinKeep = 1 << 20;
+constexpr int kMaxRecordLevel = 19;      // above, zstd needs memory out of proportion
+constexpr uint64_t kMinBytes = 1 << 20;  // of the queue, and of what is kept
 constexpr uint64_t kMinPart = 64 << 10;
 
 /// "1=64MiB,discard"
@@ -492,12 +487,12 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddParsed(app, "--max-size", args.log.max_size, ParseLeast<kMinPart>, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
-  AddParsed(app, "--keep", args.log.keep, ParseLeast<kMinKeep>, "SIZE",
+  AddParsed(app, "--keep", args.log.keep, ParseLeast<kMinBytes>, "SIZE",
             "Keep about this much: remove the oldest part when a new one begins, for a recording "
             "of any length (without --max-size, parts are a sixteenth of it)");
   AddFlag(app, "--force", args.log.replace,
           "Replace an older recording of that name, with all of its parts");
-  AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinQueue>, "SIZE",
+  AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinBytes>, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
   args.format = "text";
   AddFormat(app, args.format, {"text", "json"});

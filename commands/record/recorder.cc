@@ -64,7 +64,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOpti
   std::unique_ptr<Recorder> recorder(new Recorder(loop, std::move(options), log, std::move(warn)));
   for (size_t i = 0; i < listeners.size(); ++i) {
     auto& listening = *recorder->listening_.emplace_back(std::make_unique<Listening>());
-    listening.port = i == 0 ? Port::kProducer : Port::kConsumer;
+    listening.for_producers = i == 0;
     listening.sockets = i == 0 ? recorder->options_.producer : *recorder->options_.consumer;
     listening.listener.emplace(std::move(listeners[i]));
     RS_RETURN_IF_ERROR(recorder->Watch(listening));
@@ -113,7 +113,7 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
   if (!service && service.error().code == ErrorCode::kNotFound) return OnServiceAway();
   if (!service) return refuse(service.error());
   std::unique_ptr<Tap> tap;
-  if (listening.port == Port::kProducer) {
+  if (listening.for_producers) {
     OnConnected(*service);
     tap = std::make_unique<ProducerTap>(recording_, peer);
   } else {
@@ -240,7 +240,7 @@ void Recorder::Probe() {
   for (const auto& listening : listening_) {
     const auto service = Connect(listening->sockets.connect);
     if (!service) return;
-    if (listening->port == Port::kProducer) service_ = PeerOf(service->get()).pid;
+    if (listening->for_producers) service_ = PeerOf(service->get()).pid;
   }
   for (const auto& listening : listening_) {
     if (const Status status = Watch(*listening); !status) {

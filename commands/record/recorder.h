@@ -65,10 +65,9 @@ class Recorder {
  private:
   Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn);
 
-  enum class Port : uint8_t { kProducer, kConsumer };
   struct Listening {
     PortSockets sockets;
-    Port port;
+    bool for_producers = false;
     std::optional<Listener> listener;  // absent: the service is away
     EventLoop::WatchHandle watch;
     EventLoop::Timer resume;  // while no client is accepted
