@@ -39,7 +39,7 @@ Result<LayoutMoment> ParseLayoutMoment(std::string_view text);
 
 /// Tables of chunks for a terminal.
 std::string GraphText(const GraphReport& report);
-/// A picture that needs nothing from elsewhere, for light and dark.
+/// A picture that needs nothing from elsewhere.
 std::string GraphSvg(const GraphReport& report);
 /// Members of one session of the JSON document.
 Json GraphJson(const GraphReport& report);

@@ -251,7 +251,7 @@ std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
 void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
                  const std::string& differs) {
   if (report.is_text()) {
-    report.Print(fmt::format("  {}\n", report.Bold(Joined(engines))));
+    report.PrintWrapped(TextStyle::kBold, Joined(engines), "", 2);
     const auto line = [&](const char* title, const std::string& text) {
       if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), 4);
     };
@@ -306,9 +306,6 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
     RS_ASSIGN_OR_RETURN(infos.emplace_back(), find(name));
     RS_ASSIGN_OR_RETURN(tried.emplace_back(), TriedEngine::Make(*infos.back(), args));
   }
-  if (args.output.ends_with(".cc") && infos.front() == infos.back())
-    return Fail(ErrorCode::kUsage, "a unit test shows how two engines differ",
-                {args.output, {}, {}}, "name two with --engine");
   Report report(context.console, args.format, "try");
   report.Print(fmt::format("A {} of {}\n",
                            args.policy == FillPolicy::kDiscard ? "discard buffer" : "ring buffer",

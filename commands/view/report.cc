@@ -225,7 +225,7 @@ std::string NameOf(const SequenceStages& sequence) {
 void PrintStages(Report& report, const StageAccounts& accounts) {
   const bool has_buffers = accounts.buffers.size() > 1;
   std::vector<Column> columns = {{""}};
-  if (has_buffers) columns.push_back({"buffers"});
+  if (has_buffers) columns.push_back({"in"});
   columns.push_back({"written", Align::kRight});
   std::vector<Stage> stages;
   for (size_t i = 0; i < kStages; ++i) {

@@ -86,12 +86,8 @@ class DiffSide : public ReplayListener {
   const Replay& replay() const { return replay_; }
   /// Forgets what a buffer held, but not what it returned: a new buffer takes its id.
   void ForgetBuffer(BufferId id) {
-    if (const auto found = buffers_.find(id); found != buffers_.end()) {
-      // Counts of the freed buffer stay with the id.
-      BufferState next;
-      next.read = found->second.read;
-      found->second = std::move(next);
-    }
+    BufferState& buffer = buffers_[id];
+    buffer = {.touched = {}, .read = buffer.read, .sequences = {}};
   }
 
   // Of the last record:

@@ -302,10 +302,11 @@ std::string StartOf(const PerfettoCase& test_case, const Both<BodyWriter*>& bodi
                        Name(buffer.policy));
   };
   std::string text;
-  std::istringstream wrapped(
-      Wrap(Printable(fmt::format("{}: {}. Expected is what {} gives; {} gives something else.",
-                                 test_case.cause, test_case.what, name(Side::kA), name(Side::kB))),
-           size_t{0}, kTextColumns - 3));
+  std::istringstream wrapped(Wrap(
+      Printable(fmt::format(
+          "{}: {}. Expected is what {} gives{}.", test_case.cause, test_case.what, name(Side::kA),
+          test_case.IsOfOneEngine() ? "" : "; " + name(Side::kB) + " gives something else")),
+      size_t{0}, kTextColumns - 3));
   for (std::string line; std::getline(wrapped, line);) text += fmt::format("// {}\n", line);
   std::string cause = test_case.cause;
   for (char& c : cause)
@@ -363,7 +364,7 @@ Result<std::string> WritePerfettoCase(const PerfettoCase& test_case) {
       counters += fmt::format("{}  EXPECT_EQ({}u, trace_buffer()->stats().{}());\n",
                               counters.empty() ? "\n" : "", a->stats().*field.value, field.name);
     }
-    if (a->text() != b->text() || !counters.empty())
+    if (a->text() != b->text() || !counters.empty() || test_case.IsOfOneEngine())
       return StartOf(test_case, {a.get(), b.get()}) + a->text() + counters + "}\n";
   }
   return Fail(ErrorCode::kUnsupported,

@@ -16,7 +16,7 @@ namespace ringscope {
 bool IsPerfettoCase(Bytes start);
 inline constexpr OutputKind kPerfettoCaseOutput = {"a test case", true, IsPerfettoCase};
 
-/// Records that two engines take differently, as a unit test of Perfetto's trace buffer.
+/// Records, and mostly two engines that take them differently, as a unit test of Perfetto's buffer.
 struct PerfettoCase {
   /// A side of the difference: an engine, and its buffer where it is not the records' one.
   struct Side {
@@ -30,6 +30,11 @@ struct PerfettoCase {
   std::vector<StoredOp> ops;  // of one buffer: set-up, commits, patches, reads, clones
   Both<Side> sides;
 
+  /// Returns true if both sides are the same: the test shows what the engine does.
+  bool IsOfOneEngine() const {
+    return sides.a.engine == sides.b.engine && sides.a.size == sides.b.size &&
+           sides.a.policy == sides.b.policy;
+  }
   /// The buffer of a side, as it is set up.
   BufferSetUp BufferOf(ringscope::Side side) const;
 };
