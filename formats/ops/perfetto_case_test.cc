@@ -130,6 +130,15 @@ TEST(PerfettoCase, DifferenceThatATestCannotShow_IsReported) {
               HasSubstr("a test of v2@57's buffer cannot show the difference"));
 }
 
+TEST(PerfettoCase, OfOneEngine_ShowsWhatThatDoes) {
+  StreamStep read;
+  read.kind = StreamStep::Kind::kRead;
+  const auto text =
+      CaseOf({SetUpOf(4096, FillPolicy::kRingBuffer), OpOf(read)}, "v2@58", "v2@58").value();
+  EXPECT_THAT(text, HasSubstr("Expected is what v2@58 gives.\n"));
+  EXPECT_THAT(text, HasSubstr("trace_buffer()->BeginRead();\n  ASSERT_THAT(ReadPacket(), IsEmpty"));
+}
+
 TEST(PerfettoCase, SeveralBuffers_AreRefused) {
   const auto text =
       CaseOfLines({kBuffer, R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"});
