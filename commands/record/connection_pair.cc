@@ -16,8 +16,6 @@ constexpr size_t kMaxFromClient = 256 * 1024;
 constexpr size_t kMaxForClient = size_t{1} << 30;
 /// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
-/// Reads of one socket in a row, until others are heard.
-constexpr int kReadsInARow = 4;
 /// Reported once, in the order of arrival, and not again while it is readable.
 constexpr uint32_t kServiceEvents = EPOLLIN | EPOLLET;
 constexpr std::string_view kClient = "client";
@@ -122,8 +120,8 @@ Status ConnectionPair::ReadClient() {
 }
 
 Status ConnectionPair::ReadService(bool in_order) {
-  IoState state = IoState::kDone;
-  for (int i = 0; i < kReadsInARow && state == IoState::kDone; ++i) {
+  RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
+  if (state == IoState::kDone) {
     RS_ASSIGN_OR_RETURN(state, service_.Receive());
   }
   service_closed_ = state == IoState::kClosed;

@@ -41,9 +41,8 @@ class FileWatch {
     Clock::time_point due = {};                   // the next read by the clock, if it has a period
     std::optional<Clock::time_point> grown = {};  // last; absent: the read that it was of has ended
     uint64_t read = 0;                            // number of the last one
-    /// The service marks the end of a read in this file. nullopt: no read is known to have ended.
-    std::optional<bool> has_ends = {};
-    bool is_within = false;  // the last growth was not the end of a read
+    std::optional<bool> has_ends = {};  // the service marks a read's end; nullopt: not known yet
+    bool is_within = false;             // the last growth was not the end of a read
   };
   /// A session begins that is written into a file. Marks the log if the file cannot be watched.
   void Start(SessionId session, File file, Clock::time_point now = Clock::now());

@@ -155,7 +155,9 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
-  RS_RETURN_IF_ERROR(ReadCommit(invoke.args));
+  if (watch_) watch_->LookIfDue();
+  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  RS_RETURN_IF_ERROR(CountCommit(commit_.for_log()));
   LogCommit(commit_.origin(), commit_.for_log());
   if (!commit_.flush()) {
     service.Queue(std::move(frame));
@@ -181,15 +183,12 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   return {};
 }
 
-Status ProducerTap::ReadCommit(Bytes request) {
-  if (watch_) watch_->LookIfDue();
-  RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
-  return CountCommit(commit_.for_log());
-}
-
 bool ProducerTap::MayShare(const ipc::Frame& frame) const {
   const bool is_alone = recording_.connected.size() < 2 && recording_.read_freely.empty();
   if (is_alone || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
+  // A command that arrives before a reply hides the reply's place among those of others.
+  if (recording_.files.any() || recording_.buffers.ExpectsCommands(EventLoop::Clock::now()))
+    return false;
   const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
   if (!invoke.drop_reply || invoke.args.size() > kMaxSharedBytes) return false;
   wire::FieldReader reader(invoke.args);
@@ -200,21 +199,24 @@ bool ProducerTap::MayShare(const ipc::Frame& frame) const {
 
 Status ProducerTap::Collect(const ipc::InvokeMethod& invoke) {
   NotePassing();
-  RS_RETURN_IF_ERROR(ReadCommit(invoke.args));
-  collected_.request += wire::AsText(invoke.args);
-  collected_.for_log += wire::AsText(commit_.for_log());
-  if (commit_.origin() == Origin::kShm) collected_.origin = Origin::kShm;
+  if (watch_) watch_->LookIfDue();
+  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  RS_RETURN_IF_ERROR(CountCommit(commit_.for_log()));
+  collected_ += wire::AsText(invoke.args);
+  unlogged_ += wire::AsText(commit_.for_log());
+  if (commit_.origin() == Origin::kShm) unlogged_origin_ = Origin::kShm;
   if (memory_ != nullptr) memory_->SetUnlogged(true);
   SetUnconfirmed();
   // The service handles the patches of a request after all of its chunks.
-  if (!parser_.patches().empty() || collected_.for_log.size() > kMaxAddedBytes) SetMustConfirm();
+  if (!parser_.patches().empty() || unlogged_.size() > kMaxAddedBytes) SetMustConfirm();
   return {};
 }
 
 void ProducerTap::LogCollected() {
-  const Collected collected = std::exchange(collected_, {});
   if (memory_ != nullptr) memory_->SetUnlogged(false);
-  if (collected.request.empty()) LogCommit(collected.origin, wire::AsBytes(collected.for_log));
+  if (std::exchange(collected_, {}).empty()) LogCommit(unlogged_origin_, wire::AsBytes(unlogged_));
+  unlogged_.clear();
+  unlogged_origin_ = Origin::kInline;
 }
 
 void ProducerTap::MarkUnordered() {
@@ -341,7 +343,7 @@ OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame* next) const {
 bool ProducerTap::MayPass() const { return !recording_.files.any() || !recording_.files.IsDue(); }
 
 std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
-  if (!collected_.request.empty()) return ipc::MethodName::kCommitData;
+  if (!collected_.empty()) return ipc::MethodName::kCommitData;
   if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
   return std::nullopt;
 }

@@ -43,7 +43,7 @@ class ProducerTap : public Tap {
                  PassingFrame& frame) override;
   void OnDisconnect(FrameSocket* service) override;
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
-  std::string ConfirmingArgs() override { return std::exchange(collected_.request, {}); }
+  std::string ConfirmingArgs() override { return std::exchange(collected_, {}); }
   void OnAllHandled() override;
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
@@ -57,8 +57,6 @@ class ProducerTap : public Tap {
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
   /// Returns true for a commit that may be under way together with other producers'.
   bool MayShare(const ipc::Frame& frame) const;
-  /// Reads a commit that is about to be sent into `commit_`, and counts it.
-  Status ReadCommit(Bytes request);
   /// Counts a commit that is about to be sent. kCorrupt: it is not well-formed.
   Status CountCommit(Bytes request);
   void LogCommit(Origin origin, Bytes request);
@@ -84,12 +82,9 @@ class ProducerTap : public Tap {
   std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
   CommitRequestParser parser_;
-  struct Collected {
-    std::string request;  // empty: it was sent
-    std::string for_log;  // until the service has handled it
-    Origin origin = Origin::kInline;
-  };
-  Collected collected_;
+  std::string collected_;  // commits to be sent as one request
+  std::string unlogged_;   // what the log gets of that once the service has handled it
+  Origin unlogged_origin_ = Origin::kInline;
 };
 
 }  // namespace ringscope

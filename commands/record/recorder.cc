@@ -29,13 +29,12 @@ constexpr std::chrono::milliseconds kDuePause{1};
 
 Result<std::vector<Listener>> Recorder::Listen(const RecorderOptions& options) {
   std::vector<Listener> listeners;
-  const auto add = [&](const PortSockets& sockets) -> Status {
-    RS_ASSIGN_OR_RETURN(Listener listener, Listener::Create(sockets.listen, options.mode));
+  for (const auto* const sockets :
+       {&options.producer, options.consumer ? &*options.consumer : nullptr}) {
+    if (sockets == nullptr) continue;
+    RS_ASSIGN_OR_RETURN(Listener listener, Listener::Create(sockets->listen, options.mode));
     listeners.push_back(std::move(listener));
-    return {};
-  };
-  RS_RETURN_IF_ERROR(add(options.producer));
-  if (options.consumer) RS_RETURN_IF_ERROR(add(*options.consumer));
+  }
   return listeners;
 }
 

@@ -36,7 +36,8 @@ void SessionBuffers::End(SessionId id) {
 
 void SessionBuffers::MarkStarted(SessionId id) {
   const auto session = sessions_.find(id);
-  if (session == sessions_.end() || std::exchange(session->second.started, true)) return;
+  if (session == sessions_.end() || session->second.started) return;
+  session->second.started = std::chrono::steady_clock::now();
   log_.Append(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
 }
 
@@ -171,9 +172,26 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
 }
 
 auto SessionBuffers::OwnerOf(BufferId id) const -> std::optional<SessionId> {
-  const auto owns = [id](const auto& one) { return one.second.Has(id); };
-  const auto found = std::ranges::find_if(sessions_, owns);
-  return found == sessions_.end() ? std::nullopt : std::optional(found->first);
+  for (const auto& [number, session] : sessions_)
+    for (const auto& [index, buffer] : session.ids)
+      if (buffer == id) return number;
+  return std::nullopt;
+}
+
+bool SessionBuffers::ExpectsCommands(std::chrono::steady_clock::time_point now) const {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kBefore{5}, kAfter{50};  // the service may be late
+  const auto is_near = [&](std::optional<uint64_t> period_ms) {
+    return period_ms.value_or(0) > 0 &&
+           (now.time_since_epoch() + kBefore) % milliseconds(*period_ms) < kBefore + kAfter;
+  };
+  return std::ranges::any_of(sessions_, [&](const auto& entry) {
+    const auto& [id, session] = entry;
+    const auto duration_ms = session.config.duration_ms;
+    return is_near(session.config.flush_period_ms) || is_near(session.config.clear_period_ms) ||
+           (session.started && duration_ms &&
+            now + kBefore >= *session.started + milliseconds(*duration_ms));
+  });
 }
 
 void SessionBuffers::MarkUnordered(BufferId id, std::string detail) {

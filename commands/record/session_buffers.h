@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -67,6 +68,8 @@ class SessionBuffers {
   /// Marks that the order of some requests about a buffer is not known; once for each buffer.
   void MarkUnordered(BufferId id, std::string detail);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
+  /// Returns true around the times at which the service sends commands to producers by itself.
+  bool ExpectsCommands(std::chrono::steady_clock::time_point now) const;
   /// A chunk was committed to a buffer.
   void CountChunk(BufferId id) {
     if (const auto known = known_.find(id); known != known_.end()) ++known->second;
@@ -78,12 +81,8 @@ class SessionBuffers {
     TraceConfigFacts config;
     std::map<uint64_t, BufferId> ids;  // that are known, by index in the config
     uint64_t service_id = 0;           // 0: not known yet
-    bool started = false;
+    std::optional<std::chrono::steady_clock::time_point> started = {};
     bool stopped = false;
-
-    bool Has(BufferId buffer) const {
-      return std::ranges::any_of(ids, [&](const auto& id) { return id.second == buffer; });
-    }
   };
   /// Returns a session until its end, else nullptr.
   const Session* Find(std::optional<SessionId> id) const;

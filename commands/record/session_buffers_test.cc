@@ -85,6 +85,27 @@ TEST_F(SessionBuffersTest, IdsComeBackAfterASessionsEnd) {
   EXPECT_THAT(SetUps(), ElementsAre("1:0", "1:0"));
 }
 
+// The service may then send a producer something before it replies to a commit.
+TEST_F(SessionBuffersTest, CommandsAreExpected_AroundFlushesAndFromTheEndOn) {
+  using std::chrono::milliseconds;
+  const std::chrono::steady_clock::time_point multiple{milliseconds(60'000)};
+  TraceConfigFacts flushes = Plan({{.name = "a", .target_buffer = 0}}, 1);
+  flushes.flush_period_ms = 1000;
+  const auto first = buffers_.Start(flushes);
+  EXPECT_TRUE(buffers_.ExpectsCommands(multiple));
+  EXPECT_TRUE(buffers_.ExpectsCommands(multiple - milliseconds(3)));
+  EXPECT_TRUE(buffers_.ExpectsCommands(multiple + milliseconds(40)));
+  EXPECT_FALSE(buffers_.ExpectsCommands(multiple + milliseconds(500)));
+  buffers_.End(first);
+  EXPECT_FALSE(buffers_.ExpectsCommands(multiple));
+  TraceConfigFacts limited = Plan({{.name = "a", .target_buffer = 0}}, 1);
+  limited.duration_ms = 3'600'000;
+  buffers_.MarkStarted(buffers_.Start(limited));
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_FALSE(buffers_.ExpectsCommands(now));
+  EXPECT_TRUE(buffers_.ExpectsCommands(now + std::chrono::hours(1)));
+}
+
 // The service tells producers its number of the session, which decides among sessions alike.
 TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
   const auto first = buffers_.Start(

@@ -51,7 +51,6 @@ constexpr struct {
     {"--scraping", "'record' always scrapes in the service's place"},
     {"--order", "'record' always has the service's order"},
     {"--config", "the commands that replay a log take the trace config"},
-    {"--stop-now", "a second signal ends 'record' at once"},
     {"--fragments", "'dump --decode' shows the fragments of chunks, too"},
     {"--limit", "a screen is the default, --all has the rest"},
     {"--summary", "totals come first, --all has the rest"},
