@@ -168,8 +168,7 @@ TEST(Diff, Minimize_WritesWhatShowsTheSame) {
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   EXPECT_THAT(ran.err, HasSubstr(": 2 of 4 records"));
   EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@57 --b v2@58"));
-  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {minimal}).out,
-              HasSubstr("; also: 1 counter."));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {minimal}).out, HasSubstr("; also: 1 counter."));
 
   // Without a difference there is nothing to write.
   const std::string none = folder.File("none.ops.jsonl");
@@ -265,10 +264,10 @@ TEST(Diff, Minimize_OfReads) {
 // Shrinks a recorded session to a line of notation, and a unit test of one screen.
 TEST(Diff, Minimize_OfCaptures_FitsOnAScreen) {
   const TempFolder folder;
-  const char* const pairs[][3] = {{"ring-v2", "v1", "v2@58"},
-                                  {"ring-v2", "v2@55", "v1"},
-                                  {"ring-v2", "v2@56", "v2@58"},
-                                  {"short-v2", "v1", "v2@55"},
+  // Some need a sequence taken away as a whole.
+  const char* const pairs[][3] = {{"ring-v1", "v1", "v2@56"},      {"ring-v1", "v2@54", "v2@55"},
+                                  {"ring-v2", "v1", "v2@58"},      {"ring-v2", "v2@55", "v1"},
+                                  {"ring-v2", "v2@56", "v2@58"},   {"short-v2", "v1", "v2@55"},
                                   {"discard-v2", "v2@54", "v2@58"}};
   for (const auto& [capture, a, b] : pairs) {
     SCOPED_TRACE(fmt::format("{} {} {}", capture, a, b));
