@@ -113,7 +113,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   if (method == kFreeBuffers) {
     AskForLacking(service);
     AskProducers();
-    if (session_) recording_.files.Free(*session_);
+    if (session_) recording_.files.End(*session_, /*is_freed=*/true);
     EndSession();
   }
   if (method == kDisableTracing) {
@@ -403,7 +403,7 @@ void ConsumerTap::EndSession() {
 void ConsumerTap::OnDisconnect(FrameSocket* service) {
   if (session_ && service != nullptr) {
     AskForLacking(*service);
-    recording_.files.Free(*session_);
+    recording_.files.End(*session_, /*is_freed=*/true);
   }
   for (const auto& [request, clone] : clone_requests_)
     recording_.flushes.OnCloneReply(clone, {.error = "the consumer's connection ended"});

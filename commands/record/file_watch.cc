@@ -159,21 +159,15 @@ std::optional<FileWatch::Clock::time_point> FileWatch::next_wait() const {
   return next;
 }
 
-void FileWatch::End(SessionId session, Clock::time_point now) {
+void FileWatch::End(SessionId session, bool is_freed, Clock::time_point now) {
   const auto found = files_.find(session);
   if (found == files_.end()) return;
-  LookAt(session, found->second, now);
-  if (!SizeOf(found->second)) MarkUnknown(session);  // a name that means nothing here
-  files_.erase(found);
-}
-
-void FileWatch::Free(SessionId session) {
-  const auto found = files_.find(session);
-  if (found == files_.end()) return;
-  if (SizeOf(found->second))
+  if (!SizeOf(found->second))
+    MarkUnknown(session);  // a name that means nothing here
+  else if (is_freed)
     Log(session, std::nullopt);
   else
-    MarkUnknown(session);
+    LookAt(session, found->second, now);
   files_.erase(found);
 }
 

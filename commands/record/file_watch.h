@@ -62,9 +62,8 @@ class FileWatch {
   /// When to wait for the next read by the clock.
   std::optional<Clock::time_point> next_wait() const;
   /// The service has stopped the session, and closed its file: a growth is of one more read.
-  void End(SessionId session, Clock::time_point now = Clock::now());
-  /// The session's buffers are freed while it is written: the service reads once more, before.
-  void Free(SessionId session);
+  /// @param is_freed its buffers are freed while it is written: the service reads once more before
+  void End(SessionId session, bool is_freed = false, Clock::time_point now = Clock::now());
   /// Forgets the session, if it is watched.
   void Drop(SessionId session) { files_.erase(session); }
   bool any() const { return !files_.empty(); }

@@ -149,7 +149,7 @@ TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged) {
 TEST_F(FileWatchTest, End_LooksOnceMore) {
   watch_.Start(7, {.path = path_});
   Grow(path_, 100);
-  watch_.End(7, start_);
+  watch_.End(7, /*is_freed=*/false, start_);
   Grow(path_, 100);
   LookAt(milliseconds(500));
   EXPECT_THAT(Sizes(), ElementsAre(100));
@@ -208,14 +208,14 @@ TEST_F(FileWatchTest, ReadByTheClock_IsWaitedFor) {
 TEST_F(FileWatchTest, Free_IsTheLastRead) {
   watch_.Start(7, {.path = path_});
   Grow(path_, 100);
-  watch_.Free(7);
+  watch_.End(7, /*is_freed=*/true);
   EXPECT_THAT(Sizes(), ElementsAre(0));
   EXPECT_FALSE(watch_.any());
 }
 
 TEST_F(FileWatchTest, NameThatMeansNothingHere_MarksTheLog) {
   watch_.Start(7, {.path = path_});
-  watch_.End(7, start_);
+  watch_.End(7, /*is_freed=*/false, start_);
   EXPECT_EQ(Marks(), 1u);
 }
 

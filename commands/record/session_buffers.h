@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 #define RINGSCOPE_COMMANDS_RECORD_SESSION_BUFFERS_H_
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>

@@ -71,7 +71,7 @@ void Tap::FinishRound() {
   if (--rounds_ > 0) return;
   unconfirmed_ = must_confirm_ = false;
   OnAllHandled();
-  if (!alone_ || !recording_.unconfirmed.empty()) return;
+  if (!alone_) return;
   recording_.flushes.OnHandled();
   if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
 }
