@@ -146,6 +146,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     if (!args.minimize.empty()) outcome.ops.emplace_back(*op);
   }
   RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
+  outcome.is_only_session = sessions.is_only_session();
   if (gaps > 0)
     context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,
                                      Count(gaps, "gap")));

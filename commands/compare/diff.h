@@ -29,7 +29,8 @@ struct DiffArgs {
 /// The comparison of one session.
 struct SessionDiff {
   std::string path;
-  uint64_t session = 0;             // number in the input, from 1
+  uint64_t session = 0;  // number in the input, from 1
+  bool is_only_session = false;
   std::optional<CloneFacts> clone;  // that both sides show; absent: the session itself
   LogDiff result;
   std::vector<StoredOp> ops;  // for --minimize

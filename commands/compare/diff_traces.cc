@@ -63,9 +63,9 @@ Table PacketTable(const std::vector<OutputDifference>& packets) {
                {"packet in A", Align::kLeft, "a"},
                {"in B", Align::kLeft, "b"},
                {"bytes", Align::kRight},
-               {"content", Align::kLeft, "", kInText},
-               {"flag in A", Align::kLeft, "", has_bits ? kInText : 0},
-               {"in B", Align::kLeft, "", has_bits ? kInText : 0}});
+               {"content"},
+               {"flag in A", Align::kLeft, "", has_bits},
+               {"in B", Align::kLeft, "", has_bits}});
   for (const OutputDifference& packet : packets) {
     const OutputPacket& seen = packet.packet.a ? *packet.packet.a : *packet.packet.b;
     const auto bits = [&](Side side) {

@@ -294,7 +294,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   const FirstTime first_time_ns = result.first_time_ns;
   const uint64_t duration = result.last_time_ns.value_or(0) - first_time_ns.value_or(0);
   ReportTitle(report, {.path = diff.path,
-                       .session = diff.session,
+                       .session = diff.is_only_session ? 0 : diff.session,
                        .records = result.records,
                        .duration_ns = duration,
                        .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,

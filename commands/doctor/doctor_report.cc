@@ -27,9 +27,10 @@ constexpr size_t kUnknownListed = 2;
 constexpr size_t kGroupsListed = 10;  // of many traces
 
 /// "   Where:   buffer 0", unless there is nothing to print.
-void PrintPart(Report& report, const char* title, const std::string& text) {
-  if (text.empty()) return;
-  report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) + "\n");
+void PrintPart(Report& report, const char* title, const Sentence& sentence) {
+  if (sentence.empty()) return;
+  report.Print(Wrap(Printable(sentence.text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) +
+               "\n");
 }
 
 void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full) {
@@ -64,15 +65,16 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
 }
 
 std::string NameOf(const DoctorTrace& trace) {
-  return trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
-                       : Printable(trace.file);
+  return trace.session && !trace.is_only_session
+             ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
+             : Printable(trace.file);
 }
 
-void PrintVerdict(Report& report, const DoctorTrace& trace) {
-  const Diagnosis& diagnosis = trace.diagnosis;
-  report.PrintWrapped(StyleOf(diagnosis.harm),
-                      fmt::format("{}: {}:", NameOf(trace), HarmText(diagnosis.harm)),
-                      " " + Printable(trace.error.value_or(diagnosis.verdict)));
+void PrintHeadline(Report& report, const DoctorTrace& trace) {
+  const Answer& answer = trace.diagnosis.answer;
+  report.PrintWrapped(StyleOf(answer.severity),
+                      fmt::format("{}: {}:", NameOf(trace), HarmText(answer.severity)),
+                      " " + Printable(answer.headline));
 }
 
 /// Traces with the same findings: rules of warnings and worse, or that they could not be read. The
@@ -87,7 +89,7 @@ std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
     for (const Finding& finding : trace.diagnosis.findings)
       if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
     if (trace.error) rules = {"not readable"};
-    groups[{trace.diagnosis.harm, std::move(rules)}].push_back(&trace);
+    groups[{trace.diagnosis.answer.severity, std::move(rules)}].push_back(&trace);
   }
   std::vector<TraceGroup> sorted(groups.begin(), groups.end());
   std::ranges::stable_sort(sorted, std::ranges::greater(), [](const TraceGroup& group) {
@@ -141,19 +143,16 @@ Json GroupsJson(const DoctorTraces& traces) {
 }
 
 void PrintCsv(Console& console, const DoctorTraces& traces) {
-  std::vector<Column> columns;
-  for (const char* key : {"input", "session", "rule", "severity", "what", "where", "remedy"})
-    columns.push_back(DataColumn(key, kInCsv));
-  Table table(std::move(columns));
+  constexpr std::string_view kColumns = "input session rule severity what where remedy";
+  console.Print(CsvTitles(kColumns));
   for (const DoctorTrace& trace : traces) {
-    for (const Finding& finding : trace.diagnosis.findings)
-      table.AddRow(DataCells({trace.file, trace.session, finding.rule->id, Name(finding.harm),
-                              finding.what, finding.where, finding.remedy}));
-    if (trace.error)
-      table.AddRow(DataCells({trace.file, trace.session, Json(), Name(trace.diagnosis.harm),
-                              *trace.error, Json(), Json()}));
+    const auto print = [&](Json row) {
+      row.update(Json{{"input", trace.file}, {"session", FieldsToJson(trace.session)}});
+      console.Print(CsvRow(kColumns, row));
+    };
+    for (const Finding& finding : trace.diagnosis.findings) print(FieldsToJson(finding));
+    if (trace.error) print({{"severity", Name(Harm::kError)}, {"what", *trace.error}});
   }
-  console.Print(table.CsvTitles() + table.CsvRows());
 }
 
 }  // namespace
@@ -180,7 +179,7 @@ void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
   report.Heading("Each trace, the worst first");
   for (const auto& [key, members] : groups)
     for (const DoctorTrace* trace : members)
-      if (key.first >= Harm::kWarning) PrintVerdict(report, *trace);
+      if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
@@ -200,7 +199,7 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
 
 void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all) {
   if (brief) return PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
-  PrintVerdict(report, trace);
+  PrintHeadline(report, trace);
   if (trace.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
   const Diagnosis& diagnosis = trace.diagnosis;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands/replays/replay_run.h"
+#include "commands/replays/tried_remedies.h"
 #include "commands/shell/command.h"
 #include "commands/shell/input.h"
 #include "commands/view/json_fields.h"
@@ -20,9 +21,11 @@ namespace ringscope {
 struct DoctorTrace {
   std::string file;                      // "bugreport.zip:traces/a.pftrace" in an archive
   std::optional<uint64_t> session = {};  // of a log, or of a trace that has several
+  bool is_only_session = false;
   std::optional<std::string> replay =
       {};  // how the trace was made of a log: "v2@58, buffers read ..."
   Diagnosis diagnosis = {};
+  std::vector<Remedy> remedies = {};      // of a log
   std::optional<std::string> error = {};  // why it could not be read: then there are no findings
   /// The trace's config with the changes of all findings marked, if it has one and there are any.
   std::optional<std::string> config = {};
@@ -35,18 +38,21 @@ inline void ListFields(JsonFieldWriter& io, const StatRow& row) {
 }
 inline void ListFields(JsonFieldWriter& io, const Finding& finding) {
   io("rule", finding.rule->id, "severity", finding.harm, "title", finding.rule->title, "what",
-     finding.what, "where", finding.where, "cause", finding.cause, "proof", finding.proof, "remedy",
-     finding.remedy, "weight", finding.weight, "changes", finding.changes);
+     finding.what.text, "where", finding.where.text, "cause", finding.cause.text, "proof",
+     finding.proof.text, "remedy", finding.remedy.text, "figures", finding.figures(), "weight",
+     finding.weight, "changes", finding.changes);
 }
 inline void ListFields(JsonFieldWriter& io, const DoctorTrace& trace) {
   const Diagnosis& diagnosis = trace.diagnosis;
   io("input", trace.file);
   io.UnlessEmpty("session", trace.session);
   io.UnlessEmpty("replay", trace.replay);
-  io("verdict", diagnosis.verdict, "severity", diagnosis.harm, "answer", diagnosis.answer);
+  const Answer& answer = diagnosis.answer;
+  io("verdict", answer.headline, "severity", answer.severity, "answer", answer);
   io.UnlessEmpty("error", trace.error);
   io("stages", diagnosis.stages, "counters", diagnosis.counters, "findings", diagnosis.findings,
-     "well", diagnosis.well, "unknown", diagnosis.unknown);
+     "well", diagnosis.well, "unknown", diagnosis.unknown, "figures", diagnosis.figures);
+  io.UnlessEmpty("remedies", trace.remedies);
   io.UnlessEmpty("config", trace.config);
 }
 
@@ -58,7 +64,7 @@ DoctorTrace DiagnosedConfig(const std::string& path, const ConfigFile& config);
 /// Returns the entry of a trace that cannot be read.
 DoctorTrace UnreadableTrace(std::string file, Error error);
 
-/// Leaves only the findings of a rule, a verdict of these alone, and no config.
+/// Leaves only the findings of a rule, an answer of these alone, and no config.
 void KeepRule(DoctorTrace& trace, const std::string& rule);
 /// Returns how a run over these traces ends: kFailed if none could be read, kNotice if there is a
 /// warning or worse, or one of them could not be read.
@@ -73,7 +79,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
 /// Returns true if the input is a log; standard input is not looked at.
 bool IsLog(Context& context, const std::string& path);
 
-/// The result of one trace, as text: the verdict and the findings, the worst first.
+/// The result of one trace, as text: the headline and the findings, the worst first.
 /// @param brief the answer alone
 /// @param all each finding in full, what was checked, and the config with the changes
 void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all);

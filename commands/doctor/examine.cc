@@ -43,19 +43,15 @@ void AddNext(DoctorTrace& trace, const std::string& path, const char* command) {
   answer.Add("Next", std::move(text));
 }
 
-/// @param only this session of the file
 /// Reads a Perfetto trace by the rules of trace processor, with progress.
-Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source) {
-  const std::string path = source->path();
-  Progress progress(context.console, fmt::format("examining {}", Printable(path)));
-  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
-  return InFile(path, ScanTraceFile(std::move(source), update));
-}
-
+/// @param only this session of the file
 Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source,
                                   std::optional<uint64_t> only) {
   const std::string path = source->path();
-  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned, ScanTrace(context, std::move(source)));
+  Progress progress(context.console, fmt::format("examining {}", Printable(path)));
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned,
+                      InFile(path, ScanTraceFile(std::move(source), update)));
   DoctorTraces traces;
   if (only && *only > scanned.sessions.size())
     return tl::unexpected(NoSession(*only, scanned.sessions.size(), path));
@@ -65,13 +61,6 @@ Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> 
     if (facts.sessions > 1) trace.session = facts.session;
   }
   return traces;
-}
-
-/// "v2@58, buffers read as recorded"
-std::string ReplayText(const ReplayOutcome& outcome) {
-  std::set<std::string> engines;
-  for (const BufferOutcome& buffer : outcome.buffers) engines.insert(buffer.engine);
-  return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
 }
 
 /// Diagnoses a file that is neither a trace nor a log: a trace config, or an error.
@@ -130,8 +119,13 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     TraceFacts facts = scan.Finish();
     NameProducers(report, notes, facts);
     DoctorTrace trace = Diagnosed(outcome.path, Diagnose(facts, &replayed), facts.config);
+    trace.remedies = remedies.remedies;
     trace.session = outcome.session;
-    trace.replay = ReplayText(outcome);
+    trace.is_only_session = outcome.is_only_session;
+    std::set<std::string> engines;
+    for (const BufferOutcome& buffer : outcome.buffers) engines.insert(buffer.engine);
+    trace.replay =
+        fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
     trace.diagnosis.answer.Add(outcome.reads.assumed ? "Assumed" : "Replay", *trace.replay);
     for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
       if (!text.empty()) trace.diagnosis.unknown.push_back(std::move(text));
@@ -232,8 +226,6 @@ DoctorTrace DiagnosedConfig(const std::string& path, const ConfigFile& config) {
 DoctorTrace UnreadableTrace(std::string file, Error error) {
   if (error.where.path == file) error.where.path.clear();
   DoctorTrace trace{.file = std::move(file), .error = error.ToString()};
-  trace.diagnosis.verdict = "It could not be read.";
-  trace.diagnosis.harm = Harm::kError;
   trace.diagnosis.answer = {.severity = Harm::kError, .headline = *trace.error, .lines = {}};
   return trace;
 }
@@ -245,9 +237,9 @@ void KeepRule(DoctorTrace& trace, const std::string& rule) {
                 [&](const Finding& finding) { return finding.rule->id != rule; });
   if (trace.error) return;
   const bool is_found = !diagnosis.findings.empty();
-  diagnosis.verdict =
-      is_found ? diagnosis.findings.front().what : fmt::format("'{}' finds nothing here.", rule);
-  diagnosis.harm = is_found ? diagnosis.findings.front().harm : Harm::kOk;
+  diagnosis.answer = {.severity = is_found ? diagnosis.findings.front().harm : Harm::kOk,
+                      .headline = is_found ? diagnosis.findings.front().what.text
+                                           : fmt::format("'{}' finds nothing here.", rule)};
 }
 
 ExitCode CodeOf(const DoctorTraces& traces) {
@@ -255,9 +247,7 @@ ExitCode CodeOf(const DoctorTraces& traces) {
       traces, [](const DoctorTrace& trace) { return trace.error.has_value(); });
   if (!traces.empty() && failed == std::ssize(traces)) return ExitCode::kFailed;
   const bool any = std::ranges::any_of(traces, [](const DoctorTrace& trace) {
-    return std::ranges::any_of(trace.diagnosis.findings, [](const Finding& finding) {
-      return finding.harm >= Harm::kWarning;
-    });
+    return trace.diagnosis.answer.severity >= Harm::kWarning;
   });
   return any || failed > 0 ? ExitCode::kNotice : ExitCode::kClean;
 }

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
@@ -164,31 +161,12 @@ void ListFields(JsonFieldWriter& io, const Gap& gap) {
 namespace {
 
 /// Columns of CSV: paths in the JSON of a gap.
-constexpr std::array kGapColumns = {"session",
-                                    "buffer",
-                                    "sequence",
-                                    "producer",
-                                    "first.chunk",
-                                    "first.fragment",
-                                    "last_chunk",
-                                    "packets",
-                                    "bytes",
-                                    "own_fault.packets",
-                                    "causes.0.cause",
-                                    "content.0.kind",
-                                    "written.from_ns",
-                                    "written.to_ns",
-                                    "lost.from_ns",
-                                    "lost.to_ns",
-                                    "evicted_by.0.sequence",
-                                    "evicted_by.0.packets",
-                                    "sign",
-                                    "next.previous_packet_dropped",
-                                    "next.unusable.packets",
-                                    "remedies.buffer_size",
-                                    "remedies.read_period_ns",
-                                    "reads",
-                                    "clone"};
+constexpr std::string_view kGapColumns =
+    "session buffer sequence producer first.chunk first.fragment last_chunk packets bytes "
+    "own_fault.packets causes.0.cause content.0.kind written.from_ns written.to_ns lost.from_ns "
+    "lost.to_ns evicted_by.0.sequence evicted_by.0.packets sign next.previous_packet_dropped "
+    "next.unusable.packets remedies.buffer_size remedies.read_period_ns reads clone";
+
 /// Appends a packet's fields to a line. There may be millions, so no document is made of them.
 class RowWriter {
  public:
@@ -231,17 +209,6 @@ class RowWriter {
   std::string& line_;
   const RowPart part_;
 };
-
-/// The values of an object at these paths as a row of CSV; an absent one is empty.
-std::string CsvRow(const Json& json, std::span<const char* const> paths) {
-  std::string row;
-  for (const char* const path : paths) {
-    const auto key = KeyPath(path);
-    row += (json.contains(key) ? CsvText(json[key]) : "") + ",";
-  }
-  row.back() = '\n';
-  return row;
-}
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
@@ -374,10 +341,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
 }
 
 std::string CsvTitles(bool of_packets) {
-  if (of_packets) return PacketLine(RowPart::kTitles, {}, 0, {}, {});
-  std::string titles = fmt::format("{}\n", fmt::join(kGapColumns, ","));
-  std::ranges::replace(titles, '.', '_');
-  return titles;
+  return of_packets ? PacketLine(RowPart::kTitles, {}, 0, {}, {}) : CsvTitles(kGapColumns);
 }
 
 std::string GapCsvRows(const ShownGaps& selection) {
@@ -387,7 +351,7 @@ std::string GapCsvRows(const ShownGaps& selection) {
     json["session"] = selection.outcome.session;
     json["reads"] = ReadsName(selection.outcome.reads);
     if (selection.outcome.clone) json["clone"] = *selection.outcome.clone;
-    rows += CsvRow(json, kGapColumns);
+    rows += CsvRow(kGapColumns, json);
   });
   return rows;
 }

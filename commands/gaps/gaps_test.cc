@@ -104,9 +104,10 @@ TEST(GapsCommand, Text_FitsOnAScreen) {
   const std::string text = WithoutLineBreaks(Gaps({}).out);
   EXPECT_THAT(text, HasSubstr("7 sequences, 7 gaps, 123,378 packets (5.97 MiB): overwritten before "
                               "they were read; buffers[0].size_kb: 6544 keeps them"));
-  EXPECT_THAT(text, HasSubstr("of 128,295 packets: 5 in shared memory, 123,378 in buffers[0] "
-                              "(96.2%), 0 on the way to the file; 4,910 of the 4,912 left "
-                              "unusable"));
+  EXPECT_THAT(text,
+              HasSubstr("of 128,295 packets: 5 unfinished in shared memory, 123,378 in buffers[0] "
+                        "(96.2%), 0 on the way to the file; 4,910 of the 4,912 left "
+                        "unusable"));
 }
 
 TEST(GapsCommand, All_ExplainsEachGap) {
@@ -168,7 +169,7 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
         "record 2 (20.0 ms); no buffer size helps"}},
       {{"--all"},
        "inputs/missing-chunk.ops.jsonl",
-       {"No packet of the log was lost, but more may be missing.",
+       {"No packet of the log was lost, but more may be missing: ",
         "sequence 2 (app, 1:3), buffers[0], chunk #1: an unknown number of packets. Where: between "
         "record 2 "
         "(20.0 ms) and record 4 (40.0 ms). Cause: chunks with these ids were never committed. In "

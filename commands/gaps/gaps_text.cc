@@ -81,10 +81,14 @@ class GapsText {
   void Write() {
     ReportReplayTitle(out_, shown_.outcome);
     out_.Print("\n");
-    if (shown_.is_filtered)
+    if (shown_.is_filtered) {
       PrintSelected();
-    else
-      PrintHead();
+    } else {
+      Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
+      // The title has these.
+      std::erase_if(answer.lines, [](const AnswerLine& line) { return line.label == "Assumed"; });
+      PrintAnswer(out_, "", answer);
+    }
     PrintTotals();
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
     if (shown_.any_loss) all_ ? PrintGapGroups() : PrintNotableGaps();
@@ -131,14 +135,6 @@ class GapsText {
   }
   std::string PlaceText(const SequenceGaps& sequence) const {
     return fmt::format("{}, {}", notes_.NameOf(sequence.sequence), notes_.NameOf(sequence.buffer));
-  }
-
-  /// The answer, with the remedy: of the whole session.
-  void PrintHead() {
-    Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
-    // The title has these.
-    std::erase_if(answer.lines, [](const AnswerLine& line) { return line.label == "Assumed"; });
-    PrintAnswer(out_, "", answer);
   }
 
   /// Prints the sums of what the filters select.
@@ -498,9 +494,12 @@ class GapsText {
         {counts[Fate::kMoved], "moved into a clone, which took their buffer over"},
         {counts[Fate::kReadBefore], "read by the session itself, before the clone was made"}};
     std::erase_if(pending, [](const auto& each) { return each.first.packets == 0; });
-    PrintList("Not lost, but not read either", pending, "kind", [](const auto& each) {
-      return fmt::format("{}: {}", PacketsText(each.first), each.second);
-    });
+    FateCount all;
+    for (const auto& [count, text] : pending) all += count;
+    PrintList("Neither lost nor read: " + Count(all.packets, "packet"), pending, "reason",
+              [](const auto& each) {
+                return fmt::format("{}: {}", PacketsText(each.first), each.second);
+              });
   }
 
   Report& out_;

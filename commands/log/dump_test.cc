@@ -57,7 +57,7 @@ TEST(Dump, Text_SaysEverythingInLines) {
   EXPECT_EQ(
       Dump({}),
       "      0               -  buffer       id 1, size 64 KiB, policy ring_buffer, engine "
-      "'v2@58'\n"
+      "v2@58\n"
       "      1     0.000000000  producer     producer 1, uid 10, pid 100, name 'app\\x1b[1m'\n"
       "      2     0.000000500  writer       producer 1, writer 3, buffer 1\n"
       "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "

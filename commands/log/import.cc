@@ -131,13 +131,6 @@ Result<FoundReads> FindReadsToStore(const ImportArgs& args, SessionReader& sessi
   return found;
 }
 
-/// For whoever reads the log: where its reads come from.
-std::string NoteOnReads(const ImportArgs& args, const FoundReads& found) {
-  return fmt::format(
-      "the reads in this log were found by comparison with {}: they explain {} of {} of it",
-      args.reads_from, found.explained, Count(found.packets, "packet"));
-}
-
 void SetUp(CLI::App& app, ImportArgs& args) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", args.log, kLogOrTraceType,
@@ -194,7 +187,12 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
       RS_RETURN_IF_ERROR(append(*op));
     }
     if (found) {
-      RS_RETURN_IF_ERROR(append({std::nullopt, Note{NoteOnReads(args, *found)}}));
+      // For whoever reads the log.
+      RS_RETURN_IF_ERROR(append(
+          {std::nullopt,
+           Note{fmt::format("the reads in this log were found by comparison with {}: "
+                            "they explain {} of {} of it",
+                            args.reads_from, found->explained, Count(found->packets, "packet"))}}));
       RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     }
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
@@ -252,25 +250,25 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
 }  // namespace
 
 Command ImportCommand() {
-  return {"import",
-          "Write operations, a trace or another log as a commit log",
-          "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
-          "with checksums and an index. Every record is kept, including malformed requests. A log "
-          "without a header gets one that marks it as imported. A Perfetto trace, plain or "
-          "compressed, becomes a log as if its packets had been committed at their timestamps, in "
-          "chunks of 4 KiB; what the trace lost is also missing in the log. If anything fails, no "
-          "output file is left.",
-          {{"ringscope import session.ops.jsonl.zst -o session.tblog",
-            "Make a commit log from a text of operations"},
-           {"ringscope import session.tblog --reads-from session.pftrace -o exact.tblog",
-            "Add the reads of a session that was written into a file"},
-           {"ringscope import session.tblog --no-payload -o shapes.tblog",
-            "Make a log that can be given away: it has no content of packets"},
-           {"ringscope import trace.pftrace -o trace.tblog",
-            "Make a log of what is left in a trace"},
-           {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",
-            "Convert a log to text and back"}},
-          Bind(SetUp, RunImport)};
+  return {
+      "import",
+      "Write operations, a trace or another log as a commit log",
+      "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
+      "with checksums and an index. Every record is kept, including malformed requests. A log "
+      "without a header gets one that marks it as imported. A Perfetto trace, plain or "
+      "compressed, becomes a log as if its packets had been committed at their timestamps, in "
+      "chunks of 4 KiB; what the trace lost is also missing in the log. If anything fails, no "
+      "output file is left.",
+      {{"ringscope import session.ops.jsonl.zst -o session.tblog",
+        "Make a commit log from a text of operations"},
+       {"ringscope import session.tblog --reads-from session.pftrace -o exact.tblog",
+        "Add the reads of a session that was written into a file"},
+       {"ringscope import session.tblog --no-payload -o shapes.tblog",
+        "Make a log that can be given away: it has no content of packets"},
+       {"ringscope import trace.pftrace -o trace.tblog", "Make a log of what is left in a trace"},
+       {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",
+        "Convert a log to text and back"}},
+      Bind(SetUp, RunImport)};
 }
 
 }  // namespace ringscope

@@ -124,7 +124,7 @@ void ReportFacts(Report& report, const SessionSummary& session) {
 }
 
 void ReportBuffers(Report& report, const SessionSummary& session) {
-  Table table({{"buffer", Align::kLeft, "", kInText},
+  Table table({{"buffer"},
                {"id", Align::kRight, "buffer"},
                {"size", Align::kRight, "size"},
                {"policy", Align::kLeft, "policy"},
@@ -165,7 +165,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
                {"producer", Align::kLeft},
                {"buffers", Align::kRight, "buffer"},
                DataColumn("set_up"),
-               DataColumn("commits", kInJson),
+               DataColumn("commits"),
                {"chunks", Align::kRight, "chunks"},
                {"patches", Align::kRight, "patches"},
                {"packets", Align::kRight, "packets"},

@@ -73,53 +73,40 @@ void SetUp(CLI::App& app, StatsArgs& args) {
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
-Table LossTable() {
-  return Table({DataColumn("session", kInCsv),
-                {"name", Align::kLeft, "name"},
-                {"idx", Align::kRight, "idx"},
-                DataColumn("severity"),
-                {"value", Align::kRight, "value"},
-                {"meaning", Align::kLeft, "meaning", kInText | kInJson},
-                DataColumn("reads", kInCsv)});
-}
-
 /// Rows of trace processor's table: all, or only the losses.
 Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
-  Table table = LossTable();
+  Table table({{"name", Align::kLeft, "name"},
+               {"idx", Align::kRight, "idx"},
+               DataColumn("severity"),
+               {"value", Align::kRight, "value"},
+               {"meaning", Align::kLeft, "meaning"}});
   for (const StatRow& row : TraceProcessorStats(outcome)) {
     if (data_loss && (!row.is_data_loss() || row.value == 0)) continue;
-    table.AddRow({DataCell(outcome.session), NameCell(row.name),
-                  row.index ? NumberCell(*row.index) : Cell(""), DataCell(Name(row.severity)),
-                  CountCell(row.value), NameCell(row.meaning), DataCell(ReadsName(outcome.reads))});
+    table.AddRow({NameCell(row.name), row.index ? NumberCell(*row.index) : Cell(""),
+                  DataCell(Name(row.severity)), CountCell(row.value), NameCell(row.meaning)});
   }
   return table;
-}
-
-Table RiseTable() {
-  return Table({DataColumn("session", kInCsv),
-                {"record", Align::kRight, "record"},
-                {"time", Align::kRight, "time_ns"},
-                {"buffer", Align::kRight, "buffer"},
-                {"chunk", Align::kLeft},
-                DataColumn("sequence"),
-                DataColumn("chunk"),
-                {"count", Align::kRight, "count"},
-                DataColumn("reason"),
-                {"why", Align::kLeft, "text"}});
 }
 
 /// What made one counter count.
 Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
              const ReplayOutcome& outcome) {
-  Table table = RiseTable();
+  Table table({{"record", Align::kRight, "record"},
+               {"time", Align::kRight, "time_ns"},
+               {"buffer", Align::kRight, "buffer"},
+               {"chunk", Align::kLeft},
+               DataColumn("sequence"),
+               DataColumn("chunk"),
+               {"count", Align::kRight, "count"},
+               DataColumn("reason"),
+               {"why", Align::kLeft, "text"}});
   for (const CounterRise& rise : explained.other != nullptr ? trace.watched() : trace.rises()) {
     if (explained.other == nullptr && rise.counter != explained.counter) continue;
     if (explained.bit != 0 && (rise.loss_bits & explained.bit) == 0) continue;
     const uint64_t start = outcome.first_time_ns.value_or(0);
     const std::string time =
         rise.at.time_ns ? HumanDuration(*rise.at.time_ns - std::min(start, *rise.at.time_ns)) : "-";
-    table.AddRow({DataCell(outcome.session),
-                  {rise.at.record ? std::to_string(*rise.at.record) : "-", rise.at.record},
+    table.AddRow({{rise.at.record ? std::to_string(*rise.at.record) : "-", rise.at.record},
                   {time, rise.at.time_ns},
                   {rise.buffer ? std::to_string(Raw(*rise.buffer)) : "-",
                    rise.buffer ? Json(Raw(*rise.buffer)) : Json()},
@@ -176,7 +163,10 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";
-  if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
+  const char* const columns = args.explain
+                                  ? "session record time_ns buffer sequence chunk count reason text"
+                                  : "session name idx severity value reads";
+  if (is_csv) report.Print(CsvTitles(columns));
   const auto task = [&]() -> Result<ExitCode> {
     ReplayRun run(context, sessions, args.choices);
     const bool finds = args.explain || args.data_loss;
@@ -191,7 +181,10 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     bool any = finds && !rows.empty() && (!args.explain || args.explain->other == nullptr);
     if (any && OnlyHarmless(analysis->counters(), outcome)) any = false;
     if (is_csv) {
-      report.Print(rows.CsvRows());
+      for (Json& row : rows.ToJson()) {
+        row.update(Json{{"session", outcome.session}, {"reads", ReadsName(outcome.reads)}});
+        report.Print(CsvRow(columns, row));
+      }
       return any ? ExitCode::kNotice : ExitCode::kClean;
     }
     ReportReplayTitle(report, outcome);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,6 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kNamed = 2;  // sequences and sources
-constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
 
 /// Tells how much a session lost, why, to whom, and which change would have kept it.
 class LogAnswer {
@@ -57,39 +57,45 @@ class LogAnswer {
   uint64_t waiting() const { return totals_[Fate::kStalled].packets; }
 
   /// "Only the last 101.7 ms of 3.710 s are left"; empty: that is not what was lost.
-  std::string LeftText() const {
+  Sentence LeftText() const {
     if (worst_ == nullptr || !outcome_.last_time_ns) return "";
     const std::optional<uint64_t> since_ns = LeftSince(*worst_);
     if (!since_ns) return "";
-    return fmt::format(
+    return Say(
         "Only the last {} of {} are left{}",
-        HumanDuration(*outcome_.last_time_ns - std::min(*outcome_.last_time_ns, *since_ns)),
-        HumanDuration(outcome_.duration_ns()),
+        Time("left_ns", *outcome_.last_time_ns - std::min(*outcome_.last_time_ns, *since_ns)),
+        Time("duration_ns", outcome_.duration_ns()),
         outcome_.buffers.size() < 2 ? "" : " of " + outcome_.NameOf(worst_->id));
   }
 
-  std::string LostHeadline() const {
-    if (const std::string left = LeftText(); !left.empty()) return left + ".";
-    if (lost_.packets == 0) return fmt::format("Writers dropped packets {}.", DroppedText());
-    return fmt::format(
-        "{} of {} ({}) {} lost{}.", WithCommas(lost_.packets), Count(written_.packets, "packet"),
-        ShareText(lost_.packets, written_.packets), Was(lost_.packets), LostWhenText());
+  Sentence LostHeadline() const {
+    if (const Sentence left = LeftText(); !left.empty()) return Say("{}.", left);
+    if (lost_.packets == 0) return Say("Writers dropped packets {}.", DroppedText());
+    return Say("{} of {} ({}) {} lost{}.", Number("lost", lost_.packets),
+               Number("written", written_.packets, "packet"),
+               Share("share_lost", lost_.packets, written_.packets), Was(lost_.packets),
+               LostWhenText());
   }
 
-  std::string WaitingHeadline() const {
-    return fmt::format("{} wait{} in a buffer, and {} not in the trace.",
-                       Count(waiting(), "packet"), waiting() == 1 ? "s" : "", Is(waiting()));
+  Sentence WaitingHeadline() const {
+    return Say("{} wait{} in a buffer, and {} not in the trace.",
+               Number("waiting", waiting(), "packet"), waiting() == 1 ? "s" : "", Is(waiting()));
   }
 
   /// Why packets were lost; of writers that dropped them, the reason that the looks at the shared
   /// memory show most often.
-  std::string WhyText() const {
+  Sentence WhyText() const {
     if (lost_.packets == 0) return WhyDroppedText();
-    return ShortList(CauseTexts(causes_), "other cause", "; ");
+    Sentence why = ShortList(CauseTexts(causes_), "other cause", "; ");
+    std::map<Cause, uint64_t> packets;
+    for (const CauseCount& cause : causes_) packets[cause.cause] += cause.count.packets;
+    for (const auto& [cause, count] : packets)
+      AddFigures(why.figures, Number(fmt::format("cause.{}", Name(cause)), count));
+    return why;
   }
 
   /// The sequences that lost most packets, or else at most places.
-  std::string LosersText() const {
+  Sentence LosersText() const {
     const bool by_places = lost_.packets == 0;
     const auto lost_by = [&](const SequenceGaps* each) {
       const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
@@ -106,97 +112,107 @@ class LogAnswer {
                    ? " in " + notes_.NameOf(each->buffer)
                    : ""),
           lost_by(each));
-    return SharesText(shares, by_places ? places_ : lost_.packets, kNamed);
+    return Shares("lost_by", shares, by_places ? places_ : lost_.packets, kNamed);
   }
 
-  std::string WaitingText() const {
+  Sentence WaitingText() const {
     if (waiting() == 0) return {};
-    std::string at;
+    Sentence at;
     uint64_t most = 0;
     for (const SequenceGaps* sequence : sequences_) {
       if (!sequence->stall || sequence->stall->count.packets <= most) continue;
       most = sequence->stall->count.packets;
-      at = fmt::format("; most, {}, in {}", WithCommas(most), notes_.NameOf(sequence->sequence));
+      at =
+          Say("; most, {}, in {}", Number("most_waiting", most), notes_.NameOf(sequence->sequence));
       if (sequence->stall->at)
-        at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
+        at += Say(", waiting at chunk #{}", Number("chunk", Raw(sequence->stall->at->chunk)));
     }
-    return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
-                       Count(waiting(), "packet"), HumanSize(totals_[Fate::kStalled].bytes),
-                       Is(waiting()), Was(waiting()), at);
+    return Say(
+        "{} ({}) {} still in the buffer, and {} not read{}", Number("waiting", waiting(), "packet"),
+        Size("waiting_bytes", totals_[Fate::kStalled].bytes), Is(waiting()), Was(waiting()), at);
   }
 
   /// The packets that were committed long after their time, and when.
-  std::string StaleText() const {
+  Sentence StaleText() const {
     if (report_.stale.empty()) return "";
     uint64_t packets = 0;
     for (const StaleSequence& stale : report_.stale) packets += stale.stale;
     const StaleSequence& worst = *std::ranges::max_element(
         report_.stale, {}, [](const StaleSequence& one) { return one.longest.delay_ns; });
-    return fmt::format("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
-                       Count(packets, "packet"),
-                       worst.longest.cpu ? fmt::format(" of CPU {}", *worst.longest.cpu) : "",
-                       TimeText(notes_, worst.longest.time_ns), notes_.NameOf(worst.sequence),
-                       TimeText(notes_, worst.longest.time_ns + worst.longest.delay_ns));
+    return Say("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
+               Number("stale", packets, "packet"),
+               worst.longest.cpu ? fmt::format(" of CPU {}", *worst.longest.cpu) : "",
+               TimeOf("stale_event_ns", worst.longest.time_ns), notes_.NameOf(worst.sequence),
+               TimeOf("stale_commit_ns", worst.longest.time_ns + worst.longest.delay_ns));
   }
 
   /// Returns the signs that more may be missing than is known; empty if there are none.
-  std::string SignsText() const {
+  Sentence SignsText() const {
     const auto cpus = static_cast<uint64_t>(
         std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
     if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};
     const bool is_known = totals_.lost().packets > 0 || waiting() > 0;
-    std::vector<std::string> parts;
+    Sentence signs;
+    const auto add = [&](const Sentence& sign) {
+      signs += Say("{}{}", signs.empty() ? "" : ", ", sign);
+    };
     if (missing_chunks_ > 0)
-      parts.push_back(Count(missing_chunks_, "chunk id") + " without a commit in the log");
+      add(Say("{} without a commit in the log",
+              Number("missing_chunks", missing_chunks_, "chunk id")));
     if (report_.reports() > 0)
-      parts.push_back(
-          fmt::format("{} where the {}", Count(report_.reports(), "place"),
-                      report_.from_trace ? "trace itself reports a loss" : "log is not complete"));
+      add(Say("{} where the {}", Number("reported_places", report_.reports(), "place"),
+              report_.from_trace ? "trace itself reports a loss" : "log is not complete"));
     // Of losses that are known, the counters tell nothing new.
+    const std::string missed = Joined(MissedFlushes(outcome_, notes_));
     for (size_t i = 0; i < kLossCounters && !is_known; ++i)
-      if (report_.counts[i] > 0)
-        parts.push_back(fmt::format("{}: {}", Name(static_cast<LossCounter>(i)),
-                                    WithCommas(report_.counts[i])));
-    if (const std::string missed = Joined(MissedFlushes(outcome_, notes_)); !missed.empty())
-      parts.push_back("flushes not acknowledged by " + missed);
-    if (cpus > 0) parts.push_back("events lost by ftrace on " + Count(cpus, "CPU"));
-    if (parts.empty() && !is_known)
-      parts.emplace_back("packets that are flagged, though no loss before them is known");
-    return Joined(parts);
+      if (report_.counts[i] > 0 &&
+          (missed.empty() || i != static_cast<size_t>(LossCounter::kFlushesFailed)))
+        add(Say("{}: {}", Name(static_cast<LossCounter>(i)),
+                Number(Name(static_cast<LossCounter>(i)), report_.counts[i])));
+    if (!missed.empty()) add("flushes not acknowledged by " + missed);
+    if (cpus > 0) add(Say("events lost by ftrace on {}", Number("ftrace_cpus", cpus, "CPU")));
+    if (signs.empty() && !is_known)
+      add("packets that are flagged, though no loss before them is known");
+    return signs;
   }
 
   /// The headline of a session without losses that has such signs.
-  std::string SignsHeadline() const { return before_ ? LostBeforeText() : kSignsHeadline; }
+  Sentence SignsHeadline(const Sentence& signs) const {
+    if (before_ != nullptr) return LostBeforeText();
+    return Say("No packet of the log was lost, but more may be missing: {}.", signs);
+  }
 
   Answer ToAnswer() const {
     const uint64_t read = totals_[Fate::kRead].packets;
-    const std::string left = LeftText(), signs = SignsText();
+    const Sentence left = LeftText(), signs = SignsText();
+    Sentence headline;
     Answer answer{.packets = read, .usable = read - stages_.all.unusable};
     const Harm of_unusable = HarmOfUnusable(stages_.all.unusable, read);
     if (of_unusable == Harm::kError) {
       answer.severity = of_unusable;
-      answer.headline = UnusableHeadline(left, stages_.all.unusable, read);
+      headline = UnusableHeadline(left, stages_.all.unusable, read);
     } else if (losses() > 0) {
       answer.severity = Harm::kDataLoss;
-      answer.headline = LostHeadline();
+      headline = LostHeadline();
     } else if (waiting() > 0) {
       answer.severity = Harm::kDataLoss;
-      answer.headline = WaitingHeadline();
+      headline = WaitingHeadline();
     } else if (before_ != nullptr || !signs.empty()) {
       answer.severity = before_ != nullptr ? Harm::kDataLoss : Harm::kWarning;
-      answer.headline = SignsHeadline();
+      headline = SignsHeadline(signs);
     } else {
-      answer.headline = NothingLostText();
+      headline = NothingLostText();
     }
     if (losses() > 0 && outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kEnd &&
         before_ == nullptr) {
-      answer.headline.front() = static_cast<char>(std::tolower(answer.headline.front()));
-      answer.headline = "If the session was read only at its end, which the log does not show: " +
-                        answer.headline;
+      headline.text.front() = static_cast<char>(std::tolower(headline.text.front()));
+      headline =
+          Say("If the session was read only at its end, which the log does not show: {}", headline);
       answer.Add("Better",
                  "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
                  "trace that the service wrote");
     }
+    answer.headline = answer.Keep(headline);
     if (before_ != nullptr && (losses() > 0 || waiting() > 0 || of_unusable == Harm::kError))
       answer.Add("Before", LostBeforeText());
     if (answer.severity > Harm::kWarning || totals_.written.packets > read)
@@ -209,13 +225,13 @@ class LogAnswer {
       answer.Add("Evicted by", EvictorsText());
     }
     if (lost_.packets > 0 && places_ > 0)
-      answer.Add("Dropped", fmt::format("more, by their writers, {}", DroppedText()));
+      answer.Add("Dropped", Say("more, by their writers, {}", DroppedText()));
     answer.Add("Folded", FoldedText(outcome_, totals_[Fate::kFolded]));
     answer.Add("Stalled", WaitingText());
     answer.Add("Late", StaleText());
-    answer.Add("More hints", signs);
+    if (losses() + waiting() > 0 || before_ != nullptr) answer.Add("More hints", signs);
     answer.Add("Clones", ClonesText());
-    answer.change = ChangeText();
+    answer.change = answer.Keep(ChangeText());
     answer.more_changes =
         static_cast<uint64_t>(std::ranges::count_if(remedies_.remedies, [&](const Remedy& remedy) {
           return std::ranges::search(remedies_.changes, remedy.changes).empty();
@@ -226,10 +242,10 @@ class LogAnswer {
 
  private:
   /// "at 12 places where the shared memory was full, for up to 1.25 s; how many is not known"
-  std::string DroppedText() const {
-    return fmt::format(
-        "at {} where the shared memory was full{}; how many is not known", Count(places_, "place"),
-        dropped_ns_ == 0 ? "" : fmt::format(", for up to {}", HumanDuration(dropped_ns_)));
+  Sentence DroppedText() const {
+    return Say("at {} where the shared memory was full{}; how many is not known",
+               Number("dropped_places", places_, "place"),
+               dropped_ns_ == 0 ? "" : Say(", for up to {}", Time("dropped_ns", dropped_ns_)));
   }
 
   std::string WhyDroppedText() const {
@@ -242,28 +258,32 @@ class LogAnswer {
   }
 
   /// A time of the session as people read it, not after its end.
-  std::string TimeFromStart(uint64_t ns) const {
-    return TimeText(notes_, std::min(ns, outcome_.last_time_ns.value_or(ns)));
+  Sentence TimeFromStart(const char* name, uint64_t ns) const {
+    return TimeOf(name, std::min(ns, outcome_.last_time_ns.value_or(ns)));
+  }
+  Sentence TimeOf(const char* name, uint64_t ns) const {
+    return Time(name, static_cast<int64_t>(ns) - static_cast<int64_t>(notes_.start_ns()));
   }
 
   /// ", from 714.5 ms to 1.833 s": when what was lost was committed; empty: not known.
-  std::string LostWhenText() const {
+  Sentence LostWhenText() const {
     const LossTimeline& timeline = report_.over_time;
     const auto& intervals = timeline.intervals();
     const auto lost = [](const TimelineInterval& interval) { return interval.lost > 0; };
     const auto first = std::ranges::find_if(intervals, lost);
     const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
     if (intervals.size() < 2 || first == intervals.end()) return {};
-    const auto at = [&](auto intervals_before) {
-      return TimeFromStart(timeline.first_ns() +
-                           static_cast<uint64_t>(intervals_before) * timeline.interval_ns());
+    const auto at = [&](const char* name, auto intervals_before) {
+      return TimeFromStart(name, timeline.first_ns() + static_cast<uint64_t>(intervals_before) *
+                                                           timeline.interval_ns());
     };
-    return fmt::format(", from {} to {}", at(first - intervals.begin()),
-                       at(intervals.rend() - last));
+    const Sentence from = at("lost_from_ns", first - intervals.begin());
+    const Sentence to = at("lost_to_ns", intervals.rend() - last);
+    return from.text == to.text ? Say(", at {}", from) : Say(", from {} to {}", from, to);
   }
 
   /// "710.5 ms ··▂█████ 3.7 s: share of packets lost, by the time of their commit"
-  std::string OverTimeText() const {
+  Sentence OverTimeText() const {
     constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const LossTimeline& timeline = report_.over_time;
     const std::vector<TimelineInterval>& all = timeline.intervals();
@@ -276,60 +296,61 @@ class LogAnswer {
       const uint64_t height = bar.lost == bar.written ? 7 : bar.lost * 7 / bar.written;
       text += bar.written == 0 ? "_" : bar.lost == 0 ? "·" : kHeights[height];
     }
-    return fmt::format("{} {} {}: share of packets lost",
-                       TimeFromStart(timeline.first_written_ns()), text,
-                       TimeFromStart(timeline.first_ns() + timeline.interval_ns() * all.size()));
+    return Say("{} {} {}: share of packets lost",
+               TimeFromStart("first_written_ns", timeline.first_written_ns()), text,
+               TimeFromStart("last_written_ns",
+                             timeline.first_ns() + timeline.interval_ns() * all.size()));
   }
 
   /// "96.6% linux.ftrace, 3.4% linux.process_stats": of packets whose data source is known, if
   /// there are several.
-  std::string SourcesText() const {
+  Sentence SourcesText() const {
     SharesOf shares;
     for (const SourceLosses& each : LossesBySource(sequences_, notes_))
-      shares.emplace_back(Printable(each.source), each.lost.packets);
-    return shares.size() < 2 ? "" : SharesText(shares, totals_.lost().packets, kNamed);
+      if (each.lost.packets > 0) shares.emplace_back(Printable(each.source), each.lost.packets);
+    return shares.size() < 2 ? "" : Shares("lost_of", shares, totals_.lost().packets, kNamed);
   }
 
   /// For whose commits packets were overwritten.
-  std::string EvictorsText() const {
+  Sentence EvictorsText() const {
     uint64_t all = 0;
     SharesOf shares;
     for (const EvictorCount& evictor : report_.evictors) {
       all += evictor.packets;
       shares.emplace_back(notes_.NameOf(evictor.sequence), evictor.packets);
     }
-    return SharesText(shares, all, kNamed);
+    return Shares("evicted_by", shares, all, kNamed);
   }
 
   /// "2 were made, and may have other packets: gaps --clone 1"
-  std::string ClonesText() const {
+  Sentence ClonesText() const {
     uint64_t made = 0, first = 0;
     for (const CloneFacts& clone : outcome_.clones) {
       if (clone.failed) continue;
       if (made++ == 0) first = clone.clone;
     }
     if (made == 0 || outcome_.clone) return "";
-    return fmt::format("{} made, and may have other packets: ringscope gaps --clone {}",
-                       made == 1 ? "1 was" : WithCommas(made) + " were", first);
+    return Say("{} {} made, and may have other packets: ringscope gaps --clone {}",
+               Number("clones", made), Was(made), Number("first_clone", first));
   }
 
   /// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
-  std::string ChangeText() const {
+  Sentence ChangeText() const {
     std::vector<uint64_t> sizes_kb(outcome_.buffers.size());
     for (const BufferOutcome& buffer : outcome_.buffers)
       if (buffer.index < sizes_kb.size()) sizes_kb[buffer.index] = buffer.size / 1024;
-    const std::string text = ChangesText(remedies_.changes, sizes_kb);
+    Sentence text = ChangesText(remedies_.changes, sizes_kb);
     if (text.empty() || !remedies_.together) return text;
     const auto& [lost, full, waiting] = *remedies_.together;
     const auto shorter = std::ranges::find_if(remedies_.remedies, &Remedy::is_for_reach);
-    return text +
-           (lost > 0      ? ", which loses " + Count(lost, "packet")
-            : waiting > 0 ? ", which loses nothing"
-                          : ", which keeps everything") +
-           (shorter == remedies_.remedies.end()
-                ? ""
-                : fmt::format("; {} keeps the last {}", shorter->size / 1024,
-                              HumanDuration(*shorter->reach_ns)));
+    if (lost > 0)
+      text += Say(", which loses {}", Number("lost_with_change", lost, "packet"));
+    else
+      text += waiting > 0 ? ", which loses nothing" : ", which keeps everything";
+    if (shorter != remedies_.remedies.end())
+      text += Say("; {} keeps the last {}", Number("shorter_size_kb", shorter->size / 1024),
+                  Time("shorter_reach_ns", *shorter->reach_ns));
+    return text;
   }
 
   /// Of a trace: what is not in the log.
@@ -338,7 +359,7 @@ class LogAnswer {
   }
 
   /// Says that nothing was lost, as far as the log goes.
-  std::string NothingLostText() const {
+  Sentence NothingLostText() const {
     std::vector<std::string> later;
     for (const SequenceGaps* sequence : sequences_)
       if (sequence->first_chunk > 0 && sequence->written().packets > 0)
@@ -348,10 +369,10 @@ class LogAnswer {
       return outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kStreamed
                  ? "Nothing was lost with these reads."
                  : "Nothing was lost.";
-    return fmt::format(
-        "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}): what came "
+    return Say(
+        "Nothing was lost of what is in the log. {} {} not begin with chunk #0 ({}): what came "
         "before is not known.",
-        later.size() == 1 ? "1 sequence does" : Count(later.size(), "sequence") + " do",
+        Number("later_sequences", later.size(), "sequence"), later.size() == 1 ? "does" : "do",
         ShortList(later, "other"));
   }
 
@@ -401,7 +422,7 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     if (rise.is_harmless() && buffer != outcome.buffers.end())
       facts.buffers[buffer->index].harmless_recommits += rise.amount;
   }
-  const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
+  const auto add = [&](const char* rule, Sentence what, uint64_t weight) -> Finding& {
     Finding& finding = facts.findings.emplace_back();
     finding.rule = &RuleOf(rule);
     finding.harm = finding.rule->harm;
@@ -416,23 +437,23 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   for (const std::string& name : notes.UnknownSources()) {
     const std::optional<std::string> nearest = Nearest(name, registered);
     add("log.unknown_source",
-        fmt::format("No producer registered the data source '{}'{}", Printable(name),
-                    nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
+        Say("No producer registered the data source '{}'{}", Printable(name),
+            nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
         0);
   }
   if (answer.losses() > 0) {
     Finding& finding = add("log.lost", answer.LostHeadline(), answer.losses());
-    finding.where = "by sequence: " + answer.LosersText();
-    finding.cause = answer.WhyText() + ".";
+    finding.where = Say("by sequence: {}", answer.LosersText());
+    finding.cause = Say("{}.", answer.WhyText());
     if (std::string tried = Joined(RemedyTexts(remedies, notes), " "); !tried.empty())
       finding.remedy = std::move(tried);
     finding.changes = remedies.changes;
   }
   if (answer.waiting() > 0)
     add("log.waiting", answer.WaitingHeadline(), answer.waiting()).where = answer.WaitingText();
-  const std::string signs = answer.SignsText();
+  const Sentence signs = answer.SignsText();
   if (answer.losses() == 0 && answer.waiting() == 0 && !signs.empty())
-    add("log.signs", answer.SignsHeadline(), 0).proof = signs;
+    add("log.signs", answer.SignsHeadline(signs), 0).proof = signs;
   return facts;
 }
 

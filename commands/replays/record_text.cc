@@ -1,84 +1,53 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "commands/replays/loss_words.h"
 #include "commands/shell/text.h"
-#include "core/base/wire.h"
-#include "formats/log/record_fields.h"
+#include "formats/json/json.h"
+#include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
 namespace {
 
 constexpr size_t kOffsetsShown = 8;
+constexpr size_t kMostHex = 40;  // digits: an id, and no content
 
-/// A record's fields as "key value, key value"; what is empty, absent or false is left out.
-class FieldText {
- public:
-  template <typename T>
-  void operator()(RecordField field, const std::optional<T>& value) {
-    if (value)
-      Put(field, *value);
-    else if (field.in_line == RecordField::InLine::kBufferOrAll)
-      Add(field, "all");
-  }
-  void operator()(RecordField, const std::vector<RecordingVerdict>& verdicts) {
-    for (const RecordingVerdict& verdict : verdicts)
-      text_ += fmt::format("; not exact: {}, {} times{}{}{}", Name(verdict.reason), verdict.times,
-                           verdict.session ? fmt::format(", session {}", *verdict.session) : "",
-                           verdict.detail.empty() ? "" : ", ", Printable(verdict.detail));
-  }
-  template <typename T>
-  void operator()(RecordField field, const T& value) {
-    if (!field.is_optional() || value != T{}) Put(field, value);
-  }
+std::string FieldsText(const Json& fields);
 
-  std::string Take() { return std::move(text_); }
-
- private:
-  template <typename T>
-  void Put(RecordField field, const T& value) {
-    if constexpr (std::is_same_v<T, std::string>) {
-      if (field.is_hex())
-        Add(field, fmt::format("of {} bytes", WithCommas(value.size())));
-      else if (!value.empty())
-        Add(field, fmt::format("'{}'", Printable(value)));
-    } else if constexpr (std::is_same_v<T, std::vector<uint64_t>>) {
-      Add(field, fmt::format("{}", fmt::join(value, " ")));
-    } else if constexpr (std::is_same_v<T, bool>) {
-      if (value) Add(field, "true");
-    } else if constexpr (NamedEnum<T>) {
-      Add(field, Name(value));
-    } else if constexpr (std::is_enum_v<T>) {
-      Add(field, std::to_string(Raw(value)));
-    } else {
-      const bool is_size = std::string_view(field.key).ends_with("size");
-      Add(field, is_size ? HumanSize(static_cast<uint64_t>(value)) : std::to_string(value));
-    }
+/// "64 KiB", "'app'", "of 312 bytes": the value of a key of a record's line.
+std::string ValueText(const std::string& key, const Json& value) {
+  if (value.is_array()) {
+    std::vector<std::string> texts;
+    for (const Json& each : value) texts.push_back(ValueText(key, each));
+    return Joined(texts, " ");
   }
-  void Add(RecordField field, std::string_view value) {
-    text_ += fmt::format("{}{} {}", text_.empty() ? "" : ", ", field.key, value);
-  }
+  if (value.is_object()) return FieldsText(value);
+  if (key.ends_with("size")) return HumanSize(value.get<uint64_t>());
+  if (!value.is_string()) return value.dump();
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_@0123456789") == std::string::npos &&
+      text.size() <= kMostHex)
+    return text;
+  const bool is_hex = text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_hex ? fmt::format("of {} bytes", WithCommas(text.size() / 2))
+                : fmt::format("'{}'", Printable(text));
+}
 
-  std::string text_;
-};
-
-std::string Describe(const Commit&) { return ""; }  // has lines of its own
-std::string Describe(const Note& note) { return Printable(note.text); }
-template <typename Record>
-std::string Describe(const Record& record) {
-  FieldText text;
-  Fields(text, record);
-  return text.Take();
+std::string FieldsText(const Json& fields) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : fields.items())
+    if (key != "op" && value != false && value != "")
+      texts.push_back(key + " " + ValueText(key, value));
+  return Joined(texts);
 }
 
 }  // namespace
 
 std::string DescribeRecord(const OpBody& body) {
-  return std::visit([](const auto& record) { return Describe(record); }, body);
+  if (std::holds_alternative<Commit>(body)) return "";  // has lines of its own
+  if (const auto* const note = std::get_if<Note>(&body)) return Printable(note->text);
+  return FieldsText(Json::parse(FormatOp({.time_ns = {}, .body = body})));
 }
 
 std::string DescribeChunk(const ChunkToMove& chunk) {

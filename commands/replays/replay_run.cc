@@ -183,6 +183,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish()));
   outcome.path = path;
   outcome.session = sessions_.session();
+  outcome.is_only_session = sessions_.is_only_session();
   if (const std::optional<FoundReads>& found = input_.found) {
     outcome.reads.like = choices_.reads.like;
     outcome.reads.like_packets = found->packets;

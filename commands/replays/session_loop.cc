@@ -51,11 +51,11 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
 void ReportTitle(Report& report, const SessionTitle& title) {
   report.PrintWrapped(
       TextStyle::kBold, Printable(title.path) + ":",
-      fmt::format(" session {}{}: {}{}{}", title.session,
-                  title.clone ? fmt::format(", clone {}", *title.clone) : "",
-                  Count(title.records, "record"),
-                  title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
-                  title.more));
+      fmt::format(
+          " {}{}{}{}{}", title.session == 0 ? "" : fmt::format("session {}: ", title.session),
+          title.clone ? fmt::format("clone {}: ", *title.clone) : "",
+          Count(title.records, "record"),
+          title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "", title.more));
 }
 
 void ReportClones(Report& report, const ReplayOutcome& session) {
@@ -77,7 +77,7 @@ void ReportClones(Report& report, const ReplayOutcome& session) {
 
 void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
   ReportTitle(report, {.path = outcome.path,
-                       .session = outcome.session,
+                       .session = outcome.is_only_session ? 0 : outcome.session,
                        .records = outcome.records,
                        .duration_ns = outcome.duration_ns(),
                        .clone = outcome.clone,

@@ -25,7 +25,7 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
 /// The first line of a report on a session: "x.tblog: session 1: 4,732 records over 1.130 s".
 struct SessionTitle {
   std::string path;
-  uint64_t session = 0;
+  uint64_t session = 0;  // 0: the input has no other
   uint64_t records = 0;
   uint64_t duration_ns = 0;
   std::optional<uint64_t> clone = {};  // that is seen; absent: the session itself

@@ -81,6 +81,8 @@ class SessionReader : public OpSource {
   uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1; of several tracing sessions, the first one's.
   uint64_t session() const { return session_; }
+  /// Returns true after the last record of an input that has one session, unless that was selected.
+  bool is_only_session() const { return last_session_ == 1 && !in_session_ && !held_ && !place_; }
   /// The tracing sessions that the records so far are of, by the recorder's numbers.
   const std::vector<uint64_t>& tracing_sessions() const { return tracing_; }
   /// The content of this session's packets is not in its log.

@@ -17,14 +17,6 @@
 namespace ringscope {
 namespace {
 
-/// "500 ms", "5 s"
-std::string PeriodText(uint64_t ns) {
-  constexpr uint64_t kMs = 1'000'000;
-  if (ns % (1000 * kMs) == 0) return fmt::format("{} s", WithCommas(ns / (1000 * kMs)));
-  if (ns % kMs == 0) return fmt::format("{} ms", WithCommas(ns / kMs));
-  return fmt::format("{} ns", WithCommas(ns));
-}
-
 /// Texts by UnexplainedPacket::Why.
 constexpr std::array kWhyTexts = {"the log has no such packet",
                                   "the replay returns another packet in its place, or none",
@@ -77,7 +69,7 @@ std::string ReadsText(const ReadsUsed& used) {
   const std::string text =
       is_like ? "like " + Printable(used.like.substr(used.like.rfind('/') + 1))
               : fmt::format(fmt::runtime(kReadsTexts[static_cast<size_t>(used.mode)]),
-                            PeriodText(used.period_ns));
+                            HumanDuration(used.period_ns));
   return text + (used.assumed ? " (assumed)" : "");
 }
 

@@ -61,8 +61,8 @@ std::string TriedText(const Remedy& remedy) {
   if (outcome->lost > 0)
     return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
   if (outcome->waiting > 0)
-    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
-                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
+    return fmt::format("loses nothing, as a replay shows; {} {} unfinished to the end",
+                       Count(outcome->waiting, "packet"), Is(outcome->waiting));
   return "keeps everything, as a replay shows";
 }
 

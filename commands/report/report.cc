@@ -105,14 +105,14 @@ std::string AnswersHtml(const Json& doctor) {
   const Json traces = doctor.value("traces", Json::array());
   const Json groups = doctor.value("groups", Json::array());
   std::string html;
-  const auto add = [&html](const Json& trace, size_t others) {
+  const auto add = [&](const Json& trace, size_t others) {
     const Json answer = trace.value("answer", Json::object());
     const std::string session = TextOf(trace, "session"), change = TextOf(answer, "change");
-    html +=
-        fmt::format("<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
-                    TextOf(trace, "input"), session.empty() ? "" : ": session " + session,
-                    others == 0 ? "" : fmt::format(" and {} more with the same findings", others),
-                    TextOf(answer, "severity"), TextOf(answer, "headline"));
+    html += fmt::format(
+        "<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
+        TextOf(trace, "input"), session.empty() || traces.size() == 1 ? "" : ": session " + session,
+        others == 0 ? "" : fmt::format(" and {} more with the same findings", others),
+        TextOf(answer, "severity"), TextOf(answer, "headline"));
     if (!change.empty())
       html += fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", change);
     for (const Json& line : answer.value("lines", Json::array()))
@@ -276,13 +276,6 @@ std::string PicturesHtml(const Json& data) {
   return html;
 }
 
-std::string WordsHtml() {
-  std::string html;
-  for (const Word& word : Words())
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
-  return html;
-}
-
 /// Puts texts into the template's places, {{NAME}}.
 std::string Filled(std::string_view page,
                    const std::vector<std::pair<std::string_view, std::string>>& texts) {
@@ -302,6 +295,9 @@ std::string Filled(std::string_view page,
 
 std::string PageOf(const Json& data, const std::string& path) {
   const std::string pictures = PicturesHtml(data);
+  std::string words;
+  for (const Word& word : Words())
+    words += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
   std::string json = JsonText(data);
   // Nothing in it can end the element that it is in.
   for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
@@ -313,7 +309,7 @@ std::string PageOf(const Json& data, const std::string& path) {
                                {"answers", AnswersHtml(data.value("doctor", Json::object()))},
                                {"pictures", pictures},
                                {"no_pictures", pictures.empty() ? "hidden" : ""},
-                               {"words", WordsHtml()},
+                               {"words", words},
                                {"gaps", GapRowsHtml(data.value("gaps", Json::object()))},
                                {"data", json}});
 }

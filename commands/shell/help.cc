@@ -57,12 +57,6 @@ std::vector<OptionInfo> InfosOf(const CLI::App& app) {
 }
 
 constexpr size_t kOptionColumn = 6;
-constexpr size_t kStatusColumn = 5;
-
-/// "  0  Done."
-std::string StatusLine(int status, const char* meaning) {
-  return fmt::format("  {}{}\n", status, Wrap(meaning, kStatusColumn).substr(3));
-}
 
 }  // namespace
 
@@ -180,7 +174,8 @@ std::string CommandHelp(const Command& command, const Console& console, HelpSize
                         console.Bold("Replay options"), Wrap(of_replays, 2));
   if (!all) return text + fmt::format("\n'ringscope {} --help' explains all.\n", command.name);
   text += "\n" + console.Bold("Exit status:") + "\n";
-  for (const auto& [status, meaning] : MeaningsOf(command)) text += StatusLine(status, meaning);
+  for (const auto& [status, meaning] : MeaningsOf(command))
+    text += Wrap(meaning, fmt::format("  {}  ", status)) + "\n";
   return text;
 }
 
@@ -322,8 +317,8 @@ std::span<const Word> Words() {
        "At a flush the service takes the chunks that writers still fill. The packet that a writer "
        "had not finished is missing."},
       {"read pass",
-       "One reading of a buffer into the trace: at the end, or every file_write_period_ms. Packets "
-       "are read once."},
+       "One reading, or read, of a buffer into the trace: at the end, or every "
+       "file_write_period_ms. Packets are read once."},
       {"clone",
        "A copy of a running session's buffers, each at one moment. What comes later is not in it."},
       {"flag",

@@ -151,18 +151,6 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, in
   AddTexts(app, "LOG", targets, TypeOf(traces), text, Need::kRequired, most);
 }
 
-namespace {
-
-/// Fails if there is no time between --from and --to, as far as that is known without the log.
-Status CheckTimes(const LogSelection& selection) {
-  const std::optional<TimePoint>&from = selection.from, &to = selection.to;
-  if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
-  return Fail(ErrorCode::kUsage, "--from is later than --to, so nothing is selected", {},
-              "swap them");
-}
-
-}  // namespace
-
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what) {
   InGroup(app, kFilterGroup);
   AddParsedList(app, "--seq", selection.sequences, ParseSequence, "PRODUCER:WRITER",
@@ -173,7 +161,10 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
   const auto take = [&selection](std::optional<TimePoint>& target) {
     return [&selection, &target](const std::string& text) -> Status {
       RS_ASSIGN_OR_RETURN(target, ParseTimePoint(text));
-      return CheckTimes(selection);
+      const auto &from = selection.from, &to = selection.to;
+      if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
+      return Fail(ErrorCode::kUsage, "--from is later than --to, so nothing is selected", {},
+                  "swap them");
     };
   };
   AddTaken(app, "--from", take(selection.from), "TIME",

@@ -66,12 +66,6 @@ constexpr struct {
     {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
 };
 
-/// Commands that people do not type.
-std::span<const Command> HiddenCommands() {
-  static const std::vector<Command> commands = {CompleteCommand()};
-  return commands;
-}
-
 }  // namespace
 
 std::span<const Command> Commands() {
@@ -96,11 +90,10 @@ std::span<const Command> Commands() {
 }
 
 const Command* FindCommand(std::string_view name) {
-  for (const std::span<const Command> commands : {Commands(), HiddenCommands()}) {
-    for (const Command& command : commands)
-      if (command.name == name) return &command;
-  }
-  return nullptr;
+  static const Command complete = CompleteCommand();  // which people do not type
+  for (const Command& command : Commands())
+    if (command.name == name) return &command;
+  return name == complete.name ? &complete : nullptr;
 }
 
 std::vector<std::string> CommandNames() {

@@ -131,7 +131,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 #endif
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();
-  if (args.format == "csv") out.Print(SweepCsv().CsvTitles());
+  if (args.format == "csv") out.Print(SweepCsv(nullptr));
   size_t sessions = 0;
   const auto print = [&](const SweepReport& report) -> Status {
     if (args.format == "text") {
@@ -140,9 +140,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
     } else if (args.format == "json") {
       document.push_back(SweepJson(report));
     } else {
-      Table rows = SweepCsv();
-      AddToCsv(report, rows);
-      out.Print(rows.CsvRows());
+      out.Print(SweepCsv(&report));
     }
     ++sessions;
     return {};

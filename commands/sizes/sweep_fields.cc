@@ -32,41 +32,17 @@ Json FoundJson(const SweepReport& report, const FoundSize& found) {
   return json;
 }
 
-/// A row of the CSV: names of its columns and its cells.
-std::vector<std::pair<const char*, Json>> CsvFields(const SweepReport& report,
-                                                    const NamedReads& reads, const SweepRow& row) {
-  return {{"engine", row.engine},
-          {"policy", Name(row.policy)},
-          {"size", row.size},
-          {"reads", reads.name},
-          {"packets_written", row.written.packets},
-          {"packets_read", row.read.packets},
-          {"bytes_read", row.read.bytes},
-          {"chunks_overwritten", row.stats.chunks_overwritten},
-          {"chunks_discarded", row.stats.chunks_discarded},
-          {"history_s", Seconds(row.history_ns)},
-          {"buffer", Raw(row.id)},
-          {"log", report.path},
-          {"session", report.session},
-          {"bytes_written", row.written.bytes},
-          {"packets_unread", row.unread.packets},
-          {"bytes_unread", row.unread.bytes},
-          {"packets_overwritten", row.overwritten.packets},
-          {"bytes_overwritten", row.overwritten.bytes},
-          {"packets_discarded", row.discarded.packets},
-          {"bytes_discarded", row.discarded.bytes},
-          {"shortest_history_s", Seconds(row.shortest_history_ns)},
-          {"shortest_sequence", FieldsToJson(row.shortest_sequence)},
-          {"sequence_packet_loss", row.losses.sequence_packet_loss},
-          {"incremental_sequences_dropped", row.losses.incremental_sequences_dropped},
-          {"reads_assumed", reads.assumed},
-          {"packets_lost", row.lost},
-          {"packets_lost_otherwise", row.lost_otherwise()},
-          {"packets_waiting", row.waiting_packets()},
-          {"packets_folded", row.folded.packets},
-          {"bytes_folded", row.folded.bytes},
-          {"state_bytes", FieldsToJson(row.state_bytes)}};
-}
+/// Titles of CSV, and paths in the JSON of a row and its setting.
+constexpr std::string_view kCsvColumns =
+    "engine policy size reads packets_written=written.packets packets_read=read.packets "
+    "bytes_read=read.bytes chunks_overwritten=stats.chunks_overwritten "
+    "chunks_discarded=stats.chunks_discarded history_s buffer log session "
+    "bytes_written=written.bytes packets_unread=unread.packets bytes_unread=unread.bytes "
+    "packets_overwritten=overwritten.packets bytes_overwritten=overwritten.bytes "
+    "packets_discarded=discarded.packets bytes_discarded=discarded.bytes shortest_history_s "
+    "shortest_sequence sequence_packet_loss incremental_sequences_dropped reads_assumed "
+    "packets_lost=lost packets_lost_otherwise=lost_otherwise packets_waiting=waiting "
+    "packets_folded=folded.packets bytes_folded=folded.bytes state_bytes";
 
 }  // namespace
 
@@ -116,23 +92,22 @@ Json SweepJson(const SweepReport& report) {
   return json;
 }
 
-Table SweepCsv() {
-  std::vector<Column> columns;
-  for (const auto& [name, cell] : CsvFields(SweepReport(), NamedReads(), SweepRow()))
-    columns.push_back(DataColumn(name));
-  return Table(std::move(columns));
-}
-
-void AddToCsv(const SweepReport& report, Table& rows) {
-  for (const SweepPoint& point : report.points) {
-    const NamedReads& reads = report.settings[point.setting].reads;
+std::string SweepCsv(const SweepReport* report) {
+  if (report == nullptr) return CsvTitles(kCsvColumns);
+  std::string rows;
+  for (const SweepPoint& point : report->points) {
     for (const SweepRow& row : point.rows) {
-      std::vector<Cell> cells;
-      for (const auto& [name, cell] : CsvFields(report, reads, row))
-        cells.push_back(DataCell(cell));
-      rows.AddRow(std::move(cells));
+      Json json = SettingJson(*report, point.setting);
+      json["folded"] = FieldsToJson(row.folded);
+      json.update(FieldsToJson(row));
+      json.update(Json{{"log", report->path},
+                       {"session", report->session},
+                       {"history_s", Seconds(row.history_ns)},
+                       {"shortest_history_s", Seconds(row.shortest_history_ns)}});
+      rows += CsvRow(kCsvColumns, json);
     }
   }
+  return rows;
 }
 
 }  // namespace ringscope

@@ -18,9 +18,9 @@ std::string WhyNotText(const SweepReport& report, const FoundSize& found);
 void PrintSweep(Report& out, const SweepReport& report);
 /// The result for programs.
 Json SweepJson(const SweepReport& report);
-/// Rows of numbers; the first columns are the same for all tools that compare sizes.
-Table SweepCsv();
-void AddToCsv(const SweepReport& report, Table& rows);
+/// Rows of CSV; the first columns are the same for all tools that compare sizes.
+/// @param report nullptr for their titles
+std::string SweepCsv(const SweepReport* report);
 
 // Syntax of the values of a sweep's options. All errors are kUsage and name what is expected.
 

@@ -12,13 +12,6 @@
 namespace ringscope {
 namespace {
 
-/// "keep=30s and loss=0"
-std::string TargetsText(const SweepReport& report) {
-  std::vector<std::string> texts;
-  for (const SweepTarget& target : report.targets) texts.push_back(target.text);
-  return Joined(texts, " and ");
-}
-
 /// "1 MiB", or "1 MiB for buffers[0], 64 KiB for buffers[1]"
 std::string SizesText(const SweepReport& report, const std::vector<SweepRow>& rows) {
   if (rows.size() == 1) return SizeWithKb(rows.front().size);
@@ -78,10 +71,10 @@ namespace {
 /// A table's columns. Some are shown only if they are not 0 in all rows.
 std::vector<Column> ColumnsOf(const SweepSeries& series) {
   const auto shown_if = [&](const auto& any) {
-    return std::any_of(series.rows.begin(), series.rows.end(), any) ? kInText : 0;
+    return std::any_of(series.rows.begin(), series.rows.end(), any);
   };
-  const auto right = [](const char* title, unsigned in = kInText) -> Column {
-    return {title, Align::kRight, "", in};
+  const auto right = [](const char* title, bool is_shown = true) -> Column {
+    return {title, Align::kRight, "", is_shown};
   };
   return {{""},
           right("size"),
@@ -120,7 +113,10 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
 
 void PrintFound(Report& out, const SweepReport& report) {
   if (report.targets.empty()) return;
-  out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
+  std::string targets;  // "keep=30s and loss=0"
+  for (const SweepTarget& target : report.targets)
+    targets += (targets.empty() ? "" : " and ") + target.text;
+  out.Print(out.Bold("smallest size for " + targets) + "\n");
   for (const FoundSize& found : report.found) {
     const SweepSetting& setting = report.settings[found.setting];
     const auto any = std::ranges::find(report.points, found.setting, &SweepPoint::setting);

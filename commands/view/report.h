@@ -115,7 +115,11 @@ inline void ListFields(JsonFieldWriter& io, const AnswerLine& line) {
 inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
   io("severity", answer.severity, "headline", answer.headline, "change", answer.change,
      "more_changes", answer.more_changes, "packets", answer.packets, "usable_packets",
-     answer.usable, "lines", answer.lines);
+     answer.usable, "lines", answer.lines, "figures", answer.figures);
+}
+inline void ListFields(JsonFieldWriter& io, const Figures& figures) {
+  for (const auto& [name, value] : figures)
+    std::visit([&, key = name.c_str()](auto number) { io(key, number); }, value);
 }
 
 void ListFields(JsonFieldWriter& io, const StageCount& stage);

@@ -30,47 +30,36 @@ size_t LongestWord(std::string_view text) {
 
 /// How wide a column is, and how narrow it could be.
 struct ColumnWidth {
-  explicit ColumnWidth(const TextColumn& column) : title(DisplayWidth(column.title)) {
-    size_t longest_word = 0;
+  explicit ColumnWidth(const TextColumn& column) {
+    size_t cells = 0, longest_word = LongestWord(column.title);
+    broken_title = longest_word;
     for (const std::string* cell : column.cells) {
       cells = std::max(cells, DisplayWidth(*cell));
       longest_word = std::max(longest_word, LongestWord(*cell));
     }
-    now = std::max(title, cells);
-    const size_t title_word = LongestWord(column.title);
-    broken_title = std::max(title_word, cells);
-    least = column.align == Align::kRight ? broken_title : std::max(title_word, longest_word);
+    now = std::max(DisplayWidth(column.title), cells);
+    broken_title = std::max(broken_title, cells);
+    least = column.align == Align::kRight ? broken_title : longest_word;
   }
 
-  size_t title = 0, cells = 0;
   size_t now = 0;
   size_t broken_title = 0;  // with all cells in one line
   size_t least = 0;
 };
 
-size_t Sum(const std::vector<ColumnWidth>& widths) {
-  size_t sum = 0;
-  for (const ColumnWidth& width : widths) sum += width.now + kColumnGap;
-  return sum == 0 ? 0 : sum - kColumnGap;
-}
-
-/// Narrows the columns until the table fits, as far as they can be.
+/// Narrows the columns until the table fits, as far as they can be: first those whose title is
+/// wider than their cells, then the widest.
 void Narrow(std::vector<ColumnWidth>& widths, size_t limit) {
-  for (size_t sum = Sum(widths); sum > limit; sum = Sum(widths)) {
-    const auto most =
-        std::max_element(widths.begin(), widths.end(), [](const auto& a, const auto& b) {
-          return a.now - std::min(a.now, a.broken_title) < b.now - std::min(b.now, b.broken_title);
-        });
-    if (most->now <= most->broken_title) break;
-    most->now = std::max(most->broken_title, most->now - std::min(most->now, sum - limit));
-  }
-  for (size_t sum = Sum(widths); sum > limit; --sum) {
-    ColumnWidth* widest = nullptr;
-    for (ColumnWidth& width : widths)
-      if (width.now > width.least && (widest == nullptr || width.now > widest->now))
-        widest = &width;
-    if (widest == nullptr) break;
-    --widest->now;
+  size_t sum = kColumnGap * (widths.size() - 1);
+  for (const ColumnWidth& width : widths) sum += width.now;
+  const auto spare = [](const ColumnWidth& width) {
+    return std::pair(width.now - std::min(width.now, width.broken_title),
+                     width.now > width.least ? width.now : 0);
+  };
+  for (; sum > limit; --sum) {
+    ColumnWidth& widest = *std::ranges::max_element(widths, {}, spare);
+    if (spare(widest) == std::pair<size_t, size_t>()) break;
+    --widest.now;
   }
 }
 
@@ -158,27 +147,18 @@ Cell NameCell(std::string name) {
   return {std::move(shown), std::move(name)};
 }
 Cell DataCell(Json value) { return {"", std::move(value)}; }
-std::vector<Cell> DataCells(std::initializer_list<Json> values) {
-  std::vector<Cell> cells;
-  for (const Json& value : values) cells.push_back(DataCell(value));
-  return cells;
-}
 
-Column DataColumn(std::string key, unsigned in) { return {"", Align::kLeft, std::move(key), in}; }
+Column DataColumn(std::string key) { return {"", Align::kLeft, std::move(key), false}; }
 
 void Table::AddRow(std::vector<Cell> cells) {
   cells.resize(columns_.size(), "");
   rows_.push_back(std::move(cells));
 }
 
-bool Table::HasKey(size_t column, unsigned in) const {
-  return !columns_[column].key.empty() && (columns_[column].in & in) != 0;
-}
-
 std::string Table::Text(size_t indent, const Console* console) const {
   std::vector<TextColumn> columns;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if ((columns_[i].in & kInText) == 0) continue;
+    if (!columns_[i].is_shown) continue;
     TextColumn& column = columns.emplace_back(TextColumn{columns_[i].title, columns_[i].align, {}});
     for (const std::vector<Cell>& row : rows_) column.cells.push_back(&row[i].text);
   }
@@ -199,32 +179,10 @@ Json Table::ToJson() const {
   for (const std::vector<Cell>& row : rows_) {
     Json object = Json::object();
     for (size_t i = 0; i < row.size(); ++i)
-      if (HasKey(i, kInJson)) object[KeyPath(columns_[i].key)] = row[i].value;
+      if (!columns_[i].key.empty()) object[KeyPath(columns_[i].key)] = row[i].value;
     array.push_back(std::move(object));
   }
   return array;
-}
-
-std::string Table::CsvTitles() const {
-  std::string line;
-  for (size_t i = 0; i < columns_.size(); ++i)
-    if (HasKey(i, kInCsv)) line += (line.empty() ? "" : ",") + columns_[i].key;
-  std::replace(line.begin(), line.end(), '.', '_');
-  return line + "\n";
-}
-
-std::string Table::CsvRows() const {
-  std::string text;
-  for (const std::vector<Cell>& row : rows_) {
-    bool first = true;
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (!HasKey(i, kInCsv)) continue;
-      if (!std::exchange(first, false)) text += ',';
-      text += CsvText(row[i].value);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 std::string CsvText(const Json& value) {
@@ -235,6 +193,26 @@ std::string CsvText(const Json& value) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
+}
+
+std::string CsvTitles(std::string_view columns) {
+  std::string line;
+  std::istringstream words{std::string(columns)};
+  for (std::string word; words >> word;) line += word.substr(0, word.find('=')) + ",";
+  std::ranges::replace(line, '.', '_');
+  line.back() = '\n';
+  return line;
+}
+
+std::string CsvRow(std::string_view columns, const Json& object) {
+  std::string row;
+  std::istringstream words{std::string(columns)};
+  for (std::string word; words >> word;) {
+    const auto key = KeyPath(word.substr(word.find('=') + 1));  // all of it without a title
+    row += (object.contains(key) ? CsvText(object[key]) : "") + ",";
+  }
+  row.back() = '\n';
+  return row;
 }
 
 }  // namespace ringscope

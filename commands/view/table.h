@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_VIEW_TABLE_H_
 
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -56,23 +55,18 @@ Cell NumberCell(uint64_t number);
 Cell NameCell(std::string name);
 /// A value that people do not see, or read elsewhere.
 Cell DataCell(Json value);
-std::vector<Cell> DataCells(std::initializer_list<Json> values);
-
-/// What a column is in.
-inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4;
 
 struct Column {
   std::string title;
   Align align = Align::kLeft;
   std::string key = {};  // "packets"; "written.packets" is in an object; empty: only in text
-                         // ("written_packets" in CSV)
-  unsigned in = kInText | kInJson | kInCsv;
+  bool is_shown = true;  // in text
 };
 /// A column that people do not see.
-Column DataColumn(std::string key, unsigned in = kInJson | kInCsv);
+Column DataColumn(std::string key);
 
 /// Rows of typed cells, stated once: as text in aligned columns of 80 columns in all, with titles
-/// in bold where there are colours; as JSON an array of objects; as CSV a row each.
+/// in bold where there are colours; as JSON an array of objects.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -88,19 +82,20 @@ class Table {
   std::string Text(size_t indent = 0, const Console* console = nullptr) const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
-  /// A line of the keys, and one for each row of the values.
-  std::string CsvTitles() const;
-  std::string CsvRows() const;
 
  private:
-  bool HasKey(size_t column, unsigned in) const;
-
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
 
 /// A value as a field of a CSV row: quoted where it must be; null is empty.
 std::string CsvText(const Json& value);
+/// The titles of CSV, and an object as a row of it.
+/// @param columns "TITLE=PATH ...", where a path is like "written.packets"; that alone has the
+/// title
+///   "written_packets". What an object lacks is empty.
+std::string CsvTitles(std::string_view columns);
+std::string CsvRow(std::string_view columns, const Json& object);
 
 }  // namespace ringscope
 

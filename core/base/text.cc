@@ -97,10 +97,12 @@ std::string HumanDuration(uint64_t ns) {
   constexpr uint64_t kSecond = 1'000'000'000;
   constexpr uint64_t kMinute = 60 * kSecond;
   constexpr uint64_t kHour = 60 * kMinute;
+  if (ns == 0) return "0 s";
   if (ns < 1000) return fmt::format("{} ns", ns);
-  if (ns < kMs) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-  if (ns < kSecond) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-  if (ns < kMinute) return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9);
+  // What would print as 1000.0 of a unit is 1 of the next one.
+  if (ns < kMs - 50) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+  if (ns < kSecond - kMs / 20) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+  if (ns < kMinute - kMs / 2) return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9);
   if (ns < kHour) return fmt::format("{} min {} s", ns / kMinute, ns % kMinute / kSecond);
   return fmt::format("{} h {} min", ns / kHour, ns % kHour / kMinute);
 }
@@ -120,7 +122,9 @@ std::string ShareText(uint64_t part, uint64_t whole) {
 }
 
 std::string Count(uint64_t count, std::string_view noun) {
-  const char* const ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  const char* const ending = count == 1                                     ? ""
+                             : noun.ends_with("ch") || noun.ends_with("sh") ? "es"
+                                                                            : "s";
   return fmt::format("{} {}{}", WithCommas(count), noun, ending);
 }
 

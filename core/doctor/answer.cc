@@ -18,25 +18,24 @@ namespace ringscope {
 namespace {
 
 /// Whose packets take most of the trace.
-std::string LargestText(const Examiner& examiner, const StageCount& left) {
+Sentence LargestText(const Examiner& examiner, const StageCount& left) {
   SharesOf shares;  // bytes
   for (const TraceSequence& sequence : examiner.facts.sequences)
     if (sequence.id != kServiceSequenceId)
       shares.emplace_back(SequenceName(examiner, sequence), sequence.all.bytes);
   std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
-  return "of what is in the trace: " + SharesText(shares, left.count.bytes, 2);
+  return Say("of what is in the trace: {}", Shares("largest", shares, left.count.bytes, 2));
 }
 
 /// "Only the last 101.7 ms of 3.710 s are left": of the first ring that wrapped; empty: not known.
-std::string LeftText(const Examiner& examiner) {
+Sentence LeftText(const Examiner& examiner) {
   for (const TraceBuffer& buffer : examiner.facts.buffers) {
     const std::optional<int64_t> since_ns = LeftSince(examiner, buffer);
     if (!since_ns || buffer.stats.chunks_overwritten == 0 || examiner.config.write_into_file)
       continue;
     const TimeSpan& session = *examiner.session();
-    return fmt::format("Only the last {} of {} are left",
-                       HumanDuration(static_cast<uint64_t>(session.last_ns - *since_ns)),
-                       HumanDuration(static_cast<uint64_t>(session.length_ns())));
+    return Say("Only the last {} of {} are left", Time("left_ns", session.last_ns - *since_ns),
+               Time("duration_ns", session.length_ns()));
   }
   return {};
 }
@@ -50,8 +49,8 @@ bool IsOfLosses(const Finding& finding) {
 
 /// The lines of the config that help most against what the headline names; empty: it has none.
 /// @param findings the headline's and others
-std::string ChangeText(const Examiner& examiner, const Finding& headline,
-                       const std::vector<Finding>& findings) {
+Sentence ChangeText(const Examiner& examiner, const Finding& headline,
+                    const std::vector<Finding>& findings) {
   std::vector<ConfigChange> changes;
   for (const Finding& finding : findings)
     if (finding.rule == headline.rule || (IsOfLosses(finding) && IsOfLosses(headline)))
@@ -89,13 +88,13 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
     // The headline is what is worst, and the severity is its.
     answer.lines.insert(answer.lines.begin(), {"Losses", std::move(answer.headline)});
     answer.severity = worst->harm;
-    answer.headline = StandaloneText(examiner, *worst);
-    std::string change = ChangeText(examiner, *worst, {*worst});
+    answer.headline = answer.Keep(StandaloneText(examiner, *worst));
+    const Sentence change = ChangeText(examiner, *worst, {*worst});
     if (change.empty())
       answer.Add("Change", std::move(answer.change));
     else if (!answer.change.empty())
       ++answer.more_changes;
-    answer.change = std::move(change);
+    answer.change = answer.Keep(change);
   }
   answer.Add("Also", TitlesOf(others));
   return answer;
@@ -116,24 +115,28 @@ std::string ShortList(const std::vector<std::string>& texts, std::string_view fu
   return list;
 }
 
-std::string ChangesText(const std::vector<ConfigChange>& changes,
-                        const std::vector<uint64_t>& sizes_kb) {
+Sentence ChangesText(const std::vector<ConfigChange>& changes,
+                     const std::vector<uint64_t>& sizes_kb) {
   std::vector<std::string> texts;
+  Sentence list;
   for (const ConfigChange& change : changes) {
     std::string was;
     for (size_t i = 0; i < sizes_kb.size(); ++i)
-      if (change.path == fmt::format("buffers[{}].size_kb", i))
+      if (change.path == fmt::format("buffers[{}].size_kb", i)) {
         was = fmt::format("{} -> ", sizes_kb[i]);
+        AddFigures(list.figures, Number("now." + change.path, sizes_kb[i]));
+      }
     texts.push_back(fmt::format("{} {}{}{}", change.path, was, change.value,
                                 change.is_estimate ? " (an estimate)" : ""));
   }
-  return ShortList(texts, "further line");
+  list.text = ShortList(texts, "further line");
+  return list;
 }
 
-std::string UnusableHeadline(const std::string& left, uint64_t unusable, uint64_t packets) {
-  return fmt::format("{} names of the events were lost: the UI can show {} of {}.",
-                     left.empty() ? "The" : left + ", and the", WithCommas(packets - unusable),
-                     Count(packets, "packet"));
+Sentence UnusableHeadline(const Sentence& left, uint64_t unusable, uint64_t packets) {
+  return Say("{}{} names of the events were lost: the UI can show {} of {}.", left,
+             left.empty() ? "The" : ", and the", Number("usable", packets - unusable),
+             Number("packets", packets, "packet"));
 }
 
 StageAccounts StagesOf(const Examiner& examiner) {
@@ -186,15 +189,20 @@ StageAccounts StagesOf(const Examiner& examiner) {
   return accounts;
 }
 
-Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
+Answer AnswerOf(const Diagnosis& diagnosis, const Sentence& headline, const Examiner& examiner) {
   if (examiner.is_of_log()) return ReplayAnswerOf(diagnosis, examiner);
-  Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
+  Answer answer;
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.harm > Harm::kInfo) answer.severity = std::max(answer.severity, finding.harm);
   const std::vector<Finding>& findings = diagnosis.findings;
   const StageAccount& stages = diagnosis.stages.all;
   answer.packets = stages[Stage::kLeft].count.packets;
   answer.usable = answer.packets - stages.unusable;
-  if (!findings.empty() && findings.front().rule->id == std::string_view("state.unusable"))
-    answer.headline = UnusableHeadline(LeftText(examiner), stages.unusable, answer.packets);
+  const bool is_unusable =
+      !findings.empty() && findings.front().rule->id == std::string_view("state.unusable");
+  answer.headline = answer.Keep(
+      is_unusable ? UnusableHeadline(LeftText(examiner), stages.unusable, answer.packets)
+                  : headline);
   if (examiner.facts.all.packets > 0) answer.Add("Stages", StagesText(diagnosis.stages));
   const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
     return std::string_view(finding.rule->id).starts_with("buffer.");
@@ -202,12 +210,12 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   if (loss != findings.end()) {
     answer.Add("Why", examiner.facts.buffers.size() < 2 || loss->cause.empty()
                           ? loss->cause
-                          : fmt::format("{}: {}", loss->where, loss->cause));
+                          : Say("{}: {}", loss->where, loss->cause));
     if (IsOfLosses(*loss)) answer.Add("Largest", LargestText(examiner, stages[Stage::kLeft]));
   }
-  if (diagnosis.harm > Harm::kInfo)
-    answer.change = ChangeText(examiner, findings.front(), findings);
-  if (diagnosis.harm > Harm::kInfo && answer.change.empty())
+  if (answer.severity > Harm::kOk)
+    answer.change = answer.Keep(ChangeText(examiner, findings.front(), findings));
+  if (answer.severity > Harm::kOk && answer.change.empty())
     answer.Add("Change", findings.front().remedy);
   std::vector<const Finding*> others;
   for (size_t i = 1; i < findings.size(); ++i)

@@ -46,22 +46,22 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_overwritten == 0) return;
   const uint64_t all = stats.bytes_written;
-  Finding& finding =
-      examiner.Add("buffer.overwritten",
-                   fmt::format("{} of {} ({}) were overwritten before they were read.",
-                               HumanSize(stats.bytes_overwritten), HumanSize(all),
-                               ShareText(stats.bytes_overwritten, all)),
-                   {.where = BufferName(examiner, index),
-                    .proof = fmt::format(
-                        "The service counts {} overwritten of {} written; the buffer wrapped {}.",
-                        WithCommas(stats.chunks_overwritten), Count(stats.chunks_written, "chunk"),
-                        Count(stats.write_wrap_count, "time")),
-                    .weight = stats.bytes_overwritten});
+  Finding& finding = examiner.Add(
+      "buffer.overwritten",
+      Say("{} of {} ({}) were overwritten before they were read.",
+          Size("bytes_overwritten", stats.bytes_overwritten), Size("bytes_written", all),
+          Share("share_overwritten", stats.bytes_overwritten, all)),
+      {.where = BufferName(examiner, index),
+       .proof = Say("The service counts {} overwritten of {} written; the buffer wrapped {}.",
+                    Number("chunks_overwritten", stats.chunks_overwritten),
+                    Number("chunks_written", stats.chunks_written, "chunk"),
+                    Number("write_wrap_count", stats.write_wrap_count, "time")),
+       .weight = stats.bytes_overwritten});
   if (examiner.config.write_into_file) {
     const uint64_t period = examiner.config.PeriodNs();
     finding.cause =
-        fmt::format("The session was written into a file every {}, and the buffer was full before.",
-                    HumanDuration(period));
+        Say("The session was written into a file every {}, and the buffer was full before.",
+            Time("file_write_period_ns", period));
     const auto reach = ReachNs(buffer, examiner);
     if (!reach || *reach >= period) {
       finding.changes.push_back(
@@ -73,9 +73,8 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     const double share = static_cast<double>(period) / static_cast<double>(*reach);
     examiner
         .Add("buffer.short_reach",
-             fmt::format("The ring holds the last {} at the session's mean rate; it is read every "
-                         "{}.",
-                         HumanDuration(*reach), HumanDuration(period)),
+             Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
+                 Time("reach_ns", *reach), Time("file_write_period_ns", period)),
              {.where = BufferName(examiner, index),
               .proof = "Bytes written over the session's length, and the buffer's size.",
               .weight = stats.bytes_overwritten})
@@ -89,15 +88,15 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
   if (const auto since_ns = LeftSince(examiner, buffer))
-    finding.cause += fmt::format(" What is left begins at {}.", TimeText(examiner, *since_ns));
+    finding.cause +=
+        Say(" What is left begins at {}.", TimeOf(examiner, "left_since_ns", *since_ns));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
                                  "a file (write_into_file)."
-                               : fmt::format(
-                                     "To keep the whole session, use a buffer of {} or more, or "
+                               : Say("To keep the whole session, use a buffer of {} or more, or "
                                      "write it into a file (write_into_file).",
-                                     HumanSize(all + stats.padding_bytes_written));
+                                     Size("bytes_needed", all + stats.padding_bytes_written));
   finding.changes.push_back(LargerBuffer(examiner, index, all + stats.padding_bytes_written,
                                          "holds all that this session wrote"));
 }
@@ -107,18 +106,19 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
   Finding& finding = examiner.Add(
-      "buffer.discarded",
-      fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
-                  WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
-                  ShareText(stats.chunks_discarded, chunks)),
+      "buffer.discarded", Say("The buffer of {} was full", Size("buffer_bytes", stats.buffer_size)),
       {.where = BufferName(examiner, index),
-       .cause = fmt::format("The buffer of {} was full.", HumanSize(stats.buffer_size)),
+       .cause = Say("{} of {} ({}) came when the buffer was full.",
+                    Number("chunks_discarded", stats.chunks_discarded),
+                    Number("chunks", chunks, "chunk"),
+                    Share("share_discarded", stats.chunks_discarded, chunks)),
        .proof = "chunks_discarded of the buffer's statistics.",
        .weight = stats.chunks_discarded});
-  if (IsInSession(examiner, buffer.span))
-    finding.cause += fmt::format(" Nothing was recorded after {}, up to the end at {}.",
-                                 TimeText(examiner, buffer.span->last_ns),
-                                 TimeText(examiner, examiner.session()->last_ns));
+  finding.what += IsInSession(examiner, buffer.span)
+                      ? Say(": nothing was recorded after {}, up to the end at {}.",
+                            TimeOf(examiner, "recorded_until_ns", buffer.span->last_ns),
+                            TimeOf(examiner, "end_ns", examiner.session()->last_ns))
+                      : ", and discarded what came later.";
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   finding.changes.push_back(LargerBuffer(examiner, index,
@@ -134,37 +134,38 @@ uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.seque
 /// Packets that are missing from some sequences.
 /// @param buffer of these sequences; nullopt if it is not in the statistics
 void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const LossCounts& losses,
-                   const std::vector<const TraceSequence*>& sequences, std::string where) {
+                   const std::vector<const TraceSequence*>& sequences, Sentence where) {
   if (!sequences.empty()) {
     const TraceSequence* const worst = *std::ranges::max_element(sequences, {}, PlacesOf);
-    where += fmt::format("; most often {}, {}", SequenceName(examiner, *worst),
-                         Count(PlacesOf(worst), "time"));
+    where += Say("; most often {}, {}", SequenceName(examiner, *worst),
+                 Number("most_places", PlacesOf(worst), "time"));
     if (!worst->holes.empty())
-      where += fmt::format(", first between {} and {}",
-                           TimeText(examiner, worst->holes.front().span.first_ns),
-                           TimeText(examiner, worst->holes.front().span.last_ns));
+      where += Say(", first between {} and {}",
+                   TimeOf(examiner, "first_hole_from_ns", worst->holes.front().span.first_ns),
+                   TimeOf(examiner, "first_hole_to_ns", worst->holes.front().span.last_ns));
   }
-  std::string proof = "previous_packet_dropped of these packets, as trace processor counts them.";
+  Sentence proof = "previous_packet_dropped of these packets, as trace processor counts them.";
   const auto cut_starts = std::ranges::count_if(
       examiner.facts.sequences,
       [&](const TraceSequence& one) { return one.lost_beginning() && one.buffer == buffer; });
   if (cut_starts > 0)
-    proof += fmt::format(
-        " It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
-        WithCommas(static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
-  std::vector<std::string> causes;  // by the loss bits
+    proof +=
+        Say(" It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
+            Number("first_packets", static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
+  Sentence causes;  // by the loss bits
   for (size_t i = 0; i < kLossBitNames.size(); ++i)
     if (losses.by_bit[i] > 0)
-      causes.push_back(
-          fmt::format("{} ({}x)", kLossBitNames[i].words, WithCommas(losses.by_bit[i])));
+      causes += Say("{}{} ({}x)", causes.empty() ? "By the trace: " : ", ", kLossBitNames[i].words,
+                    Number(kLossBitNames[i].name, losses.by_bit[i]));
   examiner.Add(
       "buffer.packet_loss",
-      fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
-                  Count(losses.sequence_packet_loss, "place"), Count(sequences.size(), "sequence")),
+      Say("Packets are missing at {} in the trace, of {}.",
+          Number("places", losses.sequence_packet_loss, "place"),
+          Number("sequences", sequences.size(), "sequence")),
       {.where = std::move(where),
        .cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
                                  "report it."
-                               : "By the trace: " + Joined(causes) + ".",
+                               : Say("{}.", causes),
        .proof = std::move(proof),
        .weight = losses.sequence_packet_loss});
 }
@@ -202,7 +203,7 @@ void ExamineFullMemory(Examiner& examiner) {
   for (const TraceSequence& sequence : examiner.facts.sequences)
     if (const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1]; times > 0)
       examiner.Add("buffer.writer_loss",
-                   fmt::format("A writer's shared memory was full {}.", Count(times, "time")),
+                   Say("A writer's shared memory was full {}.", Number("places", times, "time")),
                    {.where = SequenceName(examiner, sequence),
                     .proof = "smb_full in previous_packet_dropped.",
                     .weight = times});
@@ -216,18 +217,19 @@ bool ReportsLoss(const TraceFacts& facts) {
 }
 
 void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
-  const auto add = [&](const char* rule, const char* counter, uint64_t count, std::string what) {
+  const auto add = [&](const char* rule, const char* counter, uint64_t count, Sentence what) {
     return &examiner.Add(
         rule, std::move(what),
         {.where = BufferName(examiner, index),
-         .proof = fmt::format("{} of the buffer's statistics: {}.", counter, WithCommas(count)),
+         .proof = Say("{} of the buffer's statistics: {}.", counter, Number(counter, count)),
          .weight = count});
   };
   if (const uint64_t failed = stats.patches_failed; failed > 0) {
-    Finding* const finding = add(
-        "buffer.patches_failed", "patches_failed", failed,
-        fmt::format("{} of {} patches could not be applied; packets that wait for one are lost.",
-                    WithCommas(failed), WithCommas(stats.patches_succeeded + failed)));
+    Finding* const finding = add("buffer.patches_failed", "patches_failed", failed,
+                                 Say("Packets are incomplete, and lost: {} of {} that complete "
+                                     "packets could not be applied.",
+                                     Number("patches_failed", failed),
+                                     Number("patches", stats.patches_succeeded + failed, "patch")));
     finding->cause =
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
         "it: the counter does not distinguish these.";
@@ -242,28 +244,29 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
   if (const uint64_t violations = stats.abi_violations; violations > 0) {
     Finding* const finding =
         add("buffer.abi_violations", "abi_violations", violations,
-            fmt::format("{} broke the rules of the shared memory, or a fragment in {} did.",
-                        Count(violations, "chunk"), violations == 1 ? "it" : "them"));
+            Say("Data that broke the rules of the shared memory was refused {}.",
+                Number("abi_violations", violations, "time")));
     const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
     if (replayed != nullptr && replayed->harmless_recommits == violations) {
       finding->harm = Harm::kInfo;
-      finding->what = fmt::format("{} {} re-committed against the rules; no packet was lost.",
-                                  Count(violations, "chunk"), Was(violations));
+      finding->what = Say("{} {} re-committed against the rules; no packet was lost.",
+                          Number("abi_violations", violations, "chunk"), Was(violations));
       finding->cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
       finding->proof += " The replay of the log shows that this buffer lost no packet.";
       finding->remedy = "None is needed.";
     } else if (!examiner.is_of_log() && !ReportsLoss(examiner.facts)) {
       finding->harm = Harm::kWarning;
-      finding->what.insert(finding->what.size() - 1, "; no packet reports that one is missing");
+      finding->what.text.insert(finding->what.text.size() - 1,
+                                "; no packet reports that one is missing");
       finding->cause =
-          "The buffer refused the chunk, or its rest. If it came twice, all its packets were there "
+          "The buffer refused a chunk, or its rest. If it came twice, all its packets were there "
           "already: only a log shows it.";
     }
   }
   if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0)
     add("buffer.writer_loss", "trace_writer_packet_loss", lost,
-        fmt::format("Writers dropped {} or more before the buffer saw them.",
-                    Count(lost, "packet")));
+        Say("Writers dropped {} or more before the buffer saw them.",
+            Number("trace_writer_packet_loss", lost, "packet")));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ void ExamineBufferConfigs(Examiner& examiner) {
     const uint64_t kb = config.buffers[i].size_kb;
     if (kb == 0 || kb >= kTooLargeKb)
       examiner
-          .Add("config.size", fmt::format("size_kb is {}.", kb), {.where = BufferName(examiner, i)})
+          .Add("config.size", Say("size_kb is {}.", Number("size_kb", kb)),
+               {.where = BufferName(examiner, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
     if (std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
@@ -73,7 +74,6 @@ void ExamineFlushPeriod(Examiner& examiner) {
 /// Rings of events whose state is never repeated.
 void ExamineMissingClears(Examiner& examiner) {
   bool any_ring = false, any_wrapped = false;
-  std::optional<uint64_t> reach_ns;  // of the ring that holds least
   for (const ConfiguredSource& source : examiner.config.sources) {
     const auto index = static_cast<size_t>(source.target_buffer);
     const auto& buffers = examiner.config.buffers;
@@ -81,10 +81,7 @@ void ExamineMissingClears(Examiner& examiner) {
     if (!is_ring || (source.name != "track_event" && source.name != "org.chromium.trace_event"))
       continue;
     any_ring = true;
-    if (!HasWrapped(examiner, index)) continue;
-    any_wrapped = true;
-    if (const auto ns = ReachNs(examiner.facts.buffers[index], examiner))
-      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
+    any_wrapped |= HasWrapped(examiner, index);
   }
   // A finding on packets that lack their state has this change already.
   if (!any_ring || (!any_wrapped && examiner.facts.all.packets > 0) ||
@@ -96,7 +93,7 @@ void ExamineMissingClears(Examiner& examiner) {
                   : "If the ring wraps, the state that later packets need is overwritten.",
       {.proof = "No incremental_state_config in the config."});
   if (!any_wrapped) finding.harm = Harm::kInfo;
-  AddClearPeriod(examiner, reach_ns, finding);
+  AddClearPeriod(examiner, ShortestReachNs(examiner), finding);
 }
 
 /// Rings that turn over between two repetitions of the state.
@@ -111,8 +108,8 @@ void ExamineClearPeriod(Examiner& examiner) {
     AddClearPeriod(
         examiner, reach,
         examiner.Add("config.clear_period",
-                     fmt::format("The state is repeated every {}, and the ring holds {}.",
-                                 HumanDuration(clear_ns), HumanDuration(reach)),
+                     Say("The state is repeated every {}, and the ring holds {}.",
+                         Time("clear_period_ns", clear_ns), Time("reach_ns", reach)),
                      {.where = BufferName(examiner, i),
                       .proof = "clear_period_ms, and the times of the packets that are left."}));
   }
@@ -134,8 +131,9 @@ void ExamineSharing(Examiner& examiner) {
     if (largest == nullptr || largest->all.bytes * 3 < all * 2) continue;
     examiner.Add(
         "config.shared_buffer",
-        fmt::format("{} share a ring that wrapped, and {} of what is left is of one sequence.",
-                    Count(sources, "data source"), ShareText(largest->all.bytes, all)),
+        Say("{} share a ring that wrapped, and {} of what is left is of one sequence.",
+            Number("data_sources", sources, "data source"),
+            Share("share_of_largest", largest->all.bytes, all)),
         {.where = fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest)),
          .proof = "target_buffer of the data sources, and the bytes of the trace's packets.",
          .weight = largest->all.bytes});
@@ -144,7 +142,7 @@ void ExamineSharing(Examiner& examiner) {
 
 /// What speaks against a data source's buffers of the kernel, and the line that is better.
 struct DrainProblem {
-  std::string what;
+  Sentence what;
   std::string field = {};
   std::string value = {};
 };
@@ -158,7 +156,8 @@ std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_
   const uint64_t ms = source.ftrace_drain_period_ms.value_or(0);
   std::vector<DrainProblem> problems;
   const auto add_drained = [&](const char* text) {
-    problems.push_back({fmt::format("The kernel's buffers are drained every {} ms{}.", ms, text),
+    problems.push_back({Say("The kernel's buffers are drained every {} ms{}.",
+                            Number("drain_period_ms", ms), text),
                         "drain_period_ms", "250"});
   };
   const bool is_extreme = (ms > 0 && ms < kShortestMs) || ms > kLongestMs;
@@ -166,13 +165,15 @@ std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_
   if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) add_drained(" only");
   if (kb > 0 && ms > 0 && kb * 1000 < kKbPerSecond * ms)
     problems.push_back(
-        {fmt::format("The kernel's buffers have {} KiB for each CPU, and are drained every {} "
-                     "ms: a CPU that writes more than {} KiB/s loses events.",
-                     WithCommas(kb), ms, WithCommas(kb * 1000 / ms)),
+        {Say("The kernel's buffers have {} KiB for each CPU, and are drained every {} ms: a CPU "
+             "that writes more than {} KiB/s loses events.",
+             Number("buffer_size_kb", kb), Number("drain_period_ms", ms),
+             Number("kib_per_s", kb * 1000 / ms)),
          "buffer_size_kb", std::to_string(std::bit_ceil(kKbPerSecond * ms / 1000))});
   else if (kb > 0 && kb < kSmallKb)
-    problems.push_back({fmt::format("The kernel's buffers have {} KiB for each CPU only.", kb),
-                        "buffer_size_kb", std::to_string(kSmallKb)});
+    problems.push_back(
+        {Say("The kernel's buffers have {} KiB for each CPU only.", Number("buffer_size_kb", kb)),
+         "buffer_size_kb", std::to_string(kSmallKb)});
   else if (!is_extreme && kb > 0 && ms >= kLongMs && kb < kLargeKb)
     add_drained(" only");
   if (source.preserves_ftrace && start_ns > kLateNs)

@@ -51,26 +51,29 @@ void ExamineState(Examiner& examiner) {
   }
   if (needing == 0) return;
   if (skipped == 0)
-    return examiner.Well(
-        fmt::format("All {} that need incremental state have it.", Count(needing, "packet")));
+    return examiner.Well(Say("All {} that need incremental state have it.",
+                             Number("with_state", needing, "packet")));
   Finding& finding = examiner.Add(
       "state.unusable",
-      fmt::format("{} of {} that need incremental state cannot be used ({}): their state is lost.",
-                  WithCommas(skipped), Count(needing, "packet"), ShareText(skipped, needing)),
+      Say("{} of {} that need incremental state cannot be used ({}): their state is lost.",
+          Number("unusable", skipped), Number("needing_state", needing, "packet"),
+          Share("share_unusable", skipped, needing)),
       {.harm = HarmOfUnusable(skipped, facts.all.packets),
-       .where = fmt::format("most in {}: {} of {}", SequenceName(examiner, *worst),
-                            WithCommas(worst->skipped), WithCommas(worst->needing)),
+       .where = Say("most in {}: {} of {}", SequenceName(examiner, *worst),
+                    Number("most_unusable", worst->skipped),
+                    Number("most_needing_state", worst->needing)),
        .cause = never_cleared == 0
                     ? "Packets before them are lost, and the state was not repeated soon after."
-                    : fmt::format("In {} no packet in the trace sets the state up: it was "
-                                  "overwritten, or never written.",
-                                  Count(never_cleared, "sequence")),
+                    : Say("In {} no packet in the trace sets the state up: it was overwritten, or "
+                          "never written.",
+                          Number("sequences_without_state", never_cleared, "sequence")),
        .proof = "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, "
                 "or after a loss.",
        .weight = skipped});
-  if (span) finding.where += ", " + SpanText(examiner, *span);
+  if (span) finding.where += Say(", {}", SpanText(examiner, *span));
   if (dropped > 0)
-    finding.where += fmt::format("; {} without any usable packet", Count(dropped, "sequence"));
+    finding.where +=
+        Say("; {} without any usable packet", Number("unusable_sequences", dropped, "sequence"));
   if (!examiner.has_config()) return;
   if (examiner.config.clear_period_ms.value_or(0) == 0)
     finding.cause +=
@@ -86,8 +89,8 @@ void ExamineSilent(Examiner& examiner) {
   if (silent == 0 || !examiner.has_config() || examiner.facts.data_packets == 0) return;
   examiner.Add(
       "sequence.lost",
-      fmt::format("{} had written into the buffers, and {} no packet in the trace.",
-                  Count(silent, "sequence"), silent == 1 ? "has" : "have"),
+      Say("{} had written into the buffers, and {} no packet in the trace.",
+          Number("sequences", silent, "sequence"), silent == 1 ? "has" : "have"),
       {.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
                             silent == 1 ? "it" : "they"),
        .proof = "trace_provenance lists them.",
@@ -101,9 +104,9 @@ void ExamineSequences(Examiner& examiner) {
   ExamineState(examiner);
   ExamineSilent(examiner);
   if (facts.sequences_left_out > 0)
-    examiner.Unknown(fmt::format("{} beyond the first {} sequences were not looked at.",
-                                 Count(facts.sequences_left_out, "packet"),
-                                 WithCommas(facts.sequences.size())));
+    examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
+                         Number("packets_left_out", facts.sequences_left_out, "packet"),
+                         Number("sequences_examined", facts.sequences.size())));
 }
 
 namespace {
@@ -117,32 +120,19 @@ auto Badness(const Finding& finding) {
                     finding.weight);
 }
 
-Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
+Diagnosis Conclude(Examiner& examiner, const char* if_nothing) {
   Diagnosis diagnosis;
   std::ranges::stable_sort(examiner.findings, std::ranges::greater(), Badness);
   diagnosis.findings = std::move(examiner.findings);
   diagnosis.well = std::move(examiner.well);
   diagnosis.unknown = std::move(examiner.unknown);
-  const auto more = static_cast<uint64_t>(std::ranges::count_if(
-      diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
-  const uint64_t infos = diagnosis.findings.size() - more;
-  for (const Finding& finding : diagnosis.findings)
-    diagnosis.harm = std::max(diagnosis.harm, finding.harm);
-  diagnosis.verdict =
-      more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
+  diagnosis.figures = std::move(examiner.figures);
+  const bool is_well = std::ranges::none_of(
+      diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; });
   diagnosis.stages = examiner.is_of_log() ? examiner.replay->stages : StagesOf(examiner);
-  diagnosis.answer = AnswerOf(diagnosis, examiner);
-  diagnosis.verdict = diagnosis.answer.headline;
-  diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
-  // As many as are listed below it.
-  std::vector<std::string> others;
-  if (more == 2) others.emplace_back("one more finding");
-  if (more > 2) others.push_back(fmt::format("{} more findings", more - 1));
-  if (more > 0 && infos > 0) others.push_back(Count(infos, "informational finding"));
-  if (!others.empty()) {
-    diagnosis.verdict.pop_back();  // the full stop
-    diagnosis.verdict += fmt::format("; {}.", Joined(others, " and "));
-  }
+  diagnosis.answer = AnswerOf(
+      diagnosis, is_well ? if_nothing : StandaloneText(examiner, diagnosis.findings.front()),
+      examiner);
   return diagnosis;
 }
 
@@ -152,19 +142,18 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
                                              "sorter_push_event_out_of_order", "ftrace_cpu_",
                                              "config_write_into_file_no_flush"};
   uint64_t sum = 0;
-  std::vector<std::string> counts;
+  Sentence counts;
   for (const StatRow& row : rows) {
     const bool is_explained = std::ranges::any_of(
         kExplained, [&](std::string_view start) { return row.name.starts_with(start); });
     if (row.severity != StatSeverity::kError || row.value == 0 || is_explained) continue;
     sum += row.value;
-    counts.push_back(
-        fmt::format("{} {}{}", row.name, WithCommas(row.value),
-                    row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine)));
+    counts += Say("{}{} {}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
+                  row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
   }
   if (sum > 0)
     examiner.Add("packet.errors",
-                 fmt::format("Trace processor counts {}: {}.", Count(sum, "error"), Joined(counts)),
+                 Say("Trace processor counts {}: {}.", Number("errors", sum, "error"), counts),
                  {.weight = sum});
 }
 

@@ -22,7 +22,7 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
   }
 }
 
-Finding& Examiner::Add(const char* id, std::string what, Finding parts) {
+Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
   parts.rule = &RuleOf(id);
   if (parts.harm == Harm::kOk) parts.harm = parts.rule->harm;
   if (parts.remedy.empty()) parts.remedy = parts.rule->remedy;
@@ -31,13 +31,18 @@ Finding& Examiner::Add(const char* id, std::string what, Finding parts) {
 }
 
 void Examiner::SetMachine(Finding& finding, uint32_t machine) {
-  finding.where =
-      fmt::format("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
+  finding.where = Say("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
 }
 
 bool Examiner::HasFound(std::string_view rule) const {
   return std::ranges::any_of(findings,
                              [&](const Finding& finding) { return finding.rule->id == rule; });
+}
+
+Figures Finding::figures() const {
+  Sentence all;
+  for (const Sentence* part : {&what, &where, &cause, &proof, &remedy}) all += *part;
+  return std::move(all.figures);
 }
 
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index) {
@@ -53,10 +58,10 @@ std::string BufferName(const Examiner& examiner, size_t index) {
                       : fmt::format("buffers[{}] ({})", index, name);
 }
 
-std::string StandaloneText(const Examiner& examiner, const Finding& finding) {
-  const std::string buffer = finding.where.substr(0, finding.where.find(';'));
+Sentence StandaloneText(const Examiner& examiner, const Finding& finding) {
+  const std::string buffer = finding.where.text.substr(0, finding.where.text.find(';'));
   if (examiner.facts.buffers.size() < 2 || !buffer.starts_with("buffers[")) return finding.what;
-  return fmt::format("{}: {}", buffer, finding.what);
+  return Say("{}: {}", buffer, finding.what);
 }
 
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
@@ -78,16 +83,14 @@ std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence
                      : fmt::format("sequence {} ({})", sequence.id, who);
 }
 
-std::string TimeText(const Examiner& examiner, int64_t ns) {
-  const int64_t start = examiner.session() ? examiner.session()->first_ns : 0;
-  return ns < start ? "-" + HumanDuration(static_cast<uint64_t>(start - ns))
-                    : HumanDuration(static_cast<uint64_t>(ns - start));
+Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns) {
+  return Time(name, ns - (examiner.session() ? examiner.session()->first_ns : 0));
 }
 
-std::string SpanText(const Examiner& examiner, const TimeSpan& span) {
-  if (span.first_ns == span.last_ns) return "at " + TimeText(examiner, span.first_ns);
-  return fmt::format("from {} to {}", TimeText(examiner, span.first_ns),
-                     TimeText(examiner, span.last_ns));
+Sentence SpanText(const Examiner& examiner, const TimeSpan& span) {
+  const Sentence first = TimeOf(examiner, "first_ns", span.first_ns);
+  if (span.first_ns == span.last_ns) return Say("at {}", first);
+  return Say("from {} to {}", first, TimeOf(examiner, "last_ns", span.last_ns));
 }
 
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
@@ -115,21 +118,22 @@ bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, 
   else if (const uint64_t duration_ms = examiner.config.duration_ms.value_or(0); duration_ms > 0)
     ms = std::clamp(duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
   if (ms == 0) {
-    finding.remedy = fmt::format(
+    finding.remedy = Say(
         "A larger buffer: the present one holds only the last {}, too little even if the state is "
         "repeated.",
-        HumanDuration(*reach_ns));
+        Time("reach_ns", *reach_ns));
     return false;
   }
-  if (const uint64_t today = examiner.config.clear_period_ms.value_or(0); today == 0 || today > ms)
-    finding.changes.push_back(
-        {"incremental_state_config.clear_period_ms", std::to_string(ms),
-         fmt::format("producers repeat their state, so that a loss costs at most {}{}",
-                     HumanDuration(ms * kNsPerMs),
-                     reach_ns ? fmt::format(", a tenth of the {} that the ring holds",
-                                            HumanDuration(*reach_ns))
-                              : "; how long the ring holds is not known"),
-         true});
+  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
+  if (today > 0 && today <= ms) return true;
+  const Sentence reason =
+      Say("producers repeat their state, so that a loss costs at most {}{}",
+          Time("lost_at_most_ns", ms * kNsPerMs),
+          reach_ns ? Say(", a tenth of the {} that the ring holds", Time("reach_ns", *reach_ns))
+                   : "; how long the ring holds is not known");
+  AddFigures(finding.remedy.figures, reason);
+  finding.changes.push_back(
+      {"incremental_state_config.clear_period_ms", std::to_string(ms), reason.text, true});
   return true;
 }
 

@@ -47,18 +47,23 @@ class Examiner {
 
   /// Adds a finding; the reference is valid until the next one.
   /// @param parts what is known beside rule and sentence; severity and remedy are else the rule's
-  Finding& Add(const char* rule, std::string what, Finding parts = {});
+  Finding& Add(const char* rule, Sentence what, Finding parts = {});
   /// Notes a check without a finding on the service's machine; other machines are not mentioned.
-  void Well(std::string text) {
-    if (!is_remote_) well.push_back(std::move(text));
+  void Well(const Sentence& sentence) {
+    if (!is_remote_) Keep(sentence, well);
   }
-  void Unknown(std::string text) { unknown.push_back(std::move(text)); }
+  void Unknown(const Sentence& sentence) { Keep(sentence, unknown); }
   bool HasFound(std::string_view rule) const;
 
   std::vector<Finding> findings;
   std::vector<std::string> well, unknown;
+  Figures figures;  // of these two
 
  private:
+  void Keep(const Sentence& sentence, std::vector<std::string>& texts) {
+    texts.push_back(sentence.text);
+    AddFigures(figures, sentence);
+  }
   static void SetMachine(Finding& finding, uint32_t machine);
 
   bool is_remote_ = false;
@@ -79,14 +84,15 @@ void ExamineConfig(Examiner& examiner);
 /// Returns what a trace alone proves of the stages at which data ended.
 StageAccounts StagesOf(const Examiner& examiner);
 /// The shortest form of a diagnosis that has all but its answer.
-Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
+/// @param headline unless the examiner has a better one
+Answer AnswerOf(const Diagnosis& diagnosis, const Sentence& headline, const Examiner& examiner);
 
 // Words that several of them use.
 
 /// Returns the replay's facts of the buffer, or nullptr if there are none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
 /// The finding's sentence, with the buffer where the trace has several.
-std::string StandaloneText(const Examiner& examiner, const Finding& finding);
+Sentence StandaloneText(const Examiner& examiner, const Finding& finding);
 /// "buffer 0 (main)": by its index in the config; of a log as the log numbers it.
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
@@ -94,9 +100,9 @@ std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence
 /// "com.example, thread worker"; empty: nothing names it.
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".
-std::string TimeText(const Examiner& examiner, int64_t ns);
-/// "from 2.130 s to 4.500 s"
-std::string SpanText(const Examiner& examiner, const TimeSpan& span);
+Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns);
+/// "from 2.130 s to 4.500 s"; the times are named first_ns and last_ns.
+Sentence SpanText(const Examiner& examiner, const TimeSpan& span);
 
 /// Returns the time from which on a buffer has what was written; nullopt if it is not known.
 std::optional<int64_t> LeftSince(const Examiner& examiner, const TraceBuffer& buffer);

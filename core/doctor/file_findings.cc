@@ -16,19 +16,18 @@ void ExamineEnd(Examiner& examiner) {
   if (facts.is_cut_off) {
     examiner.Add(
         "trace.cut_off",
-        fmt::format("The file is cut off{}: what follows is missing.",
-                    facts.all.span
-                        ? fmt::format(" at {}", TimeText(examiner, facts.all.span->last_ns))
-                        : ""),
+        Say("The file is cut off{}: what follows is missing.",
+            facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
+                           : Sentence()),
         {.cause = "It was cut, copied while it was still being written, or damaged as it was "
                   "compressed.",
-         .proof = fmt::format("The last packet is not whole, after {}.",
-                              Count(facts.all.packets, "packet"))});
+         .proof = Say("The last packet is not whole, after {}.",
+                      Number("packets", facts.all.packets, "packet"))});
   } else if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
              examiner.config.write_into_file) {
     examiner.Add("trace.cut_off",
-                 fmt::format("The last statistics are not at the end of the file: {} follow{}.",
-                             Count(after_stats, "packet"), after_stats == 1 ? "s" : ""),
+                 Say("The last statistics are not at the end of the file: {} follow{}.",
+                     Number("packets_after", after_stats, "packet"), after_stats == 1 ? "s" : ""),
                  {.harm = Harm::kInfo,
                   .cause = "The session did not come to its end, or its service is older than v58, "
                            "which writes them only every 10 s.",
@@ -37,11 +36,11 @@ void ExamineEnd(Examiner& examiner) {
   }
   constexpr uint32_t kCompactions = 22;  // of a change of V2 that is in no release
   for (const auto& [place, value] : facts.unknown_counters)
-    examiner.Unknown(fmt::format(
-        "What buffers[{}] means by a counter of {} ({}field {} of BufferStats): no released buffer "
-        "has it.",
-        place.first, WithCommas(value), place.second == kCompactions ? "compactions, " : "",
-        place.second));
+    examiner.Unknown(
+        Say("What buffers[{}] means by a counter of {} ({}field {} of BufferStats): no released "
+            "buffer has it.",
+            place.first, Number(fmt::format("field_{}", place.second), value),
+            place.second == kCompactions ? "compactions, " : "", place.second));
   if (facts.stats_packets > 0 || facts.data_packets == 0) return;
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",
@@ -55,10 +54,10 @@ void ExamineDamage(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.error_count > 0)
     examiner.Add("trace.corrupt",
-                 fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
-                             Is(facts.error_count)),
-                 {.where = fmt::format("offset {}: {}", facts.errors.front().offset,
-                                       facts.errors.front().what),
+                 Say("{} in the file {} damaged.", Number("places", facts.error_count, "place"),
+                     Is(facts.error_count)),
+                 {.where = Say("offset {}: {}", Number("offset", facts.errors.front().offset),
+                               facts.errors.front().what),
                   .proof = "Trace processor refuses to import the file after the first of them.",
                   .weight = facts.error_count});
   else if (examiner.is_of_log() ? facts.data_packets > 0 : facts.all.packets > 0)
@@ -71,19 +70,19 @@ void ExamineSessions(Examiner& examiner) {
   if (facts.sessions > 1)
     examiner.Add(
         "trace.joined",
-        fmt::format("This is session {} of {} in one file.", facts.session,
-                    WithCommas(facts.sessions)),
+        Say("This is session {} of {} in one file.", Number("session", facts.session),
+            Number("sessions", facts.sessions)),
         {.cause = "A clone of a session that was written into a file has the file's data first "
                   "and then its own, or files were joined.",
          .proof = "trace_config and trace_uuid packets, which a session writes once."});
   if (facts.has_others)
     examiner.Unknown("Further sessions of the file: there are too many to examine separately.");
   if (facts.too_large > 0)
-    examiner.Unknown(
-        fmt::format("What is in {}: too large to be looked at.", Count(facts.too_large, "packet")));
+    examiner.Unknown(Say("What is in {}: too large to be looked at.",
+                         Number("packets_too_large", facts.too_large, "packet")));
   if (facts.config_bytes_left_out > 0)
-    examiner.Unknown(fmt::format("The trace config: it has {}, too large for a config.",
-                                 HumanSize(facts.config_bytes_left_out)));
+    examiner.Unknown(Say("The trace config: it has {}, too large for a config.",
+                         Size("config_bytes", facts.config_bytes_left_out)));
   else if (!facts.config)
     examiner.Unknown(fmt::format("The trace config: it is not in the {}.",
                                  examiner.is_of_log() ? "log" : "trace"));
@@ -106,29 +105,30 @@ void ExamineEmpty(Examiner& examiner) {
     uint64_t chunks = 0;
     for (const TraceBuffer& buffer : facts.buffers)
       chunks += buffer.stats.chunks_written + buffer.stats.chunks_discarded;
-    examiner.Add("trace.empty", "No packet of a producer is read in the replay.",
-                 {.cause = fmt::format("{} of the log came to a buffer.", Count(chunks, "chunk")),
-                  .proof = "The replay of the log, packet by packet.",
-                  .remedy = "Look whether the log was recorded up to the session's end, and from "
-                            "its beginning.",
-                  .weight = UINT64_MAX});
+    examiner.Add(
+        "trace.empty", "Nothing that a producer wrote is read in the replay.",
+        {.cause = Say("{} of the log came to a buffer.", Number("chunks", chunks, "chunk")),
+         .proof = "The replay of the log, packet by packet.",
+         .remedy = "Look whether the log was recorded up to the session's end, and from "
+                   "its beginning.",
+         .weight = UINT64_MAX});
     return;
   }
-  Finding& finding = examiner.Add(
-      "trace.empty",
-      facts.all.packets == 0 ? std::string("The file has no packet at all.")
-                             : fmt::format("No producer's packet is in the trace ({} of the "
-                                           "service).",
-                                           Count(facts.all.packets, "packet")),
-      {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
+  Finding& finding =
+      examiner.Add("trace.empty",
+                   facts.all.packets == 0
+                       ? "The file has no packet at all."
+                       : Say("Nothing that a producer wrote is in the trace ({} of the service).",
+                             Number("packets", facts.all.packets, "packet")),
+                   {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
   if (facts.all.packets == 0)
     finding.remedy = "Look whether the session began, and whether the file was copied whole.";
   if (facts.stats_packets > 0)
     finding.proof =
-        fmt::format("The service counts {} connected, {} registered, {} started (in all sessions).",
-                    Count(facts.service.producers_connected, "producer"),
-                    Count(facts.service.data_sources_registered, "data source"),
-                    facts.service.data_sources_seen);
+        Say("The service counts {} connected, {} registered, {} started (in all sessions).",
+            Number("producers_connected", facts.service.producers_connected, "producer"),
+            Number("data_sources_registered", facts.service.data_sources_registered, "data source"),
+            Number("data_sources_seen", facts.service.data_sources_seen));
 }
 
 void ExamineFlushes(Examiner& examiner) {
@@ -138,14 +138,15 @@ void ExamineFlushes(Examiner& examiner) {
   if (failed > 0)
     examiner.Add(
         "flush.failed",
-        fmt::format("{} of {} {} not acknowledged in time.", WithCommas(failed),
-                    all == 1 ? std::string("1 flush") : WithCommas(all) + " flushes", Was(failed)),
+        Say("{} of {} {} not answered in time: what producers had not committed then may be "
+            "missing.",
+            Number("flushes_failed", failed), Number("flushes", all, "flush"), Was(failed)),
         {.where = examiner.replay == nullptr ? "" : Joined(examiner.replay->missed_flushes),
          .cause = kCause,
          .proof = "flushes_failed of the service's statistics.",
-         .remedy = fmt::format("A longer flush_timeout_ms (it is {} ms); look at the "
-                               "producers that were late.",
-                               examiner.config.flush_timeout_ms),
+         .remedy =
+             Say("A longer flush_timeout_ms (it is {}); look at the producers that were late.",
+                 Number("flush_timeout_ms", examiner.config.flush_timeout_ms)),
          .weight = failed});
   if (facts.final_flushes_failed > 0)
     examiner.Add("flush.final_failed", "The last flush before the end was not acknowledged.",
@@ -154,8 +155,7 @@ void ExamineFlushes(Examiner& examiner) {
                   .weight = facts.final_flushes_failed});
   if (facts.stats_packets == 0) return;
   if (failed == 0 && facts.final_flushes_failed == 0 && all > 0)
-    examiner.Well(all == 1 ? std::string("The flush of the session succeeded.")
-                           : fmt::format("All {} flushes succeeded.", WithCommas(all)));
+    examiner.Well(Say("Of {} none failed.", Number("flushes", all, "flush")));
   if (facts.final_flushes_succeeded + facts.final_flushes_failed > 0) return;
   examiner.Unknown(std::string("Whether the producers were flushed before the end: ") +
                    (examiner.is_of_log()
@@ -166,22 +166,20 @@ void ExamineFlushes(Examiner& examiner) {
 
 void ExamineService(Examiner& examiner) {
   const ServiceStats& service = examiner.facts.service;
-  const auto add = [&](const char* rule, const char* counter, uint64_t count, std::string nouns) {
+  const auto add = [&](const char* rule, const char* counter, uint64_t count, const char* noun) {
     if (count > 0)
       examiner.Add(
-          rule, fmt::format("The service refused {}.", nouns),
+          rule, Say("The service refused {}.", Number(counter, count, noun)),
           {.cause = "The counter belongs to the service, so that other sessions may be the cause.",
            .proof = fmt::format("{} of the service's statistics.", counter),
            .weight = count});
   };
-  const uint64_t patches = service.patches_discarded;
-  add("service.chunks_discarded", "chunks_discarded", service.chunks_discarded,
-      Count(service.chunks_discarded, "chunk"));
-  add("service.patches_discarded", "patches_discarded", patches, Count(patches, "patch"));
+  add("service.chunks_discarded", "chunks_discarded", service.chunks_discarded, "chunk");
+  add("service.patches_discarded", "patches_discarded", service.patches_discarded, "patch");
   if (const uint64_t invalid = service.invalid_packets; invalid > 0)
     examiner.Add("service.invalid_packets",
-                 fmt::format("{} {} not valid, and {} not in the trace.", Count(invalid, "packet"),
-                             Was(invalid), Is(invalid)),
+                 Say("{} {} not valid, and {} not in the trace.",
+                     Number("invalid_packets", invalid, "packet"), Was(invalid), Is(invalid)),
                  {.proof = "invalid_packets of the service's statistics.", .weight = invalid});
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
+#include "core/base/sentence.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/stage_account.h"
@@ -23,8 +24,8 @@ namespace ringscope {
 
 /// Severity of a finding, from harmless to worst.
 enum class Harm : uint8_t {
-  kOk,        // of a verdict alone: nothing was found
-  kInfo,      // good to know
+  kOk,        // of an answer alone: no finding is a warning or worse
+  kInfo,      // of a finding alone: good to know
   kWarning,   // data can be lost, or is of less use
   kDataLoss,  // data is missing
   kError,     // the trace, or a part of it, cannot be used
@@ -47,17 +48,23 @@ struct AnswerLine {
 /// The problems of a trace or of a session of a log in about ten lines, the most important first.
 struct Answer {
   Harm severity = Harm::kOk;
-  std::string headline;  // one sentence
+  std::string headline = {};  // one sentence
   /// What helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
   std::string change = {};
   uint64_t more_changes = 0;  // that would help, too: advise has them
   uint64_t packets = 0;       // of producers that are left
   uint64_t usable = 0;        // of these, those that the UI can show
   std::vector<AnswerLine> lines;
+  Figures figures = {};  // of all these texts
 
   /// Adds a line, unless there is nothing to say.
-  void Add(const char* label, std::string text) {
-    if (!text.empty()) lines.push_back({label, std::move(text)});
+  void Add(const char* label, const Sentence& sentence) {
+    if (!sentence.empty()) lines.push_back({label, Keep(sentence)});
+  }
+  /// Adds a sentence's numbers. @return its text
+  const std::string& Keep(const Sentence& sentence) {
+    AddFigures(figures, sentence);
+    return sentence.text;
   }
 };
 
@@ -66,11 +73,11 @@ std::string ShortList(const std::vector<std::string>& texts, std::string_view fu
                       std::string_view between = ", ");
 /// "buffers[0].size_kb 256 -> 7424 (an estimate)"
 /// @param sizes_kb of the buffers today, by their index in the config
-std::string ChangesText(const std::vector<ConfigChange>& changes,
-                        const std::vector<uint64_t>& sizes_kb);
+Sentence ChangesText(const std::vector<ConfigChange>& changes,
+                     const std::vector<uint64_t>& sizes_kb);
 /// "LEFT, and the names of the events were lost: the UI can show 2 of 4,912 packets."
 /// @param left what is left of the session; may be empty
-std::string UnusableHeadline(const std::string& left, uint64_t unusable, uint64_t packets);
+Sentence UnusableHeadline(const Sentence& left, uint64_t unusable, uint64_t packets);
 
 /// A kind of finding: an entry of the table that the documentation is made of.
 struct Rule {
@@ -88,25 +95,27 @@ const Rule& RuleOf(const char* id);
 /// Something that is wrong with a trace or its config.
 struct Finding {
   const Rule* rule = nullptr;
-  Harm harm = Harm::kOk;    // never so when it is reported
-  std::string what = {};    // one sentence with the figures
-  std::string where = {};   // machine, buffer, sequences, times; empty: the trace as a whole
-  std::string cause = {};   // as far as it is known
-  std::string proof = {};   // which packets or counters show it
-  std::string remedy = {};  // for this case
-  uint64_t weight = 0;      // orders findings of the same harm: packets, bytes or times concerned
+  Harm harm = Harm::kOk;  // never so when it is reported
+  Sentence what = {};
+  Sentence where = {};   // machine, buffer, sequences, times; empty: the trace as a whole
+  Sentence cause = {};   // as far as it is known
+  Sentence proof = {};   // which packets or counters show it
+  Sentence remedy = {};  // for this case
+  uint64_t weight = 0;   // orders findings of the same harm: packets, bytes or times concerned
   std::vector<ConfigChange> changes = {};
+
+  /// Returns the numbers of all its sentences.
+  Figures figures() const;
 };
 
 /// The result of doctor for one trace or session of a log.
 struct Diagnosis {
-  std::string verdict;  // one sentence
-  Harm harm = Harm::kOk;
-  Answer answer;  // the same in about ten lines
+  Answer answer;
   StageAccounts stages;
   std::vector<Finding> findings;     // the worst first
   std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
   std::vector<std::string> unknown;  // what the trace cannot tell
+  Figures figures;                   // of what is well or unknown
   StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
 

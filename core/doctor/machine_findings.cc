@@ -30,9 +30,9 @@ struct CpuSum {
     constexpr size_t kMost = 8;
     if (cpus.size() < kMost) cpus.push_back(std::to_string(cpu));
   }
-  std::string Where() const {
-    return fmt::format("{} ({}{})", Count(cpu_count, "CPU"), Joined(cpus),
-                       cpu_count > cpus.size() ? ", ..." : "");
+  Sentence Where() const {
+    return Say("{} ({}{})", Number("cpus", cpu_count, "CPU"), Joined(cpus),
+               cpu_count > cpus.size() ? ", ..." : "");
   }
 };
 
@@ -45,12 +45,12 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
   if (source == sources.end()) return;
   const uint64_t kb = source->ftrace_buffer_kb.value_or(0);
   const uint64_t period_ms = source->ftrace_drain_period_ms.value_or(0);
-  finding.cause =
-      fmt::format("The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
-                  kb > 0 ? HumanSize(kb * kKiB) : "default size",
-                  period_ms > 0 ? fmt::format("every {} ms", period_ms) : "default period");
+  finding.cause = Say(
+      "The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
+      kb > 0 ? Size("kernel_buffer_bytes", kb * kKiB) : "default size",
+      period_ms > 0 ? Say("every {} ms", Number("drain_period_ms", period_ms)) : "default period");
   uint64_t size_kb = std::max(kLeastKb, kb * 2), most = 0;
-  std::string rate;
+  Sentence rate;
   for (const auto& [cpu, counters] : ftrace.cpus()) {
     const uint64_t overrun = counters[FtraceCounter::kOverrun].delta().value_or(0);
     const uint64_t held = counters[FtraceCounter::kEntries].end.value_or(0);
@@ -62,12 +62,13 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
     const uint64_t read = counters[FtraceCounter::kReadEvents].delta().value_or(0);
     const auto seconds = static_cast<uint64_t>(examiner.session()->length_ns()) / kNsPerSecond;
     size_kb = std::bit_ceil(need / kKiB + 1);
-    rate = fmt::format(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
-                       WithCommas((overrun + read) / std::max<uint64_t>(seconds, 1)),
-                       WithCommas(lost), HumanSize(bytes),
-                       period_ms == 0 ? ""
-                                      : fmt::format("; drain_period_ms: {} would do for this size",
-                                                    period_ms * kb * kKiB / need));
+    rate =
+        Say(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
+            Number("events_per_s", (overrun + read) / std::max<uint64_t>(seconds, 1)),
+            Number("events_overwritten", lost), Size("bytes_overwritten", bytes),
+            period_ms == 0 ? Sentence()
+                           : Say("; drain_period_ms: {} would do for this size",
+                                 Number("drain_period_ms_for_size", period_ms * kb * kKiB / need)));
   }
   finding.cause += rate;
   finding.changes.push_back({fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",
@@ -78,15 +79,16 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
 
 void ExamineOverrun(Examiner& examiner, const FtraceCounters& ftrace, const CpuSum& bundles,
                     const CpuSum& overrun) {
-  const std::string reporting = Count(bundles.events, "bundle");
   Finding& finding = examiner.Add(
       "ftrace.overrun",
       overrun.events > 0
-          ? fmt::format("The kernel overwrote {} before they were read.",
-                        Count(overrun.events, "event"))
-          : fmt::format("Before {} the kernel overwrote events: how many is not known.", reporting),
+          ? Say("The kernel overwrote {} before {} read.",
+                Number("events", overrun.events, "event"),
+                overrun.events == 1 ? "it was" : "they were")
+          : Say("The kernel overwrote events before they were read, at {}: how many is not known.",
+                Number("places", bundles.events, "place")),
       {.where = (bundles.events > 0 ? bundles : overrun).Where(),
-       .proof = fmt::format("lost_events in {}.", reporting),
+       .proof = Say("lost_events in {}.", Number("places", bundles.events, "bundle")),
        .weight = std::max(bundles.events, overrun.events)});
   if (bundles.events == 0) {
     // The counter alone counts events, too, that were overwritten before the session read any.
@@ -113,7 +115,7 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
     examiner.Well("The kernel overwrote no ftrace event before it was read.");
   const auto add = [&](const char* rule, const CpuSum& sum, const char* counter) {
     if (sum.events > 0)
-      examiner.Add(rule, fmt::format("The kernel lost {}.", Count(sum.events, "event")),
+      examiner.Add(rule, Say("The kernel lost {}.", Number("events", sum.events, "event")),
                    {.where = sum.Where(),
                     .proof = fmt::format("{} of ftrace_stats, end less start.", counter),
                     .weight = sum.events});
@@ -121,7 +123,8 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
   add("ftrace.commit_overrun", commit_overrun, "commit_overrun");
   add("ftrace.dropped", dropped, "dropped_events");
   if (const uint64_t misses = ftrace.kprobe_misses().delta().value_or(0); misses > 0)
-    examiner.Add("ftrace.kprobe_misses", fmt::format("{} of kprobes missed.", Count(misses, "hit")),
+    examiner.Add("ftrace.kprobe_misses",
+                 Say("{} of kprobes missed.", Number("misses", misses, "hit")),
                  {.proof = "kprobe_stats of ftrace_stats, end less start.", .weight = misses});
 }
 
@@ -146,28 +149,30 @@ std::string ClockName(ClockKey clock) {
 /// @return packets whose times cannot be converted
 uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
   uint64_t failed = 0;
-  std::vector<std::string> clocks;
+  Sentence clocks;
+  size_t listed = 0;
   for (const ClockProblem& problem : facts.clock_problems) {
     failed += problem.packets;
     constexpr size_t kMost = 6;
-    if (clocks.size() < kMost)
-      clocks.push_back(fmt::format("{}, {} ({})", ClockName(problem.clock),
-                                   problem.failure == ClockFailure::kUnknownSource
-                                       ? "in no snapshot"
-                                       : "without a snapshot that relates it to the trace's clock",
-                                   Count(problem.packets, "packet")));
+    if (listed++ < kMost)
+      clocks += Say("{}{}, {} ({})", clocks.empty() ? "" : "; ", ClockName(problem.clock),
+                    problem.failure == ClockFailure::kUnknownSource
+                        ? "in no snapshot"
+                        : "without a snapshot that relates it to the trace's clock",
+                    Number(ClockName(problem.clock), problem.packets, "packet"));
   }
   if (failed > 0)
     examiner.Add("clock.unknown",
-                 fmt::format("Trace processor cannot place {} in time, and drops them.",
-                             Count(failed, "packet")),
-                 {.where = Joined(clocks, "; "),
+                 Say("Trace processor cannot place {} in time, and drops {}.",
+                     Number("packets", failed, "packet"), failed == 1 ? "it" : "them"),
+                 {.where = std::move(clocks),
                   .proof = "The packets' timestamp_clock_id, and the clock snapshots of the trace.",
                   .weight = failed});
   if (facts.undeferrable > 0)
     examiner.Add("clock.lost_packets",
-                 fmt::format("{} came before the clock snapshot that they need, and are dropped.",
-                             Count(facts.undeferrable, "packet")),
+                 Say("{} came before the clock snapshot that {}, and {} dropped.",
+                     Number("packets", facts.undeferrable, "packet"),
+                     facts.undeferrable == 1 ? "it needs" : "they need", Is(facts.undeferrable)),
                  {.weight = facts.undeferrable});
   return failed;
 }
@@ -175,8 +180,8 @@ uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
 void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
   const TraceFacts& facts = examiner.facts;
   if (facts.snapshots > 0 && failed == 0 && facts.invalid_snapshots == 0)
-    examiner.Well(fmt::format("All times can be converted, by {}.",
-                              Count(facts.snapshots, "clock snapshot")));
+    examiner.Well(Say("All times can be converted, by {}.",
+                      Number("clock_snapshots", facts.snapshots, "clock snapshot")));
   if (facts.snapshots == 0 && facts.data_packets > 0) {
     if (examiner.is_of_log())
       examiner.Unknown("How the session's clocks relate: no clock snapshot is in the log.");
@@ -185,9 +190,9 @@ void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
                    {.proof = "No clock_snapshot packet."});
   }
   if (facts.snapshots_left_out > 0)
-    examiner.Unknown(
-        fmt::format("Times after the first {}: further ones are not kept.",
-                    Count(facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
+    examiner.Unknown(Say(
+        "Times after the first {}: further ones are not kept.",
+        Number("clock_snapshots", facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
 }
 
 /// A few packets that are much older than all others.
@@ -200,14 +205,14 @@ void ExamineHole(Examiner& examiner) {
     if (sequence.all.span && sequence.all.span->first_ns <= hole->span.first_ns &&
         sequence.id != kServiceSequenceId && names.size() < kMost)
       names.push_back(SequenceName(examiner, sequence));
-  Finding& finding = examiner.Add(
-      "order.hole",
-      fmt::format("{} {} {} or more older than all others: the UI shows a huge gap.",
-                  Count(hole->packets, "packet"), Is(hole->packets),
-                  HumanDuration(static_cast<uint64_t>(hole->span.length_ns()))),
-      {.where = Joined(names),
-       .proof = fmt::format("No packet has a time {}.", SpanText(examiner, hole->span)),
-       .weight = hole->packets});
+  Finding& finding =
+      examiner.Add("order.hole",
+                   Say("{} {} {} or more older than all others: the UI shows a huge gap.",
+                       Number("packets", hole->packets, "packet"), Is(hole->packets),
+                       Time("gap_ns", hole->span.length_ns())),
+                   {.where = Joined(names),
+                    .proof = Say("No packet has a time {}.", SpanText(examiner, hole->span)),
+                    .weight = hole->packets});
   if (!examiner.has_config() || examiner.config.flush_period_ms) return;
   finding.changes.push_back(
       {"flush_period_ms", "10000", "writers commit what they hold at least so often", true});
@@ -218,12 +223,12 @@ void ExamineOrder(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.late_events > 0)
     examiner.Add("order.late",
-                 fmt::format("Trace processor drops {}, too late for its sorter.",
-                             Count(facts.late_events, "event")),
-                 {.cause = fmt::format("The trace was sorted in {} by the service's events on "
-                                       "flushes and reads, and these events are older than a "
-                                       "window that was over.",
-                                       Count(facts.sort_windows + 1, "window")),
+                 Say("Trace processor drops {}, too late for its sorter.",
+                     Number("events", facts.late_events, "event")),
+                 {.cause = Say("The trace was sorted in {} by the service's events on flushes and "
+                               "reads, and {} older than a window that was over.",
+                               Number("windows", facts.sort_windows + 1, "window"),
+                               facts.late_events == 1 ? "this event is" : "these events are"),
                   .proof = "The order of packets and of all_data_sources_flushed and "
                            "read_tracing_buffers_completed.",
                   .weight = facts.late_events});
@@ -244,8 +249,8 @@ void ExamineClocks(Examiner& examiner) {
   ExamineSnapshots(examiner, failed);
   ExamineOrder(examiner);
   if (examiner.facts.times_left_out > 0)
-    examiner.Unknown(fmt::format("{} of packets with very many events were not looked at.",
-                                 Count(examiner.facts.times_left_out, "time")));
+    examiner.Unknown(Say("{} of packets with very many events were not looked at.",
+                         Number("times_left_out", examiner.facts.times_left_out, "time")));
 }
 
 }  // namespace ringscope

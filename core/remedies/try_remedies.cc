@@ -191,6 +191,13 @@ Status RemedyTrials::Verify(RemedyList& list) {
       if (const SweepRow* row = FindRow(rows[i], *remedy.buffer))
         remedy.reach_ns = row->shortest_history_ns;
   }
+  for (Remedy& remedy : list.remedies) {  // a ring that loses nothing has all state without clears
+    const Remedy* const size = remedy.kind == RemedyKind::kClearState
+                                   ? FindSizeRemedy(list.remedies, *remedy.buffer)
+                                   : nullptr;
+    if (size != nullptr && size->size == remedy.size && size->kept() == size->lost_now)
+      remedy.formula.clear();
+  }
   std::erase_if(list.remedies,
                 [](const Remedy& one) { return !one.is_estimate() && one.kept() == 0; });
   std::ranges::stable_sort(list.remedies, [](const Remedy& a, const Remedy& b) {

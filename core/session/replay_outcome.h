@@ -123,6 +123,7 @@ struct ReplayOutcome {
 
   std::string path;
   uint64_t session = 0;  // number in the input, from 1
+  bool is_only_session = false;
   uint64_t records = 0;
   uint64_t read_passes = 0;
   ReadsUsed reads;

@@ -8,9 +8,9 @@ namespace ringscope {
 namespace {
 
 /// By Stage, before kLeft.
-constexpr std::array kPlaces = {"events in the kernel",   "in shared memory",
+constexpr std::array kPlaces = {"in the kernel",          "in shared memory",
                                 "at the commit",          "in the buffers",
-                                "on the way to the file", "events in the import's sorting",
+                                "on the way to the file", "in the import's sorting",
                                 "at an unknown stage",    "read elsewhere or folded"};
 
 void AddTo(StageCount& sum, const StageCount& more) {
@@ -58,6 +58,11 @@ StageCount KernelLosses(const FtraceCounters& counters) {
 std::string StagesText(const StageAccounts& accounts) {
   const std::optional<PacketCount> written = accounts.all.written();
   std::vector<std::string> known, unknown;
+  const auto amount = [](Stage stage, uint64_t count) {
+    if (stage == Stage::kKernel || stage == Stage::kImport) return Count(count, "event");
+    // What a writer had not finished did not get out of its memory, and is not all lost.
+    return WithCommas(count) + (stage == Stage::kSharedMemory && count > 0 ? " unfinished" : "");
+  };
   const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
     const std::string places = at.places == 0 ? "" : " at " + Count(at.places, "place");
     if (!at.is_known)
@@ -67,7 +72,7 @@ std::string StagesText(const StageAccounts& accounts) {
     else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
              stage == Stage::kFile)
       known.push_back(
-          fmt::format("{} {}{}{}", WithCommas(at.count.packets), where,
+          fmt::format("{} {}{}{}", amount(stage, at.count.packets), where,
                       stage == Stage::kBuffer && written && at.count.packets > 0
                           ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
                           : "",

@@ -37,7 +37,8 @@ TEST(StageAccounts, AddUp) {
   EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
   EXPECT_EQ(accounts.buffers["buffers[1]"].count.packets, 5u);
   EXPECT_EQ(StagesText(accounts),
-            "of 100 packets: 2 in shared memory, 1 in buffers[0] (1.0%), 5 in buffers[1] (5.0%), 0 "
+            "of 100 packets: 2 unfinished in shared memory, 1 in buffers[0] (1.0%), 5 in "
+            "buffers[1] (5.0%), 0 "
             "on the way to the file; 2 of the 92 left unusable");
 }
 
@@ -62,7 +63,8 @@ TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
   accounts.sequences[0][Stage::kSharedMemory].places = 2;
   accounts.Sum();
   EXPECT_EQ(StagesText(accounts),
-            "of 4 packets: 1 in shared memory and more at 2 places, 0 in buffers[0], 0 on the way "
+            "of 4 packets: 1 unfinished in shared memory and more at 2 places, 0 in buffers[0], 0 "
+            "on the way "
             "to the file; 3 packets left");
 }
 

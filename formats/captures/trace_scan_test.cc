@@ -72,12 +72,12 @@ TEST_P(ScannedCapture, CountersOfTheDiagnosisAreItsLosses) {
 
 TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
   const Diagnosis diagnosis = Diagnose(ScanCapture(GetParam()));
-  EXPECT_FALSE(diagnosis.verdict.empty());
+  EXPECT_FALSE(diagnosis.answer.headline.empty());
   for (const Finding& finding : diagnosis.findings) {
     EXPECT_FALSE(finding.what.empty()) << finding.rule->id;
-    EXPECT_TRUE(finding.what.ends_with('.')) << finding.what;
+    EXPECT_TRUE(finding.what.text.ends_with('.')) << finding.what.text;
     EXPECT_FALSE(finding.remedy.empty()) << finding.rule->id;
-    EXPECT_TRUE(IsUtf8(finding.what + finding.where + finding.cause)) << finding.rule->id;
+    EXPECT_TRUE(IsUtf8(finding.what.text + finding.where.text + finding.cause.text)) << finding.rule->id;
   }
   EXPECT_TRUE(std::ranges::is_sorted(diagnosis.findings, std::ranges::greater(), &Finding::harm));
 }
@@ -100,9 +100,10 @@ bool Finds(const Diagnosis& diagnosis, const std::string& rule) {
 
 TEST(DoctorOfCaptures, ARingWhosePacketsLackTheirStateIsUseless) {
   const Diagnosis diagnosis = Diagnose(ScanCapture("ring-v2"));
-  EXPECT_EQ(diagnosis.harm, Harm::kError);
+  EXPECT_EQ(diagnosis.answer.severity, Harm::kError);
   EXPECT_EQ(std::string(diagnosis.findings.front().rule->id), "state.unusable");
-  EXPECT_NE(diagnosis.verdict.find("the UI can show 2 of 4,912 packets"), std::string::npos) << diagnosis.verdict;
+  EXPECT_NE(diagnosis.answer.headline.find("the UI can show 2 of 4,912 packets"), std::string::npos)
+      << diagnosis.answer.headline;
 }
 
 TEST(DoctorOfCaptures, ADiscardingBufferSaysWhenItWasFull) {

@@ -16,7 +16,7 @@ void Check(const TraceFacts& facts) {
     if (sequence.skipped > sequence.needing || sequence.needing > sequence.all.packets)
       std::abort();
   const Diagnosis diagnosis = Diagnose(facts);
-  if (diagnosis.verdict.empty()) std::abort();
+  if (diagnosis.answer.headline.empty()) std::abort();
   for (const Finding& finding : diagnosis.findings)
     if (finding.what.empty() || finding.harm == Harm::kOk) std::abort();
   for (const StatRow& row : diagnosis.counters)

@@ -1,0 +1,102 @@
+#ifndef RINGSCOPE_CORE_BASE_SENTENCE_H_
+#define RINGSCOPE_CORE_BASE_SENTENCE_H_
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/base/text.h"
+
+namespace ringscope {
+
+/// Numbers by their name, before they were rounded for a text: times in ns, sizes in bytes, shares
+/// between 0 and 1.
+using Figures = std::map<std::string, std::variant<int64_t, double>>;
+
+/// A text, and the numbers in it.
+struct Sentence {
+  Sentence(const char* without_numbers = "") : text(without_numbers) {}        // NOLINT
+  Sentence(std::string without_numbers) : text(std::move(without_numbers)) {}  // NOLINT
+  Sentence(std::string number, const std::string& name, Figures::mapped_type value)
+      : text(std::move(number)), figures({{name, value}}) {}
+
+  bool empty() const { return text.empty(); }
+  Sentence& operator+=(const Sentence& more) {
+    text += more.text;
+    figures.insert(more.figures.begin(), more.figures.end());
+    return *this;
+  }
+
+  std::string text;
+  Figures figures;
+};
+
+inline void AddFigures(Figures& figures, const Sentence& part) {
+  figures.insert(part.figures.begin(), part.figures.end());
+}
+template <typename Other>
+void AddFigures(Figures& /*figures*/, const Other& /*without_numbers*/) {}
+
+}  // namespace ringscope
+
+template <>
+struct fmt::formatter<ringscope::Sentence> : formatter<std::string_view> {
+  auto format(const ringscope::Sentence& sentence, format_context& context) const {
+    return formatter<std::string_view>::format(sentence.text, context);
+  }
+};
+
+namespace ringscope {
+
+/// Formats a sentence, with the numbers of the sentences that are parts of it.
+template <typename... Parts>
+Sentence Say(fmt::format_string<const Parts&...> format, const Parts&... parts) {
+  Sentence said(fmt::format(format, parts...));
+  (AddFigures(said.figures, parts), ...);
+  return said;
+}
+
+/// "1,234"; with a noun "1,234 packets".
+inline Sentence Number(const std::string& name, uint64_t number, std::string_view noun = {}) {
+  return {noun.empty() ? WithCommas(number) : Count(number, noun), name,
+          static_cast<int64_t>(number)};
+}
+/// "6.39 MiB"
+inline Sentence Size(const std::string& name, uint64_t bytes) {
+  return {HumanSize(bytes), name, static_cast<int64_t>(bytes)};
+}
+/// "101.7 ms"; a time before the start that it counts from is negative.
+inline Sentence Time(const std::string& name, std::integral auto ns) {
+  const auto signed_ns = static_cast<int64_t>(ns);
+  const std::string text = HumanDuration(static_cast<uint64_t>(std::abs(signed_ns)));
+  return {signed_ns < 0 ? "-" + text : text, name, signed_ns};
+}
+/// "96.2%"
+inline Sentence Share(const std::string& name, uint64_t part, uint64_t whole) {
+  return {ShareText(part, whole), name,
+          whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole)};
+}
+/// "80% app/frame, 20% others", as SharesText: of each part the share is "NAME.PART".
+inline Sentence Shares(const std::string& name, const SharesOf& parts, uint64_t whole,
+                       size_t named) {
+  Sentence sentence = SharesText(parts, whole, named);
+  uint64_t rest = whole;
+  for (const auto& [part, amount] : parts) {
+    if (sentence.text.find(part) == std::string::npos) break;  // one of the others
+    AddFigures(sentence.figures, Share(name + "." + part, amount, whole));
+    rest -= amount;
+  }
+  if (rest > 0) AddFigures(sentence.figures, Share(name + ".others", rest, whole));
+  return sentence;
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_BASE_SENTENCE_H_
