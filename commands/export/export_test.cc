@@ -86,7 +86,7 @@ std::string FullBufferLog() {
   return kSession + payload + "\"}\n" + kStray;
 }
 
-TEST(Export, Tables_TellTheStory) {
+TEST(Export, Tables_HaveWhatHappened) {
   const TempFolder folder;
   const std::string file = folder.File("case.db");
   const Ran ran = Export({"-"}, file, FullBufferLog());

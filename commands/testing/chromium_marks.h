@@ -263,7 +263,7 @@ class ChromiumMarks {
     Ledger ledger(sinks);
     Replay replay({}, {&ledger, &analysis, &reader_});
     for (const Op& op : run_.log().TimedOps()) {
-      story_.Add(op);
+      looks_.Add(op);
       if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) CheckLook(look->producer);
       ASSERT_TRUE(replay.Apply(op));
     }
@@ -273,7 +273,7 @@ class ChromiumMarks {
     report_ = analysis.Finish(ledger.totals());
   }
   void CheckLook(ProducerId producer) {
-    const smb::MemoryFollower* const memory = story_.Of(producer);
+    const smb::MemoryFollower* const memory = looks_.Of(producer);
     ASSERT_TRUE(memory != nullptr && memory->seen());
     EXPECT_EQ(memory->pages(), memory_.bytes / memory_.page_bytes);
     EXPECT_EQ(memory->seen()->counts.bad_pages, 0u);
@@ -345,7 +345,7 @@ class ChromiumMarks {
   std::map<uint64_t, TraceContent> received_;
   std::vector<Session> sessions_;
   PacketReader reader_;
-  smb::MemoryLooks story_;
+  smb::MemoryLooks looks_;
   uint64_t most_writers_ = 0;
   GapReport report_;
 };

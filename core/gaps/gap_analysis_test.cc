@@ -10,25 +10,25 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
-#include "core/testing/loss_story.h"
+#include "core/testing/made_session.h"
 #include "core/testing/message_text.h"
 
 namespace ringscope::testing {
 namespace {
 
 TEST(Gaps, NothingLost_NothingReported) {
-  const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
+  const GapReport report = MadeSession("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
   EXPECT_EQ(LostIn(report).packets, 0u);
   EXPECT_TRUE(Of(report, 1, 1).gaps.empty());
   EXPECT_TRUE(Of(report, 1, 1).false_flags.empty());
 }
 
 // [ 1:1#0 | 1:2#0 | 1:2#1 | 1:3#0 ] and 1:2#2 takes the space of 1:1#0.
-Story Evicted() {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 2, 0)).Commit(Kilo(1, 2, 1)).Commit(Kilo(1, 3, 0));
-  story.Commit(Kilo(1, 2, 2)).Read();
-  return story;
+MadeSession Evicted() {
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 2, 0)).Commit(Kilo(1, 2, 1)).Commit(Kilo(1, 3, 0));
+  session.Commit(Kilo(1, 2, 2)).Read();
+  return session;
 }
 
 TEST(Gaps, Evictors_AreThoseWhoseCommitsNeededTheSpace) {
@@ -46,45 +46,45 @@ TEST(Gaps, Evicted_NamesWhomItWasFor) {
 }
 
 TEST(Gaps, Evicted_SizeThatHelps) {
-  const Story story = Evicted();
-  const GapReport report = story.Report();
+  const MadeSession session = Evicted();
+  const GapReport report = session.Report();
   const std::optional<uint64_t> size = OnlyGap(report).remedies.buffer_size;
   // 5 KiB of chunks up to the read, and space for one at the wrap.
   ASSERT_EQ(size, 8192u);
-  EXPECT_EQ(LostIn(story.Report(*size)).packets, 0u);
+  EXPECT_EQ(LostIn(session.Report(*size)).packets, 0u);
 }
 
 TEST(Gaps, Evicted_ReadPeriodThatHelps) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0));
-  for (uint32_t id = 0; id < 4; ++id) story.Wait(9).Commit(Kilo(1, 2, id));
-  story.Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0));
+  for (uint32_t id = 0; id < 4; ++id) session.Wait(9).Commit(Kilo(1, 2, id));
+  session.Read();
+  const GapReport report = session.Report();
   // Written at the start, lost with the fourth chunk of the other, 40 ms later.
   EXPECT_EQ(OnlyGap(report).remedies.read_period_ns, 40 * kGapMs);
-  EXPECT_EQ(LostIn(story.Report(0, 40 * kGapMs - 1)).packets, 0u);
+  EXPECT_EQ(LostIn(session.Report(0, 40 * kGapMs - 1)).packets, 0u);
 }
 
 TEST(Gaps, Evicted_NeedsToLastOnlyUntilTheNextRead) {
-  Story story("v2@58");
-  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 1, id));
-  story.Read();
-  for (uint32_t id = 6; id < 16; ++id) story.Commit(Kilo(1, 1, id));
-  story.Read();
-  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  MadeSession session("v2@58");
+  for (uint32_t id = 0; id < 6; ++id) session.Commit(Kilo(1, 1, id));
+  session.Read();
+  for (uint32_t id = 6; id < 16; ++id) session.Commit(Kilo(1, 1, id));
+  session.Read();
+  const SequenceGaps sequence = Of(session.Report(), 1, 1);
   ASSERT_EQ(sequence.gaps.size(), 2u);
   EXPECT_EQ(sequence.gaps[0].remedies.buffer_size, 8192u);   // 6 KiB and 1 KiB
   EXPECT_EQ(sequence.gaps[1].remedies.buffer_size, 12288u);  // 10 KiB and 1 KiB
   EXPECT_EQ(sequence.gaps[1].first.chunk, 6u);
   EXPECT_EQ(sequence.gaps[1].last.chunk, 11u);
-  EXPECT_EQ(LostIn(story.Report(12288)).packets, 0u);
+  EXPECT_EQ(LostIn(session.Report(12288)).packets, 0u);
 }
 
 TEST(Gaps, Flag_IsSeenOnTheNextPacket) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Read();
-  for (uint32_t id = 1; id < 7; ++id) story.Commit(Kilo(1, 1, id));
-  const Gap gap = OnlyGap(story.Read().Report());
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 1; id < 7; ++id) session.Commit(Kilo(1, 1, id));
+  const Gap gap = OnlyGap(session.Read().Report());
   EXPECT_EQ(gap.lost.packets, 2u);
   EXPECT_EQ(gap.sign, GapSign::kFlagged);
   ASSERT_TRUE(gap.next);
@@ -93,38 +93,38 @@ TEST(Gaps, Flag_IsSeenOnTheNextPacket) {
 }
 
 TEST(Gaps, Flag_OnTheFirstPacketIsSaidApart) {
-  Story story("v2@58");
-  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 1, id));
-  EXPECT_EQ(OnlyGap(story.Read().Report()).sign, GapSign::kFlaggedFirst);
+  MadeSession session("v2@58");
+  for (uint32_t id = 0; id < 6; ++id) session.Commit(Kilo(1, 1, id));
+  EXPECT_EQ(OnlyGap(session.Read().Report()).sign, GapSign::kFlaggedFirst);
 }
 
 TEST(Gaps, V1_FlagsFirstPacketsAnyway) {
-  Story lost("v1");
+  MadeSession lost("v1");
   for (uint32_t id = 0; id < 6; ++id) lost.Commit(Kilo(1, 1, id));
   EXPECT_EQ(OnlyGap(lost.Read().Report()).sign, GapSign::kV1First);
 
-  const GapReport report = Story("v1").Commit(Kilo(1, 1, 0)).Read().Report();
+  const GapReport report = MadeSession("v1").Commit(Kilo(1, 1, 0)).Read().Report();
   ASSERT_EQ(Of(report, 1, 1).false_flags.size(), 1u);
   EXPECT_EQ(Of(report, 1, 1).false_flags[0].rule, FlagRule::kV1First);
 }
 
 TEST(Gaps, V1_FlagsTheChunkThatAReadBeginsWith) {
-  Story story("v1");
-  story.Commit(Kilo(1, 1, 0)).Read();
-  for (uint32_t id = 0; id < 3; ++id) story.Commit(Kilo(1, 2, id));
-  story.Commit(Kilo(1, 1, 1)).Read();  // takes the space of the chunk that was read
-  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  MadeSession session("v1");
+  session.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 0; id < 3; ++id) session.Commit(Kilo(1, 2, id));
+  session.Commit(Kilo(1, 1, 1)).Read();  // takes the space of the chunk that was read
+  const SequenceGaps sequence = Of(session.Report(), 1, 1);
   EXPECT_TRUE(sequence.gaps.empty());
   ASSERT_EQ(sequence.false_flags.size(), 2u);
   EXPECT_EQ(sequence.false_flags[1].rule, FlagRule::kV1Again);
 }
 
 TEST(Gaps, Discarded_SizeThatHelps) {
-  Story story("v2@58", 4096, FillPolicy::kDiscard);
-  for (uint32_t id = 0; id < 5; ++id) story.Commit(Kilo(1, 1, id));
-  for (uint32_t id = 0; id < 2; ++id) story.Commit(Kilo(1, 2, id));
-  story.Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58", 4096, FillPolicy::kDiscard);
+  for (uint32_t id = 0; id < 5; ++id) session.Commit(Kilo(1, 1, id));
+  for (uint32_t id = 0; id < 2; ++id) session.Commit(Kilo(1, 2, id));
+  session.Read();
+  const GapReport report = session.Report();
   const Gap first = OnlyGap(report, 1, 1), second = OnlyGap(report, 1, 2);
   EXPECT_EQ(first.causes.at(0).cause, Cause::kFull);
   EXPECT_EQ(second.causes.at(0).cause, Cause::kSealed);
@@ -132,14 +132,14 @@ TEST(Gaps, Discarded_SizeThatHelps) {
   EXPECT_EQ(report.buffers.at(0).filled_by, (std::vector<SequenceShare>{{Key(1, 1), 4096}}));
   EXPECT_EQ(second.remedies.separate, Key(1, 1));
   ASSERT_EQ(second.remedies.buffer_size, 8192u);  // 7 KiB, in whole pages
-  EXPECT_EQ(LostIn(story.Report(8192)).packets, 0u);
+  EXPECT_EQ(LostIn(session.Report(8192)).packets, 0u);
 }
 
 TEST(Gaps, Aborted_CallsForMoreSharedMemory) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
-  story.Commit(Chunk(1, 1, 1).Aborted()).Commit(Chunk(1, 1, 2).Whole(10, kFillGaps)).Read();
-  const Gap gap = OnlyGap(story.Report());
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
+  session.Commit(Chunk(1, 1, 1).Aborted()).Commit(Chunk(1, 1, 2).Whole(10, kFillGaps)).Read();
+  const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).fate, Fate::kWriterDropped);
   EXPECT_TRUE(gap.remedies.larger_smb);
   EXPECT_FALSE(gap.remedies.buffer_size);
@@ -148,9 +148,9 @@ TEST(Gaps, Aborted_CallsForMoreSharedMemory) {
 }
 
 TEST(Gaps, Aborted_FlagsAPacketBeforeIt) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Commit(Chunk(1, 1, 1).Aborted());
-  const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Commit(Chunk(1, 1, 1).Aborted());
+  const SequenceGaps sequence = Of(session.Read().Report(), 1, 1);
   ASSERT_EQ(sequence.false_flags.size(), 1u);
   EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kAbortAhead);
   EXPECT_EQ(sequence.gaps.size(), 1u);
@@ -158,11 +158,11 @@ TEST(Gaps, Aborted_FlagsAPacketBeforeIt) {
 
 // Chunk 1 is never committed: what begins in chunk 0 has no end.
 TEST(Gaps, NeverCommitted_CallsForAFlush) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Begins(20, kFillGaps))
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Begins(20, kFillGaps))
       .Commit(Chunk(1, 1, 2).Whole(10, kFillGaps))
       .Read();
-  const Gap gap = OnlyGap(story.Report());
+  const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kNeverCommitted);
   EXPECT_TRUE(gap.remedies.flush);
 }
@@ -170,13 +170,13 @@ TEST(Gaps, NeverCommitted_CallsForAFlush) {
 // Chunk 5 came first, so its reader passes by all the others: after the gap after chunk 0 it loses
 // the packet in fragments, although nothing of it is missing.
 TEST(Gaps, BufferBug_IsCountedApart) {
-  Story story("v2@58", 65536);
-  story.Commit(Chunk(1, 1, 5).Whole(10, kFillGaps))
+  MadeSession session("v2@58", 65536);
+  session.Commit(Chunk(1, 1, 5).Whole(10, kFillGaps))
       .Commit(Chunk(1, 1, 0).Whole(10, kFillGaps))
       .Commit(Chunk(1, 1, 2).Whole(10, kFillGaps))
       .Commit(Chunk(1, 1, 3).Begins(20, kFillGaps))
       .Commit(Chunk(1, 1, 4).Ends(10, kFillGaps));
-  const Gap gap = OnlyGap(story.Read().Report());
+  const Gap gap = OnlyGap(session.Read().Report());
   EXPECT_EQ(gap.own_fault, (FateCount{1, 30}));
   EXPECT_TRUE(gap.causes.at(0).own_fault);
   EXPECT_EQ(gap.sign, GapSign::kFlagged);
@@ -185,13 +185,13 @@ TEST(Gaps, BufferBug_IsCountedApart) {
 }
 
 TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Read();
-  for (uint32_t id = 1; id < 5; ++id) story.Commit(Kilo(1, 1, id));
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 1; id < 5; ++id) session.Commit(Kilo(1, 1, id));
   // Both of the last: the invalid one carries the flag, the good one none.
-  story.Commit(Chunk(1, 1, 5).Whole(1006, '\xFF')).Commit(Kilo(1, 1, 6));
-  for (uint32_t id = 0; id < 2; ++id) story.Commit(Kilo(1, 2, id));
-  const Gap gap = OnlyGap(story.Read().Report());
+  session.Commit(Chunk(1, 1, 5).Whole(1006, '\xFF')).Commit(Kilo(1, 1, 6));
+  for (uint32_t id = 0; id < 2; ++id) session.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(session.Read().Report());
   EXPECT_EQ(gap.sign, GapSign::kFlagInvalid);
   EXPECT_EQ(gap.lost_bits, kLossPresent | kLossOverwrite);
   EXPECT_FALSE(gap.next);
@@ -199,22 +199,22 @@ TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
 
 // The buffer holds four chunks, so each writer's chunk evicts the second of 1:1 before it.
 TEST(Gaps, Evictors_BeyondTheMostAreASum) {
-  Story story("v2@58");
+  MadeSession session("v2@58");
   for (uint16_t i = 0; i < Gap::kMaxEvictors + 8; ++i)
-    story.Commit(Kilo(1, static_cast<uint16_t>(100 + i), 0))
+    session.Commit(Kilo(1, static_cast<uint16_t>(100 + i), 0))
         .Commit(Kilo(1, 1, 2 * i))
         .Commit(Kilo(1, 1, 2 * i + 1));
-  const Gap gap = OnlyGap(story.Read().Report(), 1, 1);
+  const Gap gap = OnlyGap(session.Read().Report(), 1, 1);
   EXPECT_EQ(gap.evicted_by.size(), Gap::kMaxEvictors);
   EXPECT_GT(gap.evicted_by_others, 0u);
   EXPECT_EQ(gap.evicted(), gap.lost.packets);
 }
 
 TEST(Gaps, MissingChunk_IsNotInTheLog) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
-  story.Commit(Chunk(1, 1, 3).Whole(10, kFillGaps)).Read();
-  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
+  session.Commit(Chunk(1, 1, 3).Whole(10, kFillGaps)).Read();
+  const SequenceGaps sequence = Of(session.Report(), 1, 1);
   EXPECT_TRUE(sequence.gaps.empty());
   ASSERT_EQ(sequence.false_flags.size(), 1u);
   EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kNotInLog);
@@ -225,13 +225,13 @@ TEST(Gaps, MissingChunk_IsNotInTheLog) {
 TEST(Gaps, Readmission_IsAGapToV55Only) {
   for (const char* engine : {"v2@55", "v2@56", "v2@58"}) {
     SCOPED_TRACE(engine);
-    Story story(engine);
-    story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Whole(10, kFillGaps).Incomplete());
-    story.Read();
-    for (uint32_t id = 0; id < 4; ++id) story.Commit(Kilo(1, 2, id));
-    story.Read().Commit(
+    MadeSession session(engine);
+    session.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Whole(10, kFillGaps).Incomplete());
+    session.Read();
+    for (uint32_t id = 0; id < 4; ++id) session.Commit(Kilo(1, 2, id));
+    session.Read().Commit(
         Chunk(1, 1, 0).Whole(10, kFillGaps).Whole(10, kFillGaps).Whole(10, kFillGaps));
-    const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+    const SequenceGaps sequence = Of(session.Read().Report(), 1, 1);
     EXPECT_TRUE(sequence.gaps.empty());
     if (std::string(engine) != "v2@55") {
       EXPECT_TRUE(sequence.false_flags.empty());
@@ -256,11 +256,11 @@ Chunk StateChunk(uint32_t id, uint64_t flags) {
 }
 
 TEST(Gaps, State_IsMissingUntilTheNextReset) {
-  Story story("v2@58");
-  story.Commit(StateChunk(0, 1)).Read();
-  for (uint32_t id = 1; id < 7; ++id) story.Commit(StateChunk(id, id == 1 ? 1 : 2));
-  story.Read().Commit(StateChunk(7, 1)).Commit(StateChunk(8, 2)).Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(StateChunk(0, 1)).Read();
+  for (uint32_t id = 1; id < 7; ++id) session.Commit(StateChunk(id, id == 1 ? 1 : 2));
+  session.Read().Commit(StateChunk(7, 1)).Commit(StateChunk(8, 2)).Read();
+  const GapReport report = session.Report();
   const Gap gap = OnlyGap(report);
   EXPECT_EQ(gap.lost.packets, 2u);
   EXPECT_EQ(gap.state_packets, 1u);
@@ -282,7 +282,7 @@ Chunk FlaggedByProducer(uint32_t id) {
 }
 
 TEST(Gaps, ProducersOwnFlag_IsToldApart) {
-  const GapReport report = Story("v2@58").Commit(FlaggedByProducer(0)).Read().Report();
+  const GapReport report = MadeSession("v2@58").Commit(FlaggedByProducer(0)).Read().Report();
   EXPECT_EQ(Of(report, 1, 1).producer_flags, 1u);
   EXPECT_EQ(Of(report, 1, 1).hidden_flags, 0u);
   EXPECT_EQ(Of(report, 1, 1).producer_bits, kLossPresent | kLossSmbFull);
@@ -293,7 +293,7 @@ TEST(Gaps, ProducersOwnFlag_IsToldApart) {
 // packets between two chunks.
 TEST(Gaps, ProducersOwnFlag_AfterAnAbortedPacket) {
   // V2 flags the first packet that it returns, which was written before.
-  const GapReport report = Story("v2@58")
+  const GapReport report = MadeSession("v2@58")
                                .Commit(Kilo(1, 1, 0))
                                .Commit(Chunk(1, 1, 1).Whole(10, kFillGaps).Aborted())
                                .Commit(FlaggedByProducer(2))
@@ -310,10 +310,11 @@ TEST(Gaps, ProducersOwnFlag_AfterAnAbortedPacket) {
 
 TEST(Gaps, Merge_WhenNothingBetweenWasRead) {
   // Aborted packets are reported when they are written; those between them are evicted later.
-  Story story("v2@58");
-  for (uint32_t id = 0; id < 3; ++id) story.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
-  for (uint32_t id = 0; id < 5; ++id) story.Commit(Kilo(1, 2, id));
-  const Gap gap = OnlyGap(story.Read().Report());
+  MadeSession session("v2@58");
+  for (uint32_t id = 0; id < 3; ++id)
+    session.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
+  for (uint32_t id = 0; id < 5; ++id) session.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(session.Read().Report());
   EXPECT_EQ(gap.lost.packets, 6u);
   EXPECT_EQ(gap.causes.size(), 2u);
   EXPECT_EQ(gap.first.chunk, 0u);
@@ -321,9 +322,10 @@ TEST(Gaps, Merge_WhenNothingBetweenWasRead) {
 }
 
 TEST(Gaps, Split_WhenSomethingBetweenWasRead) {
-  Story story("v2@58");
-  for (uint32_t id = 0; id < 3; ++id) story.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
-  const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+  MadeSession session("v2@58");
+  for (uint32_t id = 0; id < 3; ++id)
+    session.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
+  const SequenceGaps sequence = Of(session.Read().Report(), 1, 1);
   EXPECT_EQ(sequence.gaps.size(), 3u);
   EXPECT_EQ(sequence.lost().packets, 3u);
 }

@@ -6,7 +6,7 @@
 
 #include "core/gaps/gap_report.h"
 #include "core/perfetto/data_loss.h"
-#include "core/testing/loss_story.h"
+#include "core/testing/made_session.h"
 
 namespace ringscope::testing {
 namespace {
@@ -29,18 +29,18 @@ Chunk Unpatched(uint16_t writer, uint32_t id) {
 }
 
 TEST(LossSigns, NothingLost_IsProven) {
-  EXPECT_TRUE(ProvesNoLoss(Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report()));
+  EXPECT_TRUE(ProvesNoLoss(MadeSession("v2@58").Commit(Kilo(1, 1, 0)).Read().Report()));
 }
 
 // Chunk 0 waits for a patch that never comes; 1 and 2 have to wait after it. Then 1:2 needs the
 // space.
-Story NeverPatched(uint64_t size = 4096) {
-  Story story("v2@58", size);
-  story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps).Whole(990, kFillGaps));
-  story.Commit(Kilo(1, 1, 2)).Read();
-  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 2, id));
-  story.Read();
-  return story;
+MadeSession NeverPatched(uint64_t size = 4096) {
+  MadeSession session("v2@58", size);
+  session.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps).Whole(990, kFillGaps));
+  session.Commit(Kilo(1, 1, 2)).Read();
+  for (uint32_t id = 0; id < 6; ++id) session.Commit(Kilo(1, 2, id));
+  session.Read();
+  return session;
 }
 
 TEST(LossSigns, NeverPatched_TheStallIsTheCause) {
@@ -80,9 +80,9 @@ TEST(LossSigns, NeverPatched_ALargerBufferKeepsThemWaiting) {
 
 // The patch comes when the chunk is gone: a larger buffer would have had it.
 TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
-  Story story = NeverPatched();
-  story.Patch(1, 0, 100).Read();
-  const GapReport report = story.Report();
+  MadeSession session = NeverPatched();
+  session.Patch(1, 0, 100).Read();
+  const GapReport report = session.Report();
   const Gap gap = OnlyGap(report);
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kBehindStall);
   EXPECT_EQ(gap.causes.at(1).cause, Cause::kAwaitedPatch);
@@ -91,7 +91,7 @@ TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
   EXPECT_TRUE(gap.blamed[0].stall->patched);
   EXPECT_FALSE(gap.remedies.no_size_helps);
   ASSERT_TRUE(gap.remedies.buffer_size);
-  EXPECT_EQ(LostIn(story.Report(*gap.remedies.buffer_size)).packets, 0u);
+  EXPECT_EQ(LostIn(session.Report(*gap.remedies.buffer_size)).packets, 0u);
   const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kPatchesFailed);
   ASSERT_EQ(rises.size(), 1u);
   EXPECT_EQ(rises[0].reason, CountReason::kChunkGone);
@@ -100,19 +100,19 @@ TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
 }
 
 TEST(LossSigns, PatchedInTime_IsNoStall) {
-  Story story("v2@58");
-  story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps));
-  story.Patch(1, 0, 100);
-  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 2, id));
-  const Gap gap = OnlyGap(story.Read().Report());
+  MadeSession session("v2@58");
+  session.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps));
+  session.Patch(1, 0, 100);
+  for (uint32_t id = 0; id < 6; ++id) session.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(session.Read().Report());
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kEvicted);
   EXPECT_FALSE(gap.remedies.no_size_helps);
 }
 
 TEST(LossSigns, MissingChunk_IsUnknownLoss) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Read().Commit(Kilo(1, 1, 2)).Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Read().Commit(Kilo(1, 1, 2)).Read();
+  const GapReport report = session.Report();
   EXPECT_EQ(LostIn(report).packets, 0u);
   EXPECT_FALSE(ProvesNoLoss(report));
   const SequenceGaps& sequence = Of(report, 1, 1);
@@ -129,19 +129,19 @@ TEST(LossSigns, MissingChunk_IsUnknownLoss) {
 }
 
 TEST(LossSigns, MissingChunk_ThatComesLaterIsNone) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Commit(Kilo(1, 1, 1)).Read();
-  EXPECT_EQ(Of(story.Report(), 1, 1).missing_chunks, 0u);
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Commit(Kilo(1, 1, 1)).Read();
+  EXPECT_EQ(Of(session.Report(), 1, 1).missing_chunks, 0u);
 }
 
 TEST(LossSigns, MissingChunk_InTheRecordersGap) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Read();
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Read();
   RecorderGap gap;
   gap.reason = "the queue was full";
   gap.producer = ProducerId{1};
-  story.Add({.time_ns = {}, .body = gap});
-  const GapReport report = story.Commit(Kilo(1, 1, 2)).Read().Report();
+  session.Add({.time_ns = {}, .body = gap});
+  const GapReport report = session.Commit(Kilo(1, 1, 2)).Read().Report();
   const SequenceGaps& sequence = Of(report, 1, 1);
   ASSERT_EQ(sequence.missing.size(), 1u);
   ASSERT_EQ(sequence.missing[0].reported, 0u);
@@ -151,14 +151,14 @@ TEST(LossSigns, MissingChunk_InTheRecordersGap) {
 }
 
 TEST(LossSigns, ForgottenSequence_IsNotFlagged) {
-  Story story("v2@58", 1 << 20);
-  story.Commit(Kilo(1, 1, 0)).Read();
+  MadeSession session("v2@58", 1 << 20);
+  session.Commit(Kilo(1, 1, 0)).Read();
   for (uint16_t writer = 2; writer < 1400; ++writer)
-    story.Commit(Chunk(1, writer, 0).Whole(20, kFillGaps));
-  story.Read();
+    session.Commit(Chunk(1, writer, 0).Whole(20, kFillGaps));
+  session.Read();
   // The clean-up is at the end of a commit.
-  story.Commit(Kilo(1, 2000, 0)).Commit(Kilo(1, 1, 2)).Read();
-  const GapReport report = story.Report();
+  session.Commit(Kilo(1, 2000, 0)).Commit(Kilo(1, 1, 2)).Read();
+  const GapReport report = session.Report();
   const SequenceGaps& sequence = Of(report, 1, 1);
   ASSERT_EQ(sequence.missing.size(), 1u);
   EXPECT_EQ(sequence.missing[0].sign, GapSign::kNotFlagged);
@@ -166,7 +166,7 @@ TEST(LossSigns, ForgottenSequence_IsNotFlagged) {
 }
 
 TEST(LossSigns, Import_ReportsWhatTheTraceLacks) {
-  Story story("v2@58");
+  MadeSession session("v2@58");
   LogHeader header;
   header.source = Origin::kSynthetic;
   RecorderGap gap;
@@ -176,9 +176,9 @@ TEST(LossSigns, Import_ReportsWhatTheTraceLacks) {
   gap.loss_bits = kLossPresent | kLossOverwrite;
   gap.from_ns = 5;
   gap.to_ns = 6;
-  story.Add({.time_ns = {}, .body = header}).Commit(Kilo(1, 3, 0));
-  story.Add({.time_ns = {}, .body = gap}).Commit(Kilo(1, 3, 1)).Read();
-  const GapReport report = story.Report();
+  session.Add({.time_ns = {}, .body = header}).Commit(Kilo(1, 3, 0));
+  session.Add({.time_ns = {}, .body = gap}).Commit(Kilo(1, 3, 1)).Read();
+  const GapReport report = session.Report();
   EXPECT_TRUE(report.from_trace);
   ASSERT_EQ(report.reported.size(), 1u);
   EXPECT_EQ(report.reported[0].sequence, Key(1, 3));
@@ -191,9 +191,9 @@ TEST(LossSigns, Import_ReportsWhatTheTraceLacks) {
 }
 
 TEST(LossSigns, FewerFragments_NamesChunkAndRecord) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Counting(3)).Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Counting(3)).Read();
+  const GapReport report = session.Report();
   EXPECT_FALSE(ProvesNoLoss(report));
   const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kAbiViolations);
   ASSERT_EQ(rises.size(), 1u);
@@ -206,10 +206,10 @@ TEST(LossSigns, FewerFragments_NamesChunkAndRecord) {
 }
 
 TEST(LossSigns, Continuation_OfNothing) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Ends(10, kFillGaps).Whole(10, kFillGaps));
-  story.Commit(Chunk(1, 2, 7).Ends(10, kFillGaps).Whole(10, kFillGaps)).Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Ends(10, kFillGaps).Whole(10, kFillGaps));
+  session.Commit(Chunk(1, 2, 7).Ends(10, kFillGaps).Whole(10, kFillGaps)).Read();
+  const GapReport report = session.Report();
   const Gap broken = OnlyGap(report, 1, 1);
   EXPECT_EQ(broken.causes.at(0).cause, Cause::kNoBeginning);
   EXPECT_FALSE(broken.remedies.flush);
@@ -218,19 +218,19 @@ TEST(LossSigns, Continuation_OfNothing) {
 
 // A patch is for the last fragment, which continues in the next chunk; this one hits the first.
 TEST(LossSigns, WrongPatch_IsTheCause) {
-  Story story("v2@58");
-  story.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps).Begins(20, kFillGaps).NeedsPatching());
-  story.Commit(Chunk(1, 1, 1).Ends(20, kFillGaps)).Patch(1, 0, 5, "\xFF\xFF\xFF\xFF").Read();
-  const Gap gap = OnlyGap(story.Report());
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps).Begins(20, kFillGaps).NeedsPatching());
+  session.Commit(Chunk(1, 1, 1).Ends(20, kFillGaps)).Patch(1, 0, 5, "\xFF\xFF\xFF\xFF").Read();
+  const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kWrongPatch);
   ASSERT_EQ(gap.blamed.size(), 1u);
   EXPECT_EQ(gap.blamed[0].at.record, 4u);
 }
 
 TEST(LossSigns, OutOfOrder_NamesTheNewerChunk) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Read().Commit(Kilo(1, 1, 1)).Read();
-  const Gap gap = OnlyGap(story.Report());
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Read().Commit(Kilo(1, 1, 1)).Read();
+  const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kAlreadyConsumed);
   ASSERT_EQ(gap.blamed.size(), 1u);
   EXPECT_EQ(gap.blamed[0].chunk, (ChunkName{Key(1, 1), ChunkId{2}}));
@@ -238,30 +238,30 @@ TEST(LossSigns, OutOfOrder_NamesTheNewerChunk) {
   EXPECT_FALSE(gap.remedies.flush);
 }
 
-Story& SetUpMemory(Story& story, uint64_t size) {
-  return story.Add(
+MadeSession& SetUpMemory(MadeSession& session, uint64_t size) {
+  return session.Add(
       {.time_ns = {},
        .body = SharedMemorySetUp{.producer = ProducerId{1}, .size = size, .page_size = 4096}});
 }
 
 TEST(LossSigns, Aborted_ThePacketIsLargerThanTheMemory) {
-  Story story("v2@58", 65536);
-  SetUpMemory(story, 8192).Wait(1000);
-  story.Commit(Chunk(1, 1, 0).Begins(4000, kFillGaps)).Wait(200);
-  story.Commit(Chunk(1, 1, 1).Continues(4000, kFillGaps)).Wait(200);
-  story.Commit(Chunk(1, 1, 2).AbortedEnd()).Read();
-  const Gap gap = OnlyGap(story.Report());
+  MadeSession session("v2@58", 65536);
+  SetUpMemory(session, 8192).Wait(1000);
+  session.Commit(Chunk(1, 1, 0).Begins(4000, kFillGaps)).Wait(200);
+  session.Commit(Chunk(1, 1, 1).Continues(4000, kFillGaps)).Wait(200);
+  session.Commit(Chunk(1, 1, 2).AbortedEnd()).Read();
+  const Gap gap = OnlyGap(session.Report());
   ASSERT_TRUE(gap.abort);
   EXPECT_EQ(gap.abort->reason, AbortReason::kLargePacket);
   EXPECT_EQ(gap.abort->packet_bytes, 8000u);
 }
 
 TEST(LossSigns, Aborted_InABurst) {
-  Story story("v2@58", 65536);
-  SetUpMemory(story, 4096).Wait(1000);
-  story.Commit(Kilo(1, 2, 0));
-  for (uint32_t id = 0; id < 4; ++id) story.Commit(Kilo(1, 1, id));
-  const Gap gap = OnlyGap(story.Commit(Chunk(1, 1, 4).Aborted()).Read().Report());
+  MadeSession session("v2@58", 65536);
+  SetUpMemory(session, 4096).Wait(1000);
+  session.Commit(Kilo(1, 2, 0));
+  for (uint32_t id = 0; id < 4; ++id) session.Commit(Kilo(1, 1, id));
+  const Gap gap = OnlyGap(session.Commit(Chunk(1, 1, 4).Aborted()).Read().Report());
   ASSERT_TRUE(gap.abort);
   EXPECT_EQ(gap.abort->reason, AbortReason::kBurst);
   EXPECT_EQ(gap.abort->smb_size, 4096u);
@@ -269,45 +269,45 @@ TEST(LossSigns, Aborted_InABurst) {
 }
 
 TEST(LossSigns, Aborted_AfterTheServiceTookNothing) {
-  Story story("v2@58", 65536);
-  SetUpMemory(story, 4096).Commit(Kilo(1, 2, 0)).Wait(300);
+  MadeSession session("v2@58", 65536);
+  SetUpMemory(session, 4096).Commit(Kilo(1, 2, 0)).Wait(300);
   std::vector<Chunk> all;
   for (uint32_t id = 0; id < 4; ++id) all.push_back(Kilo(1, 1, id));
   all.push_back(Chunk(1, 1, 4).Aborted());
-  const Gap gap = OnlyGap(story.CommitAll(all).Read().Report());
+  const Gap gap = OnlyGap(session.CommitAll(all).Read().Report());
   ASSERT_TRUE(gap.abort);
   EXPECT_EQ(gap.abort->reason, AbortReason::kServiceQuiet);
   EXPECT_EQ(gap.abort->quiet_ns, 301 * kGapMs);
 }
 
 TEST(LossSigns, Aborted_WhileTheRecorderHeldTheProducer) {
-  Story story("v2@58", 65536);
-  SetUpMemory(story, 65536).Commit(Kilo(1, 1, 0)).Wait(300);
-  story.Add({.time_ns = {},
-             .body = Inexact{.reason = InexactReason::kHeld,
-                             .producer = ProducerId{1},
-                             .detail = {},
-                             .held_ns = 4'000'000}});
-  const Gap gap = OnlyGap(story.Commit(Chunk(1, 1, 1).Aborted()).Read().Report());
+  MadeSession session("v2@58", 65536);
+  SetUpMemory(session, 65536).Commit(Kilo(1, 1, 0)).Wait(300);
+  session.Add({.time_ns = {},
+               .body = Inexact{.reason = InexactReason::kHeld,
+                               .producer = ProducerId{1},
+                               .detail = {},
+                               .held_ns = 4'000'000}});
+  const Gap gap = OnlyGap(session.Commit(Chunk(1, 1, 1).Aborted()).Read().Report());
   ASSERT_TRUE(gap.abort);
   EXPECT_EQ(gap.abort->reason, AbortReason::kHeldByRecorder);
   EXPECT_EQ(gap.abort->held_ns, 4'000'000u);
 }
 
 TEST(LossSigns, Aborted_ForNoReasonThatIsInTheLog) {
-  Story story("v2@58", 65536);
-  SetUpMemory(story, 65536).Commit(Kilo(1, 1, 0)).Wait(300).Commit(Chunk(1, 1, 1).Aborted());
-  const Gap gap = OnlyGap(story.Read().Report());
+  MadeSession session("v2@58", 65536);
+  SetUpMemory(session, 65536).Commit(Kilo(1, 1, 0)).Wait(300).Commit(Chunk(1, 1, 1).Aborted());
+  const Gap gap = OnlyGap(session.Read().Report());
   ASSERT_TRUE(gap.abort);
   EXPECT_EQ(gap.abort->reason, AbortReason::kNotShown);
 }
 
 TEST(LossSigns, FlushTimedOut_IsCounted) {
-  Story story("v2@58");
-  story.Commit(Kilo(1, 1, 0));
-  story.Add({.time_ns = {}, .body = FlushRequested{.flush = 7, .producer = {}}});
-  story.Add({.time_ns = {}, .body = FlushTimedOut{.flush = 7}}).Read();
-  const GapReport report = story.Report();
+  MadeSession session("v2@58");
+  session.Commit(Kilo(1, 1, 0));
+  session.Add({.time_ns = {}, .body = FlushRequested{.flush = 7, .producer = {}}});
+  session.Add({.time_ns = {}, .body = FlushTimedOut{.flush = 7}}).Read();
+  const GapReport report = session.Report();
   const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kFlushesFailed);
   ASSERT_EQ(rises.size(), 1u);
   EXPECT_EQ(rises[0].at.record, 4u);

@@ -44,15 +44,15 @@ class Memory {
     drawer_.Whole();
     return *this;
   }
-  bool WasUnderstood() const { return story_.Of(kProducer)->seen().has_value(); }
-  const SeenMemory& Seen() const { return *story_.Of(kProducer)->seen(); }
-  MemoryLooks& story() { return story_; }
+  bool WasUnderstood() const { return looks_.Of(kProducer)->seen().has_value(); }
+  const SeenMemory& Seen() const { return *looks_.Of(kProducer)->seen(); }
+  MemoryLooks& looks() { return looks_; }
 
  private:
-  void Add(uint64_t time_ns, OpBody body) { story_.Add({time_ns, std::move(body)}); }
+  void Add(uint64_t time_ns, OpBody body) { looks_.Add({time_ns, std::move(body)}); }
 
   testing::LookDrawer drawer_;
-  MemoryLooks story_;
+  MemoryLooks looks_;
 };
 
 TEST(MemoryLooks, StatesAndOccupancy) {
@@ -91,40 +91,40 @@ TEST(MemoryLooks, AfterAMissingLook_TheNextWholeOneCounts) {
 TEST(MemoryLooks, NewMemory_IsAnother) {
   Memory memory(2);
   memory.Look(100, "wc");
-  memory.story().Add({150, SharedMemorySetUp{kProducer, 8 * 4096, 4096}});
+  memory.looks().Add({150, SharedMemorySetUp{kProducer, 8 * 4096, 4096}});
   EXPECT_FALSE(memory.WasUnderstood());
-  EXPECT_EQ(memory.story().Of(kProducer)->pages(), 8u);
-  memory.story().Add({160, ProducerDisconnected{kProducer}});
-  EXPECT_EQ(memory.story().Of(kProducer), nullptr);
-  memory.story().Add({170, SharedMemorySetUp{ProducerId{2}, 0, 0}});  // emulated
-  EXPECT_EQ(memory.story().Of(ProducerId{2}), nullptr);
+  EXPECT_EQ(memory.looks().Of(kProducer)->pages(), 8u);
+  memory.looks().Add({160, ProducerDisconnected{kProducer}});
+  EXPECT_EQ(memory.looks().Of(kProducer), nullptr);
+  memory.looks().Add({170, SharedMemorySetUp{ProducerId{2}, 0, 0}});  // emulated
+  EXPECT_EQ(memory.looks().Of(ProducerId{2}), nullptr);
 }
 
 // However many producers a log claims to have, and whatever the sizes of their memories.
 TEST(MemoryLooks, PagesAreLimited) {
   constexpr uint64_t kBytes = kMaxPagesOfPicture * 4096;
   constexpr uint16_t kFollowed = MemoryLooks::kMaxPages / kMaxPagesOfPicture;
-  MemoryLooks story;
+  MemoryLooks looks;
   const auto look_at = [&](uint16_t producer) {
     const ProducerId id{producer};
-    story.Add({1, SharedMemorySetUp{id, kBytes, 4096}});
-    story.Add({2, SharedMemoryLook{.producer = id, .whole = true}});
-    return story.Of(id)->seen().has_value();
+    looks.Add({1, SharedMemorySetUp{id, kBytes, 4096}});
+    looks.Add({2, SharedMemoryLook{.producer = id, .whole = true}});
+    return looks.Of(id)->seen().has_value();
   };
   for (uint16_t producer = 1; producer <= kFollowed; ++producer)
     EXPECT_TRUE(look_at(producer)) << producer;
   EXPECT_FALSE(look_at(kFollowed + 1));
-  story.Add({3, ProducerDisconnected{ProducerId{1}}});
+  looks.Add({3, ProducerDisconnected{ProducerId{1}}});
   EXPECT_TRUE(look_at(kFollowed + 2));
 }
 
 // A memory of a size that none has takes no memory, and its looks are not understood.
 TEST(MemoryLooks, SizesThatMakeNoSense) {
   for (const auto& [size, page_size] : {std::pair{UINT64_MAX, 4096u}, {uint64_t{65536}, 1u}}) {
-    MemoryLooks story;
-    story.Add({1, SharedMemorySetUp{kProducer, size, page_size}});
-    story.Add({2, SharedMemoryLook{.producer = kProducer, .whole = true, .pages = {0, 1, 0}}});
-    EXPECT_FALSE(story.Of(kProducer)->seen());
+    MemoryLooks looks;
+    looks.Add({1, SharedMemorySetUp{kProducer, size, page_size}});
+    looks.Add({2, SharedMemoryLook{.producer = kProducer, .whole = true, .pages = {0, 1, 0}}});
+    EXPECT_FALSE(looks.Of(kProducer)->seen());
   }
 }
 

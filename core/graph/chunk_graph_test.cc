@@ -238,11 +238,11 @@ TEST(ChunkGraph, HealthyRuns_FoldButNotAroundTrouble) {
 
 TEST(ChunkGraph, AroundAChunk_AllElseIsFolded) {
   const SequenceGraph graph = LongLog().Graph("v2@58", {.full = false, .around = ChunkId{100}});
-  const std::vector<std::string> story = LinesOf(graph);
-  ASSERT_EQ(story.size(), 2 * SequenceGraphBuilder::kAround + 3);
-  EXPECT_EQ(story.front(), "#0-#91 read");
-  EXPECT_EQ(story[1], "#92 read");
-  EXPECT_EQ(story.back(), "#109-#299 mixed");
+  const std::vector<std::string> lines = LinesOf(graph);
+  ASSERT_EQ(lines.size(), 2 * SequenceGraphBuilder::kAround + 3);
+  EXPECT_EQ(lines.front(), "#0-#91 read");
+  EXPECT_EQ(lines[1], "#92 read");
+  EXPECT_EQ(lines.back(), "#109-#299 mixed");
 }
 
 TEST(ChunkGraph, Full_FoldsNothing) {

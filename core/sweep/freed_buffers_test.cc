@@ -29,10 +29,10 @@ constexpr BufferId kFreed{1};
 constexpr BufferId kOpen{2};
 
 /// Buffer 1 is read once, takes one more chunk, and is freed; then a chunk is committed too late.
-class Story {
+class FreedBufferLog {
  public:
   /// @param used_again whether another buffer then has its id, and takes a chunk
-  explicit Story(bool used_again) {
+  explicit FreedBufferLog(bool used_again) {
     Add(BufferOp(Raw(kFreed)));
     Add(BufferOp(Raw(kOpen)));
     Commit(kFreed, Chunk(1, 1, 0).Whole(10, 'h').Whole(12, 'h'));
@@ -77,11 +77,11 @@ struct Counts {
 
 class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, ReadsMode, bool>> {
  protected:
-  FreedBuffer() : used_again_(std::get<2>(GetParam())), story_(used_again_) {
+  FreedBuffer() : used_again_(std::get<2>(GetParam())), log_(used_again_) {
     options_.session.all.engine = std::get<0>(GetParam());
     options_.reads.mode = std::get<1>(GetParam());
     input_.open = [this]() -> Result<std::unique_ptr<OpSource>> {
-      return std::make_unique<testing::OpsInMemory>(story_.ops());
+      return std::make_unique<testing::OpsInMemory>(log_.ops());
     };
   }
   Counts Expected() const {
@@ -99,7 +99,7 @@ class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, Read
   PacketCount Written() const { return used_again_ ? PacketCount{5, 72} : PacketCount{4, 52}; }
 
   const bool used_again_;
-  Story story_;
+  FreedBufferLog log_;
   ReplayOptions options_;
   SweepInput input_;
 };
@@ -113,7 +113,7 @@ TEST_P(FreedBuffer, PlainReplayAndLedgerAgree) {
   LedgerSink nothing;
   Ledger ledger(nothing);
   CountedReplay replay(options_, {&ledger});
-  for (const Op& op : story_.ops()) ASSERT_TRUE(replay.Apply(op));
+  for (const Op& op : log_.ops()) ASSERT_TRUE(replay.Apply(op));
   const auto outcome = replay.Finish();
   ASSERT_TRUE(outcome);
   ASSERT_EQ(outcome->buffers.size(), 2u);
@@ -132,7 +132,7 @@ TEST_P(FreedBuffer, PlainReplayAndLedgerAgree) {
 // Without a listener to what happens inside the buffers.
 TEST_P(FreedBuffer, UnobservedReplayAgrees) {
   CountedReplay replay(options_, {});
-  for (const Op& op : story_.ops()) ASSERT_TRUE(replay.Apply(op));
+  for (const Op& op : log_.ops()) ASSERT_TRUE(replay.Apply(op));
   const auto outcome = replay.Finish();
   ASSERT_TRUE(outcome);
   const BufferOutcome& freed = outcome->buffers.at(0);
@@ -144,7 +144,7 @@ TEST_P(FreedBuffer, ComparisonAgrees) {
   options.sides = {options_, options_};
   LogDiffer differ(options);
   uint64_t number = 0;
-  for (const Op& op : story_.ops()) ASSERT_TRUE(differ.Apply(op, ++number));
+  for (const Op& op : log_.ops()) ASSERT_TRUE(differ.Apply(op, ++number));
   const auto diff = differ.Finish();
   ASSERT_TRUE(diff);
   EXPECT_EQ(diff->buffers.at(0).id, kFreed);

@@ -9,7 +9,7 @@
 
 #include "core/gaps/gap_analysis.h"
 #include "core/session/replay.h"
-#include "core/testing/loss_story.h"
+#include "core/testing/made_session.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/testing/testdata.h"

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_TESTING_LOSS_STORY_H_
-#define RINGSCOPE_CORE_TESTING_LOSS_STORY_H_
+#ifndef RINGSCOPE_CORE_TESTING_MADE_SESSION_H_
+#define RINGSCOPE_CORE_TESTING_MADE_SESSION_H_
 
 #include <gtest/gtest.h>
 
@@ -27,10 +27,10 @@ inline FateCount LostIn(const GapReport& report) {
 }
 
 /// A session in the making; each step takes a millisecond.
-class Story {
+class MadeSession {
  public:
-  explicit Story(const std::string& engine, uint64_t size = 4096,
-                 FillPolicy policy = FillPolicy::kRingBuffer) {
+  explicit MadeSession(const std::string& engine, uint64_t size = 4096,
+                       FillPolicy policy = FillPolicy::kRingBuffer) {
     BufferSetUp setup;
     setup.id = BufferId{1};
     setup.size = size;
@@ -39,26 +39,27 @@ class Story {
     Add({.time_ns = {}, .body = setup});
   }
 
-  Story& Commit(const Chunk& chunk) {
+  MadeSession& Commit(const Chunk& chunk) {
     requests_.push_back(std::make_unique<Request>(Raw(chunk.commit().sequence.producer)));
     return Add(requests_.back()->Move(1, chunk).op());
   }
-  Story& Patch(uint16_t writer, uint32_t chunk, uint64_t offset, std::string_view bytes = "0000") {
+  MadeSession& Patch(uint16_t writer, uint32_t chunk, uint64_t offset,
+                     std::string_view bytes = "0000") {
     requests_.push_back(std::make_unique<Request>(uint16_t{1}));
     return Add(requests_.back()->Patch(1, writer, chunk, offset, bytes).op());
   }
-  Story& Read() { return Add({.time_ns = {}, .body = ReadPass{}}); }
-  Story& Wait(uint64_t ms) {
+  MadeSession& Read() { return Add({.time_ns = {}, .body = ReadPass{}}); }
+  MadeSession& Wait(uint64_t ms) {
     now_ += ms * kGapMs;
     return *this;
   }
   /// All chunks of one request.
-  Story& CommitAll(const std::vector<Chunk>& chunks) {
+  MadeSession& CommitAll(const std::vector<Chunk>& chunks) {
     requests_.push_back(std::make_unique<Request>(Raw(chunks.front().commit().sequence.producer)));
     for (const Chunk& chunk : chunks) requests_.back()->Move(1, chunk);
     return Add(requests_.back()->op());
   }
-  Story& Add(Op op) {
+  MadeSession& Add(Op op) {
     op.time_ns = now_ += kGapMs;
     ops_.push_back(op);
     return *this;
@@ -114,4 +115,4 @@ inline Chunk Kilo(uint16_t producer, uint16_t writer, uint32_t id) {
 
 }  // namespace ringscope::testing
 
-#endif  // RINGSCOPE_CORE_TESTING_LOSS_STORY_H_
+#endif  // RINGSCOPE_CORE_TESTING_MADE_SESSION_H_

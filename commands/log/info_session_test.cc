@@ -29,7 +29,7 @@ Document LifeDocument(const std::string& log) {
   return Document::parse(ran.out)["sessions"][0];
 }
 
-TEST(InfoStory, Document_HasTypedEvents) {
+TEST(InfoOfSession, Document_HasTypedEvents) {
   const Document session = LifeDocument(kLifeLog);
   EXPECT_EQ(session["start_ns"], 1000000010000) << "of the session's start";
   ASSERT_FALSE(session["events"].empty());
@@ -47,14 +47,14 @@ TEST(InfoStory, Document_HasTypedEvents) {
   EXPECT_FALSE(notified.contains("buffer"));
 }
 
-TEST(InfoStory, Document_HasConfigAsBytesAndText) {
+TEST(InfoOfSession, Document_HasConfigAsBytesAndText) {
   const Document config = LifeDocument(kLifeLog)["configs"][0];
   EXPECT_EQ(config["session"], 1);
   EXPECT_THAT(config["bytes"].get<std::string>(), ::testing::StartsWith("0a06"));
   EXPECT_THAT(config["text"].get<std::string>(), HasSubstr("unique_session_name: \"ci\"\n"));
 }
 
-TEST(InfoStory, Document_HasFlushesWithTheirAnswers) {
+TEST(InfoOfSession, Document_HasFlushesWithTheirAnswers) {
   const Document session = LifeDocument(kLifeLog);
   EXPECT_EQ(session["flushes"].size(), 10u);
   EXPECT_EQ(session["flushes"][8]["outcome"], "failed");
@@ -65,7 +65,7 @@ TEST(InfoStory, Document_HasFlushesWithTheirAnswers) {
 }
 
 // A commit log's index has the same as its records.
-TEST(InfoStory, Index_HasTheLife) {
+TEST(InfoOfSession, Index_HasTheLife) {
   const TempFolder folder;
   const std::string log = folder.File("life.tblog");
   ASSERT_EQ(RunCommand(ImportCommand(), {kLifeLog, "-o", log}).error, "");
@@ -77,7 +77,7 @@ TEST(InfoStory, Index_HasTheLife) {
   EXPECT_EQ(indexed["events"].size(), scanned["events"].size());
 }
 
-TEST(InfoStory, ManyAlike_AreCounted) {
+TEST(InfoOfSession, ManyAlike_AreCounted) {
   std::string log = R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
                     "\n";
   for (int i = 1; i <= 100; ++i)
@@ -125,7 +125,7 @@ TEST(LogThatWasNotClosed, VerifyAndInfoSayTheSame) {
 }
 
 // A restarted service numbers its buffers from 1 again.
-TEST(InfoStory, BuffersOfOneId_AreTwoInEveryTable) {
+TEST(InfoOfSession, BuffersOfOneId_AreTwoInEveryTable) {
   const auto life = [](int session, int index) {
     return fmt::format(
         R"({{"op":"buffer","id":1,"index":{},"size":4096,"policy":"ring_buffer","session":{}}})"
@@ -157,7 +157,7 @@ TEST(InfoStory, BuffersOfOneId_AreTwoInEveryTable) {
   EXPECT_EQ(LifeDocument(log)["sequences"], session["sequences"]);
 }
 
-TEST(InfoStory, BuffersAlone_AreNoStory) {
+TEST(InfoOfSession, BuffersAlone_AreNotListed) {
   const std::string text = LifeText(R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
                                     "\n");
   EXPECT_THAT(text, Not(HasSubstr("what happened")));
