@@ -61,26 +61,23 @@ Result<bool> IsTrace(const std::string& input, Context& context) {
                    "expected .tblog, .ops.jsonl or .pftrace, plain or compressed by zstd or gzip"));
 }
 
-Status FailToCompare(const std::string& input, std::string what, std::string hint) {
-  return Fail(ErrorCode::kUsage, std::move(what), {input, {}, {}}, std::move(hint));
-}
-
 /// Checks that the sides of logs differ in anything.
 Status CheckReplayed(const DiffArgs& args) {
   const std::string& input = args.input.paths.front();
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
-    return FailToCompare(input,
-                         "nothing to compare: both sides would be the same, and logs are not "
-                         "compared with each other",
-                         "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
+    return Fail(ErrorCode::kUsage,
+                "nothing to compare: both sides would be the same, and logs are not "
+                "compared with each other",
+                {input, {}, {}},
+                "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
-    return FailToCompare(input, "a diff cannot look for the reads of a trace",
-                         "store them in a log with 'ringscope import --reads-from', and compare "
-                         "that");
+    return Fail(ErrorCode::kUsage, "a diff cannot look for the reads of a trace", {input, {}, {}},
+                "store them in a log with 'ringscope import --reads-from', and compare "
+                "that");
   }
   if (args.minimize == "-" && args.format != "text")
     return Fail(ErrorCode::kUsage,

@@ -133,6 +133,17 @@ TEST(TraceHoles, EveryInputIsReadOnce) {
   }
 }
 
+// Within the head of a packet, too.
+TEST(TraceHoles, AFileMayBeCutOffAnywhere) {
+  const TempFolder folder;
+  const std::string trace = CapturedTrace("ring-v2").substr(0, 60'000);
+  for (size_t size = trace.size() - 120; size < trace.size(); ++size) {
+    const Ran ran = WithHoles(folder, trace.substr(0, size));
+    const Ran read = RunCommand(VerifyCommand(), {folder.Write("holes.pftrace", ran.out)});
+    EXPECT_EQ(read.code, ExitCode::kClean) << size << read.out;
+  }
+}
+
 // A trace that has such tracks gets others.
 TEST(TraceHoles, CanBeAddedTwice) {
   const TempFolder folder;

@@ -117,8 +117,8 @@ std::optional<RandomStream::Step> RandomStream::NextToFinish() {
   for (; finishing_ < writers_.size(); ++finishing_) {
     Writer& writer = writers_[finishing_];
     // Finishes scraped chunks, held chunks, open packets and patches, in this order.
-    if (writer.open) return Complete(writer, writer.open);
-    if (writer.held) return Complete(writer, writer.held);
+    if (writer.open) return Complete(writer, *std::exchange(writer.open, std::nullopt));
+    if (writer.held) return Complete(writer, *std::exchange(writer.held, std::nullopt));
     if (writer.in_packet) return Complete(writer, Build(writer, false));
     if (!writer.due.empty()) return PatchStep(writer);
   }
@@ -242,8 +242,10 @@ void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
 // Steps.
 
 RandomStream::Step RandomStream::CommitStep(Writer& writer) {
-  if (writer.open) return OneIn(3) ? Scrape(writer, *writer.open) : Complete(writer, writer.open);
-  if (writer.held && OneIn(2)) return Complete(writer, writer.held);
+  if (writer.open)
+    return OneIn(3) ? Scrape(writer, *writer.open)
+                    : Complete(writer, *std::exchange(writer.open, std::nullopt));
+  if (writer.held && OneIn(2)) return Complete(writer, *std::exchange(writer.held, std::nullopt));
   BuiltChunk chunk = Build(writer, true);
   if (traits_.losses && OneIn(20)) {
     Lose(writer, chunk);
@@ -269,11 +271,6 @@ RandomStream::Step RandomStream::Complete(Writer& writer, const BuiltChunk& chun
                  .complete = true,
                  .payload = wire::AsBytes(payload_)};
   return step;
-}
-
-RandomStream::Step RandomStream::Complete(Writer& writer, std::optional<BuiltChunk>& kept) {
-  const BuiltChunk chunk = *std::exchange(kept, std::nullopt);
-  return Complete(writer, chunk);
 }
 
 /// The chunk as the service finds it while its writer is at one of its fragments.

@@ -139,7 +139,6 @@ class RandomStream {
   // Steps.
   Step CommitStep(Writer& writer);
   Step Complete(Writer& writer, const BuiltChunk& chunk);
-  Step Complete(Writer& writer, std::optional<BuiltChunk>& kept);
   Step Scrape(Writer& writer, BuiltChunk& chunk);
   static bool HasDuePatch(const Writer& writer);
   Step PatchStep(Writer& writer);

@@ -56,7 +56,8 @@ Result<bool> TraceFraming::Next(Framed& framed) {
       return false;
     }
     const wire::Varint tag = wire::ReadVarint(window_.bytes());
-    if (tag.size == 0 || tag.value >> 3 == 0) return FailAt("expected a protobuf field");
+    if (tag.size == 0) return FailAtVarint(0, "expected a protobuf field");
+    if (tag.value >> 3 == 0) return FailAt("expected a protobuf field");
     const auto type = static_cast<uint8_t>(tag.value & 7);
     RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(tag.size, type));
     if (!Has(field.size)) {
@@ -83,10 +84,10 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
     case wire::Type::kFixed32:
       return Extent{tag_size, tag_size + 4};
     case wire::Type::kVarint:
-      if (varint.size == 0) return FailAt("expected a number");
+      if (varint.size == 0) return FailAtVarint(tag_size, "expected a number");
       return Extent{tag_size, head};
     case wire::Type::kBytes:
-      if (varint.size == 0) return FailAt("expected a length");
+      if (varint.size == 0) return FailAtVarint(tag_size, "expected a length");
       if (varint.value > max_packet_) {
         const Where where{window_.source().path(), window_.offset(), {}};
         if (const std::optional<uint64_t> left = LeftInSource();
@@ -127,6 +128,11 @@ Result<bool> TraceFraming::Skip(size_t head, uint64_t content) {
   if (failed_ && window_.size() == 0) return FailOfSource();
   has_skipped_ = content == 0;
   return has_skipped_;
+}
+
+tl::unexpected<Error> TraceFraming::FailAtVarint(size_t at, const char* expected) {
+  is_cut_off_ = window_.size() - at < wire::kMaxVarintBytes;
+  return is_cut_off_ && failed_ ? FailOfSource() : FailAt(expected);
 }
 
 tl::unexpected<Error> TraceFraming::FailOfSource() {

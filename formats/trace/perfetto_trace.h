@@ -83,6 +83,8 @@ class TraceFraming {
   /// Bytes from the window's front to the source's end; nullopt if it is not known.
   std::optional<uint64_t> LeftInSource() const;
   bool IsPacketAtFront(uint64_t& budget);
+  /// @param at offset in the window, of what is no varint, or ends with the source
+  tl::unexpected<Error> FailAtVarint(size_t at, const char* expected);
   tl::unexpected<Error> FailOfSource();
   tl::unexpected<Error> FailAt(std::string what) const;
 
