@@ -8,6 +8,7 @@ function camel(name, words, count, i, text) {
 }
 BEGIN {
   print "#ifndef RINGSCOPE_CORE_PERFETTO_FIELDS_H_\n#define RINGSCOPE_CORE_PERFETTO_FIELDS_H_\n"
+  print "#pragma GCC system_header  // nested messages have fields with the names of outer ones"
   print "#include <cstdint>\n#include <utility>\n\nnamespace ringscope::proto {"
 }
 {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands/compare/diff_view.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"
 #include "core/compare/output_diff.h"

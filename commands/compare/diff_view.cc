@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "commands/replays/loss_words.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"

@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "commands/doctor/doctor_trace.h"
-#include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"

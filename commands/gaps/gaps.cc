@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/input_notes.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

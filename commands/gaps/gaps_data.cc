@@ -5,7 +5,7 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/loss_words.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "commands/view/table.h"

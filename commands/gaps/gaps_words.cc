@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "commands/replays/loss_words.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 

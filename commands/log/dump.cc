@@ -9,7 +9,6 @@
 
 #include "commands/log/info_report.h"
 #include "commands/replays/further_replays.h"
-#include "commands/replays/input_notes.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
@@ -20,7 +19,7 @@
 #include "commands/shell/values.h"
 #include "core/base/wire.h"
 #include "core/log/record_filter.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"

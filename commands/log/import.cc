@@ -7,9 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/input_notes.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
-#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/input_notes.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/input_notes.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

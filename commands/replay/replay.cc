@@ -8,7 +8,6 @@
 #include "commands/replay/replay_report.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
@@ -131,8 +130,10 @@ Command ReplayCommand() {
       "Feeds what producers committed into a reimplementation of the trace buffer and reads it as "
       "the tracing service did, or as you choose. By default engine, sizes and policies are those "
       "of the log, so that the packets are those of the recorded session; change them to see what "
-      "another buffer would have kept. A value for one buffer is written 'buffers[1]=VALUE', by its "
-      "index in the trace config, or 2=VALUE, by its id in the log. The summary shows what each buffer wrote, returned and lost.",
+      "another buffer would have kept. A value for one buffer is written 'buffers[1]=VALUE', by "
+      "its "
+      "index in the trace config, or 2=VALUE, by its id in the log. The summary shows what each "
+      "buffer wrote, returned and lost.",
       {{"ringscope replay session.tblog -o session.pftrace", "Get the session's trace"},
        {"ringscope replay session.tblog --size 16MiB", "What if all buffers had been that large?"},
        {"ringscope replay session.tblog --size 'buffers[1]=64k' --reads every=500ms",

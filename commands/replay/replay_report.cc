@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "commands/replays/loss_words.h"
+#include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

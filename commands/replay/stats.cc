@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/input_notes.h"
 #include "commands/replays/loss_words.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

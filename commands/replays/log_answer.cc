@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/replays/loss_words.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/text.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_report.h"

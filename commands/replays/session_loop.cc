@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "commands/replays/loss_words.h"
-#include "commands/replays/session_reads.h"
+#include "commands/replays/replay_run.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/input_notes.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/open_log.h"

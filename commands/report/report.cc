@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "commands/replays/further_replays.h"
-#include "commands/replays/input_notes.h"
+#include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"

@@ -8,10 +8,11 @@ namespace ringscope {
 namespace {
 
 TEST(Text, HumanDuration) {
-  EXPECT_EQ(HumanDuration(0), "0 ns");
+  EXPECT_EQ(HumanDuration(0), "0 s");
   EXPECT_EQ(HumanDuration(1'500), "1.5 us");
   EXPECT_EQ(HumanDuration(12'500'000), "12.5 ms");
   EXPECT_EQ(HumanDuration(1'837'000'000), "1.837 s");
+  EXPECT_EQ(HumanDuration(999'999'999), "1.000 s");
   EXPECT_EQ(HumanDuration(200'000'000'000), "3 min 20 s");
   EXPECT_EQ(HumanDuration(7'500'000'000'000), "2 h 5 min");
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/input_notes.h"
 #include "commands/replays/log_answer.h"
 #include "commands/replays/session_loop.h"
+#include "commands/replays/session_reader.h"
 #include "commands/replays/tried_remedies.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"

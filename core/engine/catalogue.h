@@ -10,7 +10,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/engine/engine.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_validator.h"
 
 namespace ringscope {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session.h"

@@ -9,7 +9,7 @@
 #include "core/gaps/buffer_history.h"
 #include "core/gaps/gap_report.h"
 #include "core/gaps/gap_track.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"

@@ -12,7 +12,7 @@
 #include "core/base/sequence_map.h"
 #include "core/gaps/memory_looks.h"
 #include "core/log/op.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 

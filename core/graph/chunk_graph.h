@@ -10,7 +10,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

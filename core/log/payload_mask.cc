@@ -5,9 +5,9 @@
 #include <span>
 
 #include "core/base/wire.h"
-#include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_validator.h"
 
 namespace ringscope {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/wire.h"
-#include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_validator.h"
 #include "core/testing/message_text.h"
 

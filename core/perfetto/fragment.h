@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/wire.h"
+#include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
@@ -117,6 +120,36 @@ void VisitPatchedSizes(const Patch& patch, size_t fragments, OffsetOf offset_of,
     visit(index);
   }
 }
+
+/// A fragment as its writer meant it.
+struct WrittenFragment {
+  uint32_t offset = 0;  // of its size varint
+  uint32_t size = 0;    // bytes after the varint
+  FragmentKind kind = FragmentKind::kWhole;
+};
+
+/// How a chunk's fragments end.
+enum class ChunkEnd : uint8_t {
+  kClean,
+  kAborted,  // with the marker of an aborted packet
+  kBroken,   // with an impossible size; nothing after it can be read
+};
+template <>
+inline constexpr std::array kEnumNames<ChunkEnd> = {"clean", "aborted", "broken"};
+
+/// What a writer put into a chunk, as far as a commit shows it.
+struct WrittenChunk {
+  std::vector<WrittenFragment> fragments;
+  uint8_t flags = 0;   // ABI flags that count for these fragments
+  uint32_t bytes = 0;  // of these fragments, size varints included
+  ChunkEnd end = ChunkEnd::kClean;
+  uint32_t broken_bytes = 0;      // after the fragments, if kBroken
+  uint32_t unfinished_bytes = 0;  // of a last fragment that a scrape has to leave out
+};
+
+/// Reads a commit's fragments into `out` (whose memory is used again).
+/// Source: how trace writers fill chunks; a scraped chunk's last fragment may still grow.
+void ReadWrittenChunk(const ChunkCommit& commit, WrittenChunk& out);
 
 }  // namespace ringscope
 

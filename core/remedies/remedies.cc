@@ -12,6 +12,7 @@
 #include "core/base/wire.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/chunk.h"
+#include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
@@ -20,18 +21,27 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kChunkHeaderInRing = 16;
+/// Names an entry of incremental state. @param kind number of its field in InternedData; 0: a track
+uint64_t EntryOf(uint32_t kind, uint64_t id) { return uint64_t{kind} << 56 ^ id; }
 
-/// Bytes of a packet that set incremental state up.
-uint64_t StateBytes(Bytes packet) {
-  using Packet = proto::TracePacket;
-  uint64_t bytes = 0;
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(Packet::kInternedData) || field->IsBytes(Packet::kTracePacketDefaults) ||
-        field->IsBytes(Packet::kTrackDescriptor))
-      bytes += field->whole.size();
-  return bytes;
+/// Calls visit(entry) for the state that a track event names.
+template <typename Visit>
+void VisitNamed(Bytes track_event, Visit visit) {
+  using Event = proto::TrackEvent;
+  using Interned = proto::InternedData;
+  static constexpr std::pair<uint32_t, uint32_t> kKinds[] = {
+      {Event::kCategoryIids, Interned::kEventCategories},
+      {Event::kNameIid, Interned::kEventNames},
+      {Event::kSourceLocationIid, Interned::kSourceLocations},
+      {Event::kTrackUuid, 0}};
+  wire::FieldReader fields(track_event);
+  while (const auto field = fields.Next()) {
+    for (const auto& [number, kind] : kKinds)
+      if (field->IsVarint(number)) visit(EntryOf(kind, field->value));
+    if (!field->IsBytes(Event::kDebugAnnotations)) continue;
+    if (const auto iid = wire::LastVarint(field->bytes, proto::DebugAnnotation::kNameIid))
+      visit(EntryOf(Interned::kDebugAnnotationNames, *iid));
+  }
 }
 
 }  // namespace
@@ -41,7 +51,11 @@ ClearSimulation::ClearSimulation(BufferId buffer, uint64_t size, std::vector<uin
 
 void ClearSimulation::Add(const Op& op) {
   const auto* commit = std::get_if<Commit>(&op.body);
-  if (op.time_ns && !start_ns_) start_ns_ = op.time_ns;
+  if (const auto* record = std::get_if<ClockSnapshotRecord>(&op.body)) {
+    Clocks clocks;
+    clocks.AddSnapshot(wire::AsBytes(record->snapshot));
+    suspended_ns_ = clocks.Resolve(proto::BuiltinClock::kBuiltinClockMonotonic, 0).value_or(0);
+  }
   if (commit == nullptr || !op.time_ns || !parser_.Parse(commit->request)) return;
   for (const ChunkToMove& chunk : parser_.chunks()) {
     const std::optional<ChunkHeader> header = chunk.header();
@@ -54,47 +68,102 @@ void ClearSimulation::Add(const Op& op) {
 void ClearSimulation::AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload,
                                const ChunkHeader& header) {
   Sequence& sequence = sequences_[key];
-  Chunk chunk{.sequence = key,
-              .time_ns = time_ns,
-              .before_ns = sequence.last_ns,
-              .bytes = payload.size() + kChunkHeaderInRing,
-              .state_bytes = sequence.state_bytes};
+  Chunk chunk{.sequence = key, .bytes = OuterSize(static_cast<uint32_t>(payload.size()))};
   bool is_begin = (header.flags & kFirstContinues) == 0;
+  const uint64_t begins = std::max<uint64_t>(header.fragments, 1) - (is_begin ? 0 : 1);
+  const uint64_t before_ns = std::min(sequence.last_ns.value_or(time_ns), time_ns);
   VisitFragments(payload, header.fragments, [&](const Fragment& fragment) {
     if (!std::exchange(is_begin, true)) return;
-    const Bytes packet = payload.subspan(fragment.body, fragment.size());
-    const PacketFacts facts = ReadPacketFacts(packet);
-    ++chunk.packets;
-    chunk.needing += facts.needs_state ? 1 : 0;
-    if (facts.clears_state) {
-      chunk.clears = true;
-      sequence.state_bytes = 0;
-    }
-    sequence.state_bytes += StateBytes(packet);
+    const uint64_t ns = before_ns + (time_ns - before_ns) / begins * (chunk.packets + 1);
+    AddPacket(sequence, ns, payload.subspan(fragment.body, fragment.size()), chunk);
   });
-  for (size_t i = 0; i < periods_.size(); ++i)
-    if (FollowsClear(chunk, periods_[i])) more_bytes_[i] += chunk.state_bytes;
+  for (size_t i = 0; i < chunk.effects.size(); ++i) more_bytes_[i] += chunk.effects[i].more_bytes;
   sequence.last_ns = time_ns;
   bytes_ += chunk.bytes;
-  chunks_.push_back(chunk);
+  chunks_.push_back(std::move(chunk));
   while (bytes_ - chunks_.front().bytes >= size_) {
     bytes_ -= chunks_.front().bytes;
     chunks_.pop_front();
   }
 }
 
-bool ClearSimulation::FollowsClear(const Chunk& chunk, uint64_t period_ns) const {
-  const auto clears = [&](uint64_t ns) { return (ns - std::min(ns, *start_ns_)) / period_ns; };
-  return chunk.before_ns && clears(chunk.time_ns) > clears(*chunk.before_ns);
+void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes packet, Chunk& chunk) {
+  const auto effect = [&](size_t period) -> Effect& {
+    chunk.effects.resize(periods_.size());
+    return chunk.effects[period];
+  };
+  const auto clear = [&](size_t period) {
+    Effect& of = effect(period);
+    if (!std::exchange(of.clears, true)) of.needing_before = chunk.needing;
+  };
+  const bool is_first = sequence.clears.empty();
+  sequence.clears.resize(periods_.size());
+  const PacketFacts facts = ReadPacketFacts(packet);
+  for (size_t i = 0; i < periods_.size(); ++i) {
+    const uint64_t clears = (time_ns - std::min(time_ns, suspended_ns_)) / periods_[i];
+    const bool is_cleared = std::exchange(sequence.clears[i], clears) != clears && !is_first;
+    if (is_cleared || facts.clears_state) clear(i);
+    if (is_cleared && !facts.clears_state) effect(i).more_bytes += sequence.common_bytes;
+  }
+  if (facts.clears_state) {
+    entries_ -= sequence.entries.size();
+    sequence.entries.clear();
+    sequence.common_bytes = 0;
+  }
+  using Field = proto::TracePacket;
+  wire::FieldReader fields(packet);
+  Bytes track_event;
+  while (const auto field = fields.Next()) {
+    if (field->IsBytes(Field::kTrackEvent)) track_event = field->bytes;
+    if (field->IsBytes(Field::kTracePacketDefaults)) sequence.common_bytes += field->whole.size();
+    if (field->IsBytes(Field::kTrackDescriptor))
+      State(sequence, EntryOf(0, wire::LastVarint(field->bytes, 1).value_or(0)),
+            field->whole.size());
+    if (!field->IsBytes(Field::kInternedData)) continue;
+    constexpr uint64_t kAround = 2;           // tag and size of the InternedData
+    wire::FieldReader entries(field->bytes);  // whose messages all have their id in field 1
+    while (const auto entry = entries.Next())
+      State(sequence, EntryOf(entry->number, wire::LastVarint(entry->bytes, 1).value_or(0)),
+            entry->whole.size() + kAround);
+  }
+  VisitNamed(track_event, [&](uint64_t name) {
+    const auto found = sequence.entries.find(name);
+    if (found == sequence.entries.end()) return;
+    Entry& entry = found->second;
+    if (!std::exchange(entry.is_named, true)) sequence.common_bytes -= entry.bytes;
+    for (size_t i = 0; i < periods_.size(); ++i)
+      if (std::exchange(entry.written[i], sequence.clears[i]) != sequence.clears[i])
+        effect(i).more_bytes += entry.bytes;
+  });
+  ++chunk.packets;
+  chunk.needing += facts.needs_state ? 1 : 0;
+}
+
+/// Notes that a packet has the entry of the state.
+void ClearSimulation::State(Sequence& sequence, uint64_t entry, uint64_t bytes) {
+  const auto found = sequence.entries.find(entry);
+  if (found == sequence.entries.end()) {
+    sequence.common_bytes += bytes;
+    if (entries_ == kMostEntries) return;
+    ++entries_;
+    sequence.entries[entry] = {.bytes = bytes, .written = sequence.clears};
+    return;
+  }
+  if (!found->second.is_named) sequence.common_bytes += bytes - found->second.bytes;
+  found->second.bytes = bytes;
+  found->second.written = sequence.clears;
 }
 
 ClearedOutcome ClearSimulation::OutcomeOf(size_t period) const {
   ClearedOutcome outcome{.period_ns = periods_[period], .more_bytes = more_bytes_[period]};
+  const auto effect = [period](const Chunk& chunk) {
+    return chunk.effects.empty() ? Effect() : chunk.effects[period];
+  };
   size_t first = chunks_.size();
-  uint64_t bytes = 0;
+  // What is left empty where the ring wraps, on average.
+  uint64_t bytes = chunks_.empty() ? 0 : chunks_.back().bytes / 2;
   while (first > 0) {
-    const Chunk& chunk = chunks_[first - 1];
-    bytes += chunk.bytes + (FollowsClear(chunk, outcome.period_ns) ? chunk.state_bytes : 0);
+    bytes += chunks_[first - 1].bytes + effect(chunks_[first - 1]).more_bytes;
     if (bytes > size_) break;
     --first;
   }
@@ -102,9 +171,11 @@ ClearedOutcome ClearSimulation::OutcomeOf(size_t period) const {
   for (size_t i = first; i < chunks_.size(); ++i) {
     const Chunk& chunk = chunks_[i];
     bool& usable = has_state[chunk.sequence];
-    usable |= chunk.clears || FollowsClear(chunk, outcome.period_ns);
+    const Effect of = effect(chunk);
+    const uint64_t unusable = usable ? 0 : of.clears ? of.needing_before : chunk.needing;
+    usable |= of.clears;
     outcome.packets += chunk.packets;
-    outcome.usable += chunk.packets - (usable ? 0 : chunk.needing);
+    outcome.usable += chunk.packets - unusable;
   }
   return outcome;
 }

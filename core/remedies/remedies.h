@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,11 +32,15 @@ struct ClearedOutcome {
 };
 
 /// Simulates that the service clears the producers' incremental state periodically. After each
-/// clear a sequence writes the state again that it had by then, in front of its next chunk: what it
-/// interned, its defaults and its tracks. Counts packets in the chunks in which they begin.
-/// Memory: O(chunks of the ring).
+/// clear a sequence writes its state again: with the next packet what is used by all, as defaults
+/// and its track, and with the next packet that uses it what track events name: categories, names,
+/// source locations, names of annotations, and tracks. The packets of a chunk are taken to be
+/// written evenly since the sequence's chunk before. Counts packets in the chunks in which they
+/// begin. Memory: O(chunks of the ring), and at most kMostEntries names.
 class ClearSimulation {
  public:
+  static constexpr size_t kMostEntries = size_t{1} << 18;  // those that follow are used by all
+
   /// @param size of the ring, bytes
   /// @param periods to try, ns, none of them 0
   ClearSimulation(BufferId buffer, uint64_t size, std::vector<uint64_t> periods);
@@ -46,34 +51,45 @@ class ClearSimulation {
   std::vector<ClearedOutcome> Outcomes() const;
 
  private:
+  /// What a period makes of a chunk.
+  struct Effect {
+    uint64_t more_bytes = 0;      // of state that is written again
+    bool clears = false;          // the state is cleared before one of its packets
+    uint64_t needing_before = 0;  // packets before that one that need state
+  };
   struct Chunk {
     SequenceKey sequence;
-    uint64_t time_ns = 0;
-    std::optional<uint64_t> before_ns;  // the sequence's chunk before
-    uint64_t bytes = 0;                 // that it takes in the ring
-    uint64_t state_bytes = 0;           // of the sequence's state before it
+    uint64_t bytes = 0;  // that it takes in the ring
     uint64_t packets = 0;
-    uint64_t needing = 0;  // packets that need state
-    bool clears = false;   // its writer clears the state in it
+    uint64_t needing = 0;         // packets that need state
+    std::vector<Effect> effects;  // by period; empty: there is none
+  };
+  struct Entry {
+    uint64_t bytes = 0;
+    bool is_named = false;          // track events name it, so that it is written when it is used
+    std::vector<uint64_t> written;  // by period: clears before it was written last
   };
   struct Sequence {
     std::optional<uint64_t> last_ns;
-    uint64_t state_bytes = 0;
+    std::vector<uint64_t> clears;  // by period, before its last packet
+    uint64_t common_bytes = 0;     // of state that no track event names
+    std::map<uint64_t, Entry> entries;
   };
 
   void AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload, const ChunkHeader& header);
-  /// Returns true if a clear comes before the chunk, and after the sequence's chunk before.
-  bool FollowsClear(const Chunk& chunk, uint64_t period_ns) const;
+  void AddPacket(Sequence& sequence, uint64_t time_ns, Bytes packet, Chunk& chunk);
+  void State(Sequence& sequence, uint64_t entry, uint64_t bytes);
   ClearedOutcome OutcomeOf(size_t period) const;
 
   const BufferId buffer_;
   const uint64_t size_;
   const std::vector<uint64_t> periods_;
   std::vector<uint64_t> more_bytes_;  // by period
-  std::optional<uint64_t> start_ns_;
-  std::deque<Chunk> chunks_;  // the newest, as many as the ring may hold
-  uint64_t bytes_ = 0;        // of these
+  uint64_t suspended_ns_ = 0;         // CLOCK_BOOTTIME less CLOCK_MONOTONIC, whose multiples clear
+  std::deque<Chunk> chunks_;          // the newest, as many as the ring may hold
+  uint64_t bytes_ = 0;                // of these
   SequenceMap<Sequence> sequences_;
+  size_t entries_ = 0;  // of all sequences
   CommitRequestParser parser_;
 };
 

@@ -150,7 +150,7 @@ Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
   remedy.changes.front().reason = fmt::format(
       "{} of {} that are left can be used with it, not {}", WithCommas(remedy.clear->usable),
       Count(remedy.clear->packets, "packet"), WithCommas(remedy.clear->usable_now));
-  remedy.formula = "simulated: each sequence writes its state again after each clear";
+  remedy.formula = "simulated: after each clear names are written again as they are used";
   return {};
 }
 

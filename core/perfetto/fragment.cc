@@ -1,4 +1,4 @@
-#include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/fragment.h"
 
 #include <utility>
 
