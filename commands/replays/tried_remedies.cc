@@ -20,7 +20,7 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
 
 void ListFields(JsonFieldWriter& io, const ClearedOutcome& outcome) {
   io("packets", outcome.packets, "usable", outcome.usable, "usable_now", outcome.usable_now,
-     "more_bytes", outcome.more_bytes);
+     "names", outcome.names, "names_now", outcome.names_now, "more_bytes", outcome.more_bytes);
 }
 
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
@@ -42,10 +42,9 @@ constexpr std::array kRemedyTexts = {
     "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
     "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} in {size} can be used, not "
-    "{now}, for {more} more written ({formula}).",
-    "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 "
-    "KiB "
-    "are usual, 256 KiB the default), as its writers found no space at {places}.",
+    "{now}, with {names}, not {names_now}, for {more} more written ({formula}).",
+    "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 KiB are "
+    "usual, 256 KiB the default), as its writers found no space at {places}.",
 };
 static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
 const char* PolicyField(FillPolicy policy) {
@@ -155,6 +154,8 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
         fmt::arg("usable", WithCommas(clear.usable)),
         fmt::arg("left", Count(clear.packets, "packet")),
         fmt::arg("now", WithCommas(clear.usable_now)),
+        fmt::arg("names", Count(clear.names, "name")),
+        fmt::arg("names_now", WithCommas(clear.names_now)),
         fmt::arg("more", HumanSize(clear.more_bytes)),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }

@@ -162,6 +162,10 @@ TEST(ClearPeriod, SimulatedClears_AreAsRecordedOnes) {
     const Json& cleared = (*clears)["cleared"];
     expect_near(cleared["usable"], doctor["answer"]["usable_packets"], "usable packets");
     expect_near(cleared["packets"], doctor["answer"]["packets"], "packets");
+    const double names = app.threads * app.names;  // nearly all of few are used at the end
+    EXPECT_LE(cleared["names"], names);
+    if (app.names <= 40) expect_near(cleared["names"], names, "names");
+    EXPECT_EQ(cleared["names_now"], 0);
     expect_near(cleared["more_bytes"], static_cast<double>(all_bytes - bytes), "more bytes");
   }
 }

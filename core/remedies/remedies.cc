@@ -27,18 +27,17 @@ uint64_t EntryOf(uint32_t kind, uint64_t id) { return uint64_t{kind} << 56 ^ id;
 /// Calls visit(entry) for the state that a track event names.
 template <typename Visit>
 void VisitNamed(Bytes track_event, Visit visit) {
-  using Event = proto::TrackEvent;
   using Interned = proto::InternedData;
   static constexpr std::pair<uint32_t, uint32_t> kKinds[] = {
-      {Event::kCategoryIids, Interned::kEventCategories},
-      {Event::kNameIid, Interned::kEventNames},
-      {Event::kSourceLocationIid, Interned::kSourceLocations},
-      {Event::kTrackUuid, 0}};
+      {proto::TrackEvent::kCategoryIids, Interned::kEventCategories},
+      {proto::TrackEvent::kNameIid, Interned::kEventNames},
+      {proto::TrackEvent::kSourceLocationIid, Interned::kSourceLocations},
+      {proto::TrackEvent::kTrackUuid, 0}};
   wire::FieldReader fields(track_event);
   while (const auto field = fields.Next()) {
     for (const auto& [number, kind] : kKinds)
       if (field->IsVarint(number)) visit(EntryOf(kind, field->value));
-    if (!field->IsBytes(Event::kDebugAnnotations)) continue;
+    if (!field->IsBytes(proto::TrackEvent::kDebugAnnotations)) continue;
     if (const auto iid = wire::LastVarint(field->bytes, proto::DebugAnnotation::kNameIid))
       visit(EntryOf(Interned::kDebugAnnotationNames, *iid));
   }
@@ -84,6 +83,7 @@ void ClearSimulation::AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload,
   while (bytes_ - chunks_.front().bytes >= size_) {
     bytes_ -= chunks_.front().bytes;
     chunks_.pop_front();
+    ++first_chunk_;
   }
 }
 
@@ -92,18 +92,16 @@ void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes pack
     chunk.effects.resize(periods_.size());
     return chunk.effects[period];
   };
-  const auto clear = [&](size_t period) {
-    Effect& of = effect(period);
-    if (!std::exchange(of.clears, true)) of.needing_before = chunk.needing;
-  };
   const bool is_first = sequence.clears.empty();
   sequence.clears.resize(periods_.size());
   const PacketFacts facts = ReadPacketFacts(packet);
   for (size_t i = 0; i < periods_.size(); ++i) {
     const uint64_t clears = (time_ns - std::min(time_ns, suspended_ns_)) / periods_[i];
     const bool is_cleared = std::exchange(sequence.clears[i], clears) != clears && !is_first;
-    if (is_cleared || facts.clears_state) clear(i);
-    if (is_cleared && !facts.clears_state) effect(i).more_bytes += sequence.common_bytes;
+    if (!is_cleared && !facts.clears_state) continue;
+    Effect& of = effect(i);
+    if (!std::exchange(of.clears, true)) of.needing_before = chunk.needing;
+    if (!facts.clears_state) of.more_bytes += sequence.common_bytes;
   }
   if (facts.clears_state) {
     entries_ -= sequence.entries.size();
@@ -120,20 +118,21 @@ void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes pack
       State(sequence, EntryOf(0, wire::LastVarint(field->bytes, 1).value_or(0)),
             field->whole.size());
     if (!field->IsBytes(Field::kInternedData)) continue;
-    constexpr uint64_t kAround = 2;           // tag and size of the InternedData
     wire::FieldReader entries(field->bytes);  // whose messages all have their id in field 1
     while (const auto entry = entries.Next())
       State(sequence, EntryOf(entry->number, wire::LastVarint(entry->bytes, 1).value_or(0)),
-            entry->whole.size() + kAround);
+            entry->whole.size() + 2);  // tag and size of the InternedData
   }
   VisitNamed(track_event, [&](uint64_t name) {
     const auto found = sequence.entries.find(name);
     if (found == sequence.entries.end()) return;
     Entry& entry = found->second;
     if (!std::exchange(entry.is_named, true)) sequence.common_bytes -= entry.bytes;
-    for (size_t i = 0; i < periods_.size(); ++i)
-      if (std::exchange(entry.written[i], sequence.clears[i]) != sequence.clears[i])
-        effect(i).more_bytes += entry.bytes;
+    for (size_t i = 0; i < periods_.size(); ++i) {
+      if (std::exchange(entry.written[i], sequence.clears[i]) == sequence.clears[i]) continue;
+      effect(i).more_bytes += entry.bytes;
+      entry.chunk[i] = first_chunk_ + chunks_.size();
+    }
   });
   ++chunk.packets;
   chunk.needing += facts.needs_state ? 1 : 0;
@@ -141,48 +140,49 @@ void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes pack
 
 /// Notes that a packet has the entry of the state.
 void ClearSimulation::State(Sequence& sequence, uint64_t entry, uint64_t bytes) {
-  const auto found = sequence.entries.find(entry);
-  if (found == sequence.entries.end()) {
+  if (entries_ == kMostEntries && !sequence.entries.contains(entry)) {
     sequence.common_bytes += bytes;
-    if (entries_ == kMostEntries) return;
-    ++entries_;
-    sequence.entries[entry] = {.bytes = bytes, .written = sequence.clears};
     return;
   }
-  if (!found->second.is_named) sequence.common_bytes += bytes - found->second.bytes;
-  found->second.bytes = bytes;
-  found->second.written = sequence.clears;
-}
-
-ClearedOutcome ClearSimulation::OutcomeOf(size_t period) const {
-  ClearedOutcome outcome{.period_ns = periods_[period], .more_bytes = more_bytes_[period]};
-  const auto effect = [period](const Chunk& chunk) {
-    return chunk.effects.empty() ? Effect() : chunk.effects[period];
-  };
-  size_t first = chunks_.size();
-  // What is left empty where the ring wraps, on average.
-  uint64_t bytes = chunks_.empty() ? 0 : chunks_.back().bytes / 2;
-  while (first > 0) {
-    bytes += chunks_[first - 1].bytes + effect(chunks_[first - 1]).more_bytes;
-    if (bytes > size_) break;
-    --first;
-  }
-  SequenceMap<bool> has_state;
-  for (size_t i = first; i < chunks_.size(); ++i) {
-    const Chunk& chunk = chunks_[i];
-    bool& usable = has_state[chunk.sequence];
-    const Effect of = effect(chunk);
-    const uint64_t unusable = usable ? 0 : of.clears ? of.needing_before : chunk.needing;
-    usable |= of.clears;
-    outcome.packets += chunk.packets;
-    outcome.usable += chunk.packets - unusable;
-  }
-  return outcome;
+  const auto [found, is_new] = sequence.entries.try_emplace(entry);
+  Entry& of = found->second;
+  entries_ += is_new ? 1 : 0;
+  if (!of.is_named) sequence.common_bytes += bytes - of.bytes;
+  of.bytes = bytes;
+  of.written = sequence.clears;
+  of.chunk.assign(periods_.size(), first_chunk_ + chunks_.size());
 }
 
 std::vector<ClearedOutcome> ClearSimulation::Outcomes() const {
   std::vector<ClearedOutcome> outcomes;
-  for (size_t i = 0; i < periods_.size(); ++i) outcomes.push_back(OutcomeOf(i));
+  for (size_t period = 0; period < periods_.size(); ++period) {
+    outcomes.push_back({.period_ns = periods_[period], .more_bytes = more_bytes_[period]});
+    ClearedOutcome& outcome = outcomes.back();
+    const auto effect = [period](const Chunk& chunk) {
+      return chunk.effects.empty() ? Effect() : chunk.effects[period];
+    };
+    size_t first = chunks_.size();
+    // With what is left empty where the ring wraps, on average.
+    uint64_t bytes = chunks_.empty() ? 0 : chunks_.back().bytes / 2;
+    for (; first > 0; --first) {
+      bytes += chunks_[first - 1].bytes + effect(chunks_[first - 1]).more_bytes;
+      if (bytes > size_) break;
+    }
+    SequenceMap<std::optional<uint64_t>> cleared;  // number of the first chunk with a clear
+    for (size_t i = first; i < chunks_.size(); ++i) {
+      const Effect of = effect(chunks_[i]);
+      auto& since = cleared[chunks_[i].sequence];
+      outcome.packets += chunks_[i].packets;
+      outcome.usable += chunks_[i].packets;
+      if (since) continue;
+      outcome.usable -= of.clears ? of.needing_before : chunks_[i].needing;
+      if (of.clears) since = first_chunk_ + i;
+    }
+    for (size_t i = 0; i < cleared.size(); ++i)
+      if (const auto& [key, since] = cleared.At(i); since)
+        for (const auto& [name, entry] : sequences_.Find(key)->entries)
+          outcome.names += entry.is_named && entry.chunk[period] >= *since ? 1 : 0;
+  }
   return outcomes;
 }
 

@@ -25,10 +25,11 @@ namespace ringscope {
 /// Outcome of a clear_period_ms for a ring that is read once, at the session's end.
 struct ClearedOutcome {
   uint64_t period_ns = 0;
-  uint64_t packets = 0;     // that the ring holds at the end
-  uint64_t usable = 0;      // of these, those whose incremental state is in it
-  uint64_t usable_now = 0;  // without clears
-  uint64_t more_bytes = 0;  // that producers write, in the whole session
+  uint64_t packets = 0;  // that the ring holds at the end
+  uint64_t usable = 0;   // of these, those whose incremental state is in it
+  uint64_t names = 0;    // of events, categories, tracks ... that it has for these
+  uint64_t usable_now = 0, names_now = 0;  // without clears
+  uint64_t more_bytes = 0;                 // that producers write, in the whole session
 };
 
 /// Simulates that the service clears the producers' incremental state periodically. After each
@@ -68,6 +69,7 @@ class ClearSimulation {
     uint64_t bytes = 0;
     bool is_named = false;          // track events name it, so that it is written when it is used
     std::vector<uint64_t> written;  // by period: clears before it was written last
+    std::vector<uint64_t> chunk;    // by period: number of the chunk that has it
   };
   struct Sequence {
     std::optional<uint64_t> last_ns;
@@ -79,7 +81,6 @@ class ClearSimulation {
   void AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload, const ChunkHeader& header);
   void AddPacket(Sequence& sequence, uint64_t time_ns, Bytes packet, Chunk& chunk);
   void State(Sequence& sequence, uint64_t entry, uint64_t bytes);
-  ClearedOutcome OutcomeOf(size_t period) const;
 
   const BufferId buffer_;
   const uint64_t size_;
@@ -87,6 +88,7 @@ class ClearSimulation {
   std::vector<uint64_t> more_bytes_;  // by period
   uint64_t suspended_ns_ = 0;         // CLOCK_BOOTTIME less CLOCK_MONOTONIC, whose multiples clear
   std::deque<Chunk> chunks_;          // the newest, as many as the ring may hold
+  uint64_t first_chunk_ = 0;          // number of the first of these
   uint64_t bytes_ = 0;                // of these
   SequenceMap<Sequence> sequences_;
   size_t entries_ = 0;  // of all sequences

@@ -136,8 +136,7 @@ Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
     simulation.Add(*op);
   }
   const std::vector<ClearedOutcome> outcomes = simulation.Outcomes();
-  uint64_t most = 0;
-  for (const ClearedOutcome& outcome : outcomes) most = std::max(most, outcome.usable);
+  const uint64_t most = std::ranges::max(outcomes, {}, &ClearedOutcome::usable).usable;
   for (const ClearedOutcome& outcome : outcomes)
     if (outcome.usable >= most - most / 50 &&
         (!remedy.clear || outcome.period_ns > remedy.clear->period_ns))
@@ -145,6 +144,7 @@ Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
   remedy.formula.clear();
   if (outcomes.back().usable == most) return {};  // is of no use
   remedy.clear->usable_now = outcomes.back().usable;
+  remedy.clear->names_now = outcomes.back().names;
   remedy.period_ns = remedy.clear->period_ns;
   remedy.changes.front().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
   remedy.changes.front().reason = fmt::format(
