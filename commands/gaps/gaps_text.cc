@@ -408,17 +408,17 @@ class GapsText {
   }
 
   void PrintCounted() {
-    std::vector<std::string> counters;
+    std::vector<std::string> counters, names;
     const std::string missed = Joined(MissedFlushes(shown_.outcome, notes_));
-    for (size_t i = 0; i < kLossCounters; ++i)
-      if (shown_.counts[i] > 0)
-        counters.push_back(fmt::format(
-            "{}: {} (ringscope stats --explain {}){}", Name(static_cast<LossCounter>(i)),
-            WithCommas(shown_.counts[i]), Name(static_cast<LossCounter>(i)),
-            i != static_cast<size_t>(LossCounter::kFlushesFailed) || missed.empty()
-                ? ""
-                : "; not acknowledged by " + missed));
-    PrintList("Counters of lost data", counters, "counter",
+    for (size_t i = 0; i < kLossCounters; ++i) {
+      if (shown_.counts[i] == 0) continue;
+      const bool is_flush = i == static_cast<size_t>(LossCounter::kFlushesFailed);
+      names.emplace_back(Name(static_cast<LossCounter>(i)));
+      counters.push_back(fmt::format(
+          "{0}: {1} (ringscope stats --explain {0}){2}", names.back(), WithCommas(shown_.counts[i]),
+          is_flush && !missed.empty() ? "; not acknowledged by " + missed : ""));
+    }
+    PrintList("Counters of lost data: " + Joined(names), counters, "counter",
               [](const std::string& text) { return text; });
   }
 

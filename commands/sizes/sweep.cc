@@ -110,7 +110,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
         args.targets.empty() ? SweepSession(sweep, own) : FindTargets(sweep, own, args.targets);
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
     report.path = path;
-    report.session = sessions.session();
+    report.outcome.session = sessions.session();
+    report.outcome.is_only_session = sessions.is_only_session();  // the scan has read all of it
     if (sessions.clone() != nullptr) report.clone = sessions.clone()->clone;
     WarnOfInexact(context.console, path, report.outcome.verdicts);
     RS_RETURN_IF_ERROR(visit(report));

@@ -68,7 +68,7 @@ void ListFields(JsonFieldWriter& io, const SweepRow& row) {
 
 Json SweepJson(const SweepReport& report) {
   const ReplayOutcome& outcome = report.outcome;
-  Json json = {{"input", report.path}, {"session", report.session}};
+  Json json = {{"input", report.path}, {"session", report.outcome.session}};
   if (report.clone) json["clone"] = *report.clone;
   json["records"] = outcome.records;
   json["recorder_gaps"] = outcome.recorder_gaps;
@@ -101,7 +101,7 @@ std::string SweepCsv(const SweepReport* report) {
       json["folded"] = FieldsToJson(row.folded);
       json.update(FieldsToJson(row));
       json.update(Json{{"log", report->path},
-                       {"session", report->session},
+                       {"session", report->outcome.session},
                        {"history_s", Seconds(row.history_ns)},
                        {"shortest_history_s", Seconds(row.shortest_history_ns)}});
       rows += CsvRow(kCsvColumns, json);

@@ -145,7 +145,7 @@ void PrintFound(Report& out, const SweepReport& report) {
 
 void PrintSweep(Report& out, const SweepReport& report) {
   ReportTitle(out, {.path = report.path,
-                    .session = report.session,
+                    .session = report.outcome.is_only_session ? 0 : report.outcome.session,
                     .records = report.outcome.records,
                     .duration_ns = report.outcome.duration_ns(),
                     .clone = report.clone});

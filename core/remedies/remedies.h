@@ -33,11 +33,10 @@ struct ClearedOutcome {
 };
 
 /// Simulates that the service clears the producers' incremental state periodically. After each
-/// clear a sequence writes its state again: with the next packet what is used by all, as defaults
-/// and its track, and with the next packet that uses it what track events name: categories, names,
-/// source locations, names of annotations, and tracks. The packets of a chunk are taken to be
-/// written evenly since the sequence's chunk before. Counts packets in the chunks in which they
-/// begin. Memory: O(chunks of the ring), and at most kMostEntries names.
+/// clear a sequence writes with its next packet the state that all use, as defaults, and with the
+/// next packet that uses it what track events name: categories, names, source locations, names of
+/// annotations, and tracks. The packets of a chunk are taken to be written evenly since the
+/// sequence's chunk before. Memory: O(chunks of the ring), and at most kMostEntries names.
 class ClearSimulation {
  public:
   static constexpr size_t kMostEntries = size_t{1} << 18;  // those that follow are used by all

@@ -106,7 +106,6 @@ struct FoundSize {
 /// The result of a sweep of one session.
 struct SweepReport {
   std::string path;               // of the log
-  uint64_t session = 0;           // number in the input, from 1
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   SessionFacts facts;
   std::vector<SweepSetting> settings;
