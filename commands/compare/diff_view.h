@@ -17,8 +17,8 @@ inline constexpr const char* kAllLists = "--all lists the packets and counters t
 /// The record in words, in one line: "commit of 1:6#0 to buffer 2: 10 fragments, 4,080 bytes".
 std::string OperationText(const Op& op);
 
-/// The comparisons of all sessions: the first divergence, the packets that differ, the counters side
-/// by side.
+/// The comparisons of all sessions: the first divergence, the packets that differ, the counters
+/// side by side.
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console);
 
 // Parts that the comparison of traces has, too.

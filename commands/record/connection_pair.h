@@ -118,8 +118,8 @@ class ConnectionPair {
   Status ReadAhead();
   bool TakeTurn(bool next = false);
   /// Commits of several pairs that share a turn are logged in the order of the service's replies.
-  /// That is the order in which the sockets became readable, and so in which epoll reports them, if
-  /// nothing else has arrived there before the reply.
+  /// Sockets become readable in that order, and epoll reports them so, if nothing else has arrived
+  /// there before the reply.
   /// @param in_order the first frame is what the socket was reported for
   Status PassServiceFrames(bool in_order = false);
   /// Ends the turn as soon as the service has confirmed what was passed on.

@@ -259,7 +259,7 @@ TEST_F(SharedTurn, FlushAcknowledgement_WaitsForOthers) {
   EXPECT_THAT(order, ElementsAre("commit", "flush"));
 }
 
-// What else the service sends makes a socket readable before the reply does.
+// A command of the service makes a socket readable before the reply does.
 TEST_F(SharedTurn, ReplyAfterACommand_MarksTheOrder) {
   for (const bool looks : {true, false}) {
     Call(producers_[0], MethodName::kGetAsyncCommand, {});

@@ -164,7 +164,7 @@ std::string ReadsName(const ReadsUsed& used);
 std::string ReadsNotes(const ReadsUsed& used);
 void ListFields(JsonFieldWriter& io, const ReadsUsed& used);
 
-/// What was found, as the object "found_reads" and as text.
+/// Reports the reads that were found, as the object "found_reads" and as text.
 /// @param first_record number in its file of the session's first record
 void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record);
 

@@ -99,7 +99,7 @@ std::string HumanDuration(uint64_t ns) {
   constexpr uint64_t kHour = 60 * kMinute;
   if (ns == 0) return "0 s";
   if (ns < 1000) return fmt::format("{} ns", ns);
-  // What would print as 1000.0 of a unit is 1 of the next one.
+  // A time that would print as 1000.0 of a unit is 1 of the next one.
   if (ns < kMs - 50) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
   if (ns < kSecond - kMs / 20) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
   if (ns < kMinute - kMs / 2) return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9);

@@ -140,7 +140,7 @@ void ExamineSharing(Examiner& examiner) {
   }
 }
 
-/// What speaks against a data source's buffers of the kernel, and the line that is better.
+/// A fault of a data source's buffers of the kernel, and the line that is better.
 struct DrainProblem {
   Sentence what;
   std::string field = {};

@@ -90,21 +90,25 @@ const Finding* FindRule(const Diagnosis& diagnosis, std::string_view rule) {
   return nullptr;
 }
 
+/// A config with events of the kernel. @param kb size of its buffers @param ms their drain period
+std::string ConfigWithKernelBuffers(uint64_t kb, uint64_t ms) {
+  return GoodConfig()
+      .Inner(proto::TraceConfig::kDataSources,
+             Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                             Message()
+                                 .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                                 .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                        Message()
+                                            .Uint(proto::FtraceConfig::kBufferSizeKb, kb)
+                                            .Uint(proto::FtraceConfig::kDrainPeriodMs, ms))))
+      .text();
+}
+
 // 10,000 events of 40 bytes were overwritten at two places: a size for 5,000 more, and a reserve.
 TEST(Diagnose, KernelBuffers_FollowFromWhatTheyLost) {
   constexpr uint32_t kCpu = 1, kEntries = 2, kOverrun = 3, kBytes = 5, kReadEvents = 9;
   TraceFacts facts = GoodTrace();
-  facts.config =
-      GoodConfig()
-          .Inner(proto::TraceConfig::kDataSources,
-                 Message().Inner(proto::TraceConfig::DataSource::kConfig,
-                                 Message()
-                                     .Text(proto::DataSourceConfig::kName, "linux.ftrace")
-                                     .Inner(proto::DataSourceConfig::kFtraceConfig,
-                                            Message()
-                                                .Uint(proto::FtraceConfig::kBufferSizeKb, 1024)
-                                                .Uint(proto::FtraceConfig::kDrainPeriodMs, 500))))
-          .text();
+  facts.config = ConfigWithKernelBuffers(1024, 500);
   for (const uint64_t phase : {1, 2}) {
     Message cpu = Message().Uint(kCpu, 3);
     for (const auto& [counter, end] : {std::pair<uint32_t, uint64_t>(kEntries, 100),
@@ -290,17 +294,7 @@ TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
 
 TEST(Diagnose, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
   TraceFacts facts = GoodTrace();
-  facts.config =
-      GoodConfig()
-          .Inner(proto::TraceConfig::kDataSources,
-                 Message().Inner(proto::TraceConfig::DataSource::kConfig,
-                                 Message()
-                                     .Text(proto::DataSourceConfig::kName, "linux.ftrace")
-                                     .Inner(proto::DataSourceConfig::kFtraceConfig,
-                                            Message()
-                                                .Uint(proto::FtraceConfig::kBufferSizeKb, 64)
-                                                .Uint(proto::FtraceConfig::kDrainPeriodMs, 50))))
-          .text();
+  facts.config = ConfigWithKernelBuffers(64, 50);
   std::vector<std::string> found;
   for (const Finding& finding : Diagnose(facts).findings)
     if (finding.rule->id == std::string_view("config.ftrace_drain"))

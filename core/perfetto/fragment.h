@@ -137,7 +137,7 @@ enum class ChunkEnd : uint8_t {
 template <>
 inline constexpr std::array kEnumNames<ChunkEnd> = {"clean", "aborted", "broken"};
 
-/// What a writer put into a chunk, as far as a commit shows it.
+/// Content of a chunk as its writer put it there, as far as a commit shows it.
 struct WrittenChunk {
   std::vector<WrittenFragment> fragments;
   uint8_t flags = 0;   // ABI flags that count for these fragments

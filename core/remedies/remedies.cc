@@ -115,7 +115,8 @@ void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes pack
     if (field->IsBytes(Field::kTrackEvent)) track_event = field->bytes;
     if (field->IsBytes(Field::kTracePacketDefaults)) sequence.common_bytes += field->whole.size();
     if (field->IsBytes(Field::kTrackDescriptor))
-      State(sequence, EntryOf(0, wire::LastVarint(field->bytes, 1).value_or(0)),
+      State(sequence,
+            EntryOf(0, wire::LastVarint(field->bytes, proto::TrackDescriptor::kUuid).value_or(0)),
             field->whole.size());
     if (!field->IsBytes(Field::kInternedData)) continue;
     wire::FieldReader entries(field->bytes);  // whose messages all have their id in field 1
