@@ -254,12 +254,11 @@ TEST_F(RecordProcess, ProgramThatIsNotThere_IsAnError) {
   EXPECT_THAT(Messages(), HasSubstr("cannot start /no/such/program"));
 }
 
-TEST_F(RecordProcess, SocketForTwo_IsAUsageError) {
+TEST_F(RecordProcess, SocketForTwo_IsAnError) {
   Start("--consumer-listen " + listen_);
-  EXPECT_EQ(process_->TakeEnding(), "ended with status 2");
-  EXPECT_THAT(Messages(),
-              HasSubstr("is both the socket for producers and the socket for consumers (choose "
-                        "another with --consumer-listen)"));
+  EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
+  EXPECT_THAT(Messages(), HasSubstr("this name is in use; choose another with --listen or "
+                                    "--consumer-listen"));
 }
 
 TEST_F(RecordProcess, SocketInUse_IsAnError) {
@@ -268,7 +267,7 @@ TEST_F(RecordProcess, SocketInUse_IsAnError) {
   auto first = std::move(process_);
   Start();
   EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
-  EXPECT_THAT(Messages(), HasSubstr("another program uses this name"));
+  EXPECT_THAT(Messages(), HasSubstr("this name is in use"));
   EXPECT_TRUE(Commit(5));
   first->Terminate();
   EXPECT_EQ(first->TakeEnding(), "");

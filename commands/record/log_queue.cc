@@ -185,11 +185,12 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
 }
 
 void LogQueue::Append(OpBody body) {
-  Record record{.op = {.time_ns = BootTimeNs(), .body = std::move(body)}, .request = {}};
-  const auto* const commit = std::get_if<Commit>(&record.op.body);
-  const auto* const look = std::get_if<SharedMemoryLook>(&record.op.body);
-  if (commit != nullptr) record.request = wire::AsText(commit->request);
-  const size_t size = look != nullptr ? look->pages.size() : record.request.size();
+  StoredOp record(Op{.time_ns = BootTimeNs(), .body = std::move(body)});
+  const auto* const commit = std::get_if<Commit>(&record.op().body);
+  const auto* const look = std::get_if<SharedMemoryLook>(&record.op().body);
+  const size_t size = look != nullptr     ? look->pages.size()
+                      : commit != nullptr ? commit->request.size()
+                                          : 0;
   const size_t cost = size + kRecordCost;
 
   const std::lock_guard lock(mutex_);
@@ -198,10 +199,10 @@ void LogQueue::Append(OpBody body) {
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
-    return Drop(record.op, size);
+    return Drop(record.op(), size);
   if (gap_) {
     ++totals_.gaps;
-    AppendLocked({.op = {.time_ns = record.op.time_ns, .body = std::move(*gap_)}, .request = {}},
+    AppendLocked(StoredOp(Op{.time_ns = record.op().time_ns, .body = std::move(*gap_)}),
                  kRecordCost);
     gap_.reset();
   }
@@ -227,7 +228,7 @@ void LogQueue::Drop(const Op& op, size_t size) {
   totals_.dropped_bytes += size;
 }
 
-void LogQueue::AppendLocked(Record record, size_t cost) {
+void LogQueue::AppendLocked(StoredOp record, size_t cost) {
   if (open_.records.empty()) {
     open_until_ = Clock::now() + options_.flush_interval;
     changed_.notify_one();
@@ -260,12 +261,8 @@ bool LogQueue::WaitForDisk(const Error& error) {
   return true;  // once more, also at the end
 }
 
-Status LogQueue::Write(Block& block) {
-  for (Record& record : block.records) {
-    if (auto* const commit = std::get_if<Commit>(&record.op.body))
-      commit->request = wire::AsBytes(record.request);
-    RS_RETURN_IF_ERROR(files_->Append(record.op));
-  }
+Status LogQueue::Write(const Block& block) {
+  for (const StoredOp& record : block.records) RS_RETURN_IF_ERROR(files_->Append(record.op()));
   return files_->Flush();
 }
 
@@ -280,8 +277,6 @@ void LogQueue::Run() {
     if (!status) break;
     totals_.waiting.reset();
     queued_ -= block->cost;
-    totals_.written = files_->bytes_written();
-    totals_.seen = files_->Ended(RecordingEnding::kUnknown);
   }
   const std::optional<RecorderGap> gap = std::exchange(gap_, {});
   totals_.gaps += gap ? 1 : 0;
@@ -290,8 +285,6 @@ void LogQueue::Run() {
   if (status && gap) status = files_->Append({.time_ns = gap->to_ns, .body = *gap});
   if (status) status = files_->Close(ending, BootTimeNs());
   lock.lock();
-  totals_.seen = files_->Ended(ending.value_or(RecordingEnding::kUnknown));
-  totals_.written = files_->bytes_written();
   result_ = status;
   if (status) return;
   blocks_.clear();

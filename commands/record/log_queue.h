@@ -100,12 +100,10 @@ class LogQueue : public RecordSink {
     std::chrono::milliseconds retry_interval{1000};  // while the disk is full
   };
   struct State {
-    uint64_t queued = 0;   // bytes
-    uint64_t written = 0;  // bytes in files
+    uint64_t queued = 0;  // bytes
     uint64_t gaps = 0;
     uint64_t dropped_records = 0;
     uint64_t dropped_bytes = 0;
-    RecordingEnded seen;  // if the recording ended now: what is in the files
     /// The reason if nothing is written at present, though it is tried again and again: the disk is
     /// full.
     std::optional<Error> waiting;
@@ -128,21 +126,17 @@ class LogQueue : public RecordSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Record {
-    Op op;
-    std::string request;  // of a commit
-  };
   /// Records that are written, and made safe, together: a frame of the log.
   struct Block {
-    std::vector<Record> records;
+    std::vector<StoredOp> records;
     size_t cost = 0;  // what they count for in the queue
   };
 
   LogQueue(std::unique_ptr<LogFiles> files, Options options);
-  void AppendLocked(Record record, size_t cost);
+  void AppendLocked(StoredOp record, size_t cost);
   void Drop(const Op& op, size_t size);
   void Run();
-  Status Write(Block& block);
+  Status Write(const Block& block);
   /// Waits a moment. @return whether to try to write again
   bool WaitForDisk(const Error& error);
   /// Waits for something to write. @return nullopt if the queue is closed and empty

@@ -97,7 +97,7 @@ std::string ChildProcess::TakeEnding() {
 Result<SignalWatch> SignalWatch::Create() {
   sigset_t signals, before;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // A signal that is ignored from the start stays ignored (nohup, a shell's background job).
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -113,10 +113,9 @@ Result<SignalWatch> SignalWatch::Create() {
   return SignalWatch(std::move(fd), before);
 }
 
-int SignalWatch::Take() {
+void SignalWatch::Take() const {
   signalfd_siginfo info = {};
-  return ::read(fd_.get(), &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo)
-                                                                : 0;
+  while (::read(fd_.get(), &info, sizeof(info)) < 0 && errno == EINTR) continue;
 }
 
 void SignalWatch::Restore() {

@@ -40,9 +40,8 @@ class ChildProcess {
   bool ended_ = false;
 };
 
-/// Receives the signals that ask a program to end, and SIGUSR1, as events of a descriptor, until
-/// Restore: then they have their former effect again. Threads that are started meanwhile do not get
-/// them.
+/// Receives the signals that ask a program to end as events of a descriptor, until Restore: then
+/// they have their former effect again. Threads that are started meanwhile do not get them.
 class SignalWatch {
  public:
   static Result<SignalWatch> Create();
@@ -52,8 +51,8 @@ class SignalWatch {
 
   /// Becomes readable when a signal has arrived.
   int fd() const { return fd_.get(); }
-  /// Takes a signal. @return its number; 0: there is none
-  int Take();
+  /// Takes a signal, so that the descriptor shows the next one.
+  void Take() const;
   void Restore();
 
  private:

@@ -43,13 +43,13 @@ constexpr std::chrono::seconds kEndTimeout{3};
 constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 
-/// Contents and exactness of a recording, at its end or so far.
+/// Contents and exactness of a recording, at its end.
 struct RecordSummary {
-  std::string output;               // the log, as it was named
-  const LogFiles* files = nullptr;  // nullptr if the recording has not ended
-  RecordCounts counts;
+  const RecordArgs& args;
+  const LogFiles& files;
+  const RecordCounts& counts;
   LogQueue::State queue;
-  std::string trace;  // that it was compared with; empty: none
+  RecordingEnded seen;
   std::optional<TraceCheck> check = {};
 };
 
@@ -64,43 +64,43 @@ std::string DroppedText(const LogQueue::State& queue) {
 /// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
 /// removed)"
 std::string FilesText(const RecordSummary& summary) {
-  const uint32_t last = summary.files == nullptr ? 0 : summary.files->parts() - 1;
-  if (last == 0) return summary.output;
-  if (summary.files->first_part() == 0)
-    return fmt::format("{} and {}", summary.output, Count(last, "further part"));
+  const std::string& output = summary.args.log.path;
+  const uint32_t last = summary.files.parts() - 1;
+  if (last == 0) return output;
+  if (summary.files.first_part() == 0)
+    return fmt::format("{} and {}", output, Count(last, "further part"));
   return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
-                     summary.files->first_part(), last, summary.output);
+                     summary.files.first_part(), last, output);
 }
 
 /// Reports if producers connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
-  if (LacksProducers(summary.queue.seen.verdicts)) return "some take part: see below";
+  if (LacksProducers(summary.seen.verdicts)) return "some take part: see below";
   if (summary.counts.checks == 0) return "not known: the service was not asked";
   return fmt::format("none take part, as the service reported {}",
                      Count(summary.counts.checks, "time"));
 }
 
 /// Text goes to standard error, below the recorder's other messages; a document to standard output.
-void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
+void ReportSummary(Console& console, const RecordSummary& summary) {
   constexpr size_t kIndent = 2;
-  const RecordingEnded& seen = summary.queue.seen;
+  const RecordingEnded& seen = summary.seen;
   const RecordCounts& counts = summary.counts;
-  const LogFiles* const files = summary.files;
-  Report report(console, format, "record");
+  const std::string& output = summary.args.log.path;
+  Report report(console, summary.args.format, "record");
   Table facts({{.title = ""}, {.title = ""}});
   const auto add = [&](const char* title, const std::string& text, Json data) {
     facts.AddRow({title, text});
     report.Data(std::move(data));
   };
   report.Data({{"exact", seen.verdicts.empty()}, {"inexact", FieldsToJson(seen.verdicts)}});
-  add(files != nullptr ? "written" : "so far",
-      fmt::format("{}, {}", FilesText(summary), HumanSize(summary.queue.written)),
-      {{"output", summary.output},
-       {"ended", files != nullptr},
-       {"ending", files != nullptr ? Json(Name(seen.ending)) : Json()},
-       {"first_part", files != nullptr ? files->first_part() : 0},
-       {"parts", files != nullptr ? files->parts() : 1},
-       {"file_bytes", summary.queue.written}});
+  add("written",
+      fmt::format("{}, {}", FilesText(summary), HumanSize(summary.files.bytes_written())),
+      {{"output", output},
+       {"ending", Name(seen.ending)},
+       {"first_part", summary.files.first_part()},
+       {"parts", summary.files.parts()},
+       {"file_bytes", summary.files.bytes_written()}});
   add("sessions", WithCommas(seen.sessions), {{"sessions", seen.sessions}});
   add("producers",
       fmt::format("{}, {}", WithCommas(counts.producers), Count(counts.sequences, "sequence")),
@@ -118,16 +118,16 @@ void ReportSummary(Console& console, const std::string& format, const RecordSumm
     const OutputDiff& diff = summary.check->diff;
     add("compared",
         fmt::format("its replay {} {}: {}", differs ? "differs from" : "equals",
-                    Printable(summary.trace),
+                    Printable(summary.args.compare),
                     differs ? CountsText(diff.counts) : Count(diff.packets.b, "packet")),
         {{"compared",
-          {{"trace", summary.trace},
+          {{"trace", summary.args.compare},
            {"same", !differs},
            {"packets", diff.packets.b},
            {"counts", FieldsToJson(diff.counts)}}}});
   }
-  facts.AddRow({"next", differs ? fmt::format("ringscope diff {} {}", summary.output, summary.trace)
-                                : "ringscope info " + summary.output});
+  facts.AddRow({"next", differs ? fmt::format("ringscope diff {} {}", output, summary.args.compare)
+                                : "ringscope info " + output});
   if (report.is_json()) {
     static_cast<void>(report.Finish());
     return static_cast<void>(console.Flush());
@@ -157,9 +157,8 @@ class RecordingRun {
   void Drain();
   void EndCommand();
   void ReportFailure();
-  /// Returns the summary of what is recorded so far.
-  RecordSummary Summary() const;
-  Status Compare(RecordSummary& summary);
+  /// Replays the log, and compares with the trace that was asked for.
+  Result<TraceCheck> Compare();
   ExitCode Finish();
   /// Ends the recording; the first reason counts.
   void Stop(RecordingEnding why) {
@@ -187,30 +186,20 @@ class RecordingRun {
 Result<RecorderOptions> RecordingRun::MakeOptions() const {
   RecorderOptions options = args_.recorder;
   const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
-  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable) {
+  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable,
+                            const char* option) -> Status {
     if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
     if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
-  };
-  complete(options.producer, "producer", kProducerVariable);
-  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
-    complete(options.consumer.emplace(args_.consumer), "consumer", kConsumerVariable);
-  options.looks = args_.looks == "auto";
-  const auto check = [](const PortSockets& sockets, const char* option) -> Status {
     if (sockets.listen != sockets.connect) return {};
     return Fail(ErrorCode::kUsage,
                 fmt::format("'{}' is both the service's socket and the recorder's", sockets.listen),
                 {}, fmt::format("choose another with {}", option));
   };
-  RS_RETURN_IF_ERROR(check(options.producer, "--listen"));
-  if (options.consumer) {
-    RS_RETURN_IF_ERROR(check(*options.consumer, "--consumer-listen"));
-    if (options.consumer->listen == options.producer.listen) {
-      return Fail(ErrorCode::kUsage,
-                  fmt::format("'{}' is both the socket for producers and the socket for consumers",
-                              options.producer.listen),
-                  {}, "choose another with --consumer-listen");
-    }
-  }
+  RS_RETURN_IF_ERROR(complete(options.producer, "producer", kProducerVariable, "--listen"));
+  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
+    RS_RETURN_IF_ERROR(complete(options.consumer.emplace(args_.consumer), "consumer",
+                                kConsumerVariable, "--consumer-listen"));
+  options.looks = args_.looks == "auto";
   return options;
 }
 
@@ -326,7 +315,7 @@ Result<ExitCode> RecordingRun::Run() {
   recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
   RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
-    if (signals.Take() == SIGUSR1) return ReportSummary(context_.console, args_.format, Summary());
+    signals.Take();
     const bool is_first = !stop_;
     Stop(RecordingEnding::kSignal);
     if (is_first) return;
@@ -355,22 +344,12 @@ Result<ExitCode> RecordingRun::Run() {
   return Finish();
 }
 
-RecordSummary RecordingRun::Summary() const {
-  return {
-      .output = args_.log.path, .counts = recorder_->counts(), .queue = log_->state(), .trace = {}};
-}
-
-/// Replays the log, and compares with the trace that was asked for.
-Status RecordingRun::Compare(RecordSummary& summary) {
-  if (args_.compare.empty()) return {};
-  summary.trace = args_.compare;
+Result<TraceCheck> RecordingRun::Compare() {
   MutedContext muted(context_);
   SessionReader sessions(muted.context(), {.paths = {args_.log.path}}, "comparing");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
   if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
-  RS_ASSIGN_OR_RETURN(summary.check,
-                      CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0));
-  return {};
+  return CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0);
 }
 
 ExitCode RecordingRun::Finish() {
@@ -380,19 +359,26 @@ ExitCode RecordingRun::Finish() {
   const bool command_failed = command_ending_ && !command_ending_->empty();
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
-  RecordSummary summary = Summary();
+  RecordSummary summary{args_, log_->files(), recorder_->counts(), log_->state(),
+                        log_->files().Ended(ending_)};
   if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
   if (recorder_->lacks_buffers())
     console.Warn(fmt::format(
         "the log does not have the buffers of its session: to replay it, name the session's trace "
         "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
         args_.log.path));
-  summary.files = &log_->files();
-  const Status compared = Compare(summary);
-  ReportSummary(console, args_.format, summary);
-  if (!compared) {
+  std::optional<Error> not_compared;
+  if (!args_.compare.empty()) {
+    Result<TraceCheck> check = Compare();
+    if (check)
+      summary.check = *std::move(check);
+    else
+      not_compared = std::move(check).error();
+  }
+  ReportSummary(console, summary);
+  if (not_compared) {
     console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
-                                   compared.error().ToString()));
+                                   not_compared->ToString()));
     return ExitCode::kFailed;
   }
   const bool differs = summary.check && !summary.check->Same();

@@ -253,24 +253,6 @@ TEST(RecordEnding, WithoutASession_EndsAtOnce) {
   EXPECT_THAT(ran.err, Not(HasSubstr("still served")));
 }
 
-TEST(RecordEnding, Signal_AsksForTheVerdictSoFar) {
-  LiveRecord live({});
-  UserSession session(live);
-  ASSERT_TRUE(session.Write(100));
-  live.Signal(SIGUSR1);
-  ASSERT_TRUE(session.Write(100));
-  session.Read();
-  session.End();
-  live.Signal(SIGINT);
-  const Ran& ran = live.Wait();
-  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_EQ(CountOf(ran.err, "This recording is exact"), 2u) << ran.err;
-  const size_t so_far = ran.err.find("so far ");
-  ASSERT_NE(so_far, std::string::npos);
-  EXPECT_THAT(ran.err.substr(so_far),
-              AllOf(HasSubstr("producers  1, 1 sequence"), HasSubstr("written    " + live.log())));
-}
-
 TEST(RecordEnding, WarningsOfOneKindAboutOneClient_AreLimited) {
   LiveRecord live({});
   for (int i = 0; i < 9; ++i) {

@@ -109,7 +109,7 @@ Result<Listener> Listener::Create(const std::string& name, mode_t mode) {
   if (bound != 0) {
     const int error = errno;
     return SystemError("cannot listen", error, name,
-                       error == EADDRINUSE ? "another program uses this name; choose one with "
+                       error == EADDRINUSE ? "this name is in use; choose another with "
                                              "--listen or --consumer-listen"
                        : error == EACCES   ? fmt::format("user {} may not make files in this "
                                                            "folder; choose another with --listen or "
