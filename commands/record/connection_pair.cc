@@ -24,62 +24,64 @@ constexpr std::string_view kService = "service";
 }  // namespace
 
 bool Turns::Take(ConnectionPair& pair, bool next) {
-  if (IsHeldBy(pair)) return true;
+  if (pair.has_turn_) return true;
   if (next) std::erase(waiting_, &pair);
   if (std::ranges::find(waiting_, &pair) == waiting_.end())
     waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
   Reconsider(&pair);
-  return IsHeldBy(pair);
+  return pair.has_turn_;
 }
 
 void Turns::Leave(ConnectionPair& pair) {
-  if (std::erase(waiting_, &pair) + std::erase(holders_, &pair) > 0) Reconsider();
+  if (std::exchange(pair.has_turn_, false) || std::erase(waiting_, &pair) > 0) Reconsider();
 }
 
 void Turns::Reconsider(const ConnectionPair* asking) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     ConnectionPair* const pair = *next;
-    if (!MayBegin(*pair, next)) {
+    if (!MayBegin(*pair)) {
       ++next;
       continue;
     }
     next = waiting_.erase(next);
-    holders_.push_back(pair);
+    pair->has_turn_ = true;
     if (pair != asking) pair->PassSoon();
   }
 }
 
+void Turns::Remove(ConnectionPair& pair) {
+  std::erase(pairs_, &pair);
+  Leave(pair);
+}
+
 void Turns::NoteUnordered(const ConnectionPair& pair) const {
-  for (ConnectionPair* const other : holders_)
-    if (other != &pair && other->buffers().Overlaps(pair.buffers())) other->NoteUnordered();
+  const std::set<BufferId> buffers = pair.tap().InOrder();
+  for (ConnectionPair* const other : pairs_)
+    if (other != &pair) other->NoteUnordered(buffers);
 }
 
 void Turns::NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held) {
   for (ConnectionPair* const pair : waiting_)
-    if (pair->buffers().Meets(buffers)) pair->AddHold(held);
-}
-
-bool Turns::IsHeldBy(const ConnectionPair& pair) const {
-  return std::ranges::find(holders_, &pair) != holders_.end();
+    if (pair->buffers_.Meets(buffers)) pair->held_ += held;
 }
 
 bool Turns::IsWanted(const ConnectionPair& holder) const {
-  return std::ranges::any_of(waiting_, [&](const ConnectionPair* pair) {
-    return pair->tap().MayPass() && pair->buffers().Meets(holder.buffers());
-  });
+  return std::ranges::any_of(
+      waiting_, [&](const ConnectionPair* pair) { return pair->buffers_.Meets(holder.buffers_); });
 }
 
-bool Turns::MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const {
-  if (!pair.tap().MayPass()) return false;
-  const auto meets = [&](const ConnectionPair* other) {
-    return other->buffers().Meets(pair.buffers());
-  };
-  for (ConnectionPair* const holder : holders_)
-    if (meets(holder)) holder->PassSoon();
-  return std::ranges::none_of(holders_, meets) &&
-         std::none_of(waiting_.cbegin(), longer_waiting, [&](const ConnectionPair* other) {
-           return other->tap().MayPass() && meets(other);
-         });
+bool Turns::MayBegin(const ConnectionPair& pair) const {
+  bool may = true;
+  for (ConnectionPair* const other : pairs_) {
+    if (!other->has_turn_ || !other->buffers_.Meets(pair.buffers_)) continue;
+    may = false;
+    other->PassSoon();
+  }
+  for (const ConnectionPair* const other : waiting_) {
+    if (other == &pair) break;
+    may &= !other->buffers_.Meets(pair.buffers_);
+  }
+  return may;
 }
 
 Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(Recording& recording, Turns& turns,
@@ -120,18 +122,23 @@ Status ConnectionPair::ReadClient() {
 }
 
 Status ConnectionPair::ReadService(bool in_order) {
-  RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
-  if (state == IoState::kDone) {
-    RS_ASSIGN_OR_RETURN(state, service_.Receive());
-  }
-  service_closed_ = state == IoState::kClosed;
-  if (Status passed = PassServiceFrames(in_order); !passed) {
-    if (state_ == State::kOpen) return passed;
-    service_.DiscardUnread();  // nobody waits for it
-  }
-  // More may have arrived since the event, which may be reported already: forgets that.
-  if (state != IoState::kWouldBlock || !only_confirmed_)
+  for (const bool is_in_order : {in_order, false}) {
+    RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
+    if (state == IoState::kDone) {
+      RS_ASSIGN_OR_RETURN(state, service_.Receive());
+    }
+    service_closed_ = state == IoState::kClosed;
+    if (Status passed = PassServiceFrames(is_in_order); !passed) {
+      if (state_ == State::kOpen) return passed;
+      service_.DiscardUnread();  // nobody waits for it
+    }
+    if (service_closed_ || (state == IoState::kWouldBlock && only_confirmed_)) break;
+    // More may have arrived since the event, which may be reported already: forgets that. What has
+    // arrived until then would be reported late.
     RS_RETURN_IF_ERROR(service_watch_->SetEvents(0));
+    RS_RETURN_IF_ERROR(service_watch_->SetEvents(kServiceEvents));
+    if (!HasInput(service_.fd())) break;
+  }
   if (service_closed_) EndService();
   return {};
 }
@@ -141,16 +148,15 @@ Status ConnectionPair::PassClientFrames() {
   RS_RETURN_IF_ERROR(ReadAhead());
   const bool has_work = next_ || wants_scrape_ || client_closed_;
   if (has_work && TakeTurn()) RS_RETURN_IF_ERROR(PassBatch());
-  if (state_ != State::kOpen || !turns_.IsHeldBy(*this)) return {};
-  if (next_ || client_closed_ || buffers_.shared || tap_->MustConfirm() || !tap_->MayPass() ||
+  if (state_ != State::kOpen || !has_turn_) return {};
+  if (next_ || client_closed_ || buffers_.collected || tap_->MustConfirm() ||
       turns_.IsWanted(*this))
     Yield();
   return {};
 }
 
 bool ConnectionPair::TakeTurn(bool next) {
-  if (!turns_.IsHeldBy(*this))
-    buffers_ = tap_->BuffersOf(next_ && !wants_scrape_ ? &next_->frame : nullptr);
+  if (!has_turn_) buffers_ = tap_->BuffersOf(next_ && !wants_scrape_ ? &next_->frame : nullptr);
   return turns_.Take(*this, next);
 }
 
@@ -165,9 +171,9 @@ Status ConnectionPair::ReadAhead() {
 
 Status ConnectionPair::PassBatch() {
   tap_->OnHeld(std::exchange(held_, {}));
-  if (!buffers_.shared && std::exchange(wants_scrape_, false) && tap_->WantsScrape())
+  if (!buffers_.collected && std::exchange(wants_scrape_, false) && tap_->WantsScrape())
     tap_->Scrape(service_);
-  while (tap_->MayPass() && !tap_->MustConfirm()) {
+  while (!tap_->MustConfirm()) {
     RS_RETURN_IF_ERROR(ReadAhead());
     if (!next_ && !client_closed_) break;
     if (!buffers_.Covers(tap_->BuffersOf(next_ ? &next_->frame : nullptr))) break;
@@ -177,7 +183,7 @@ Status ConnectionPair::PassBatch() {
       EndClient();
       break;
     }
-    if (buffers_.shared) {
+    if (buffers_.collected) {
       const PassingFrame commit = *std::exchange(next_, std::nullopt);
       RS_RETURN_IF_ERROR(tap_->Collect(std::get<ipc::InvokeMethod>(commit.frame.body)));
       continue;
@@ -192,8 +198,8 @@ Status ConnectionPair::PassBatch() {
 }
 
 void ConnectionPair::Yield() {
-  awaiting_confirmation_ =
-      tap_->NeedsConfirmation() && tap_->AskConfirmation(service_, buffers_.all);
+  if (tap_->NeedsConfirmation()) tap_->AskConfirmation(service_, buffers_.all);
+  awaiting_confirmation_ = tap_->AwaitsConfirmation();
   if (awaiting_confirmation_) {
     if (!tap_->IsBeingServed() || longest_wait_) return;
     served_since_ = EventLoop::Clock::now();
@@ -217,17 +223,26 @@ Status ConnectionPair::PassServiceFrames(bool in_order) {
     RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_.NextFrame(carries));
     if (!frame) break;
     in_order &= frames++ == 0;
-    if (buffers_.shared && tap_->IsConfirmation(frame->frame)) {
+    if (tap_->ShowsOrder(frame->frame)) {
       if (is_unordered_) tap_->MarkUnordered();
-      if (!in_order) turns_.NoteUnordered(*this);
+      if (!in_order) {
+        turns_.NoteUnordered(*this);
+        recording_.files.NoteUnordered();
+      }
     }
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), client_));
   }
   is_unordered_ = false;
-  const bool confirmed = tap_->TakeConfirmed();
+  const bool confirmed = awaiting_confirmation_ && !tap_->AwaitsConfirmation();
   only_confirmed_ = confirmed && frames == 1 && service_.unread().empty();
-  if (confirmed && awaiting_confirmation_ && state_ == State::kOpen) Yield();
+  if (confirmed && state_ == State::kOpen) Yield();
   return {};
+}
+
+void ConnectionPair::NoteUnordered(const std::set<BufferId>& buffers) {
+  const auto is_one = [&](BufferId id) { return buffers.contains(id); };
+  is_unordered_ =
+      is_unordered_ || (std::ranges::any_of(tap_->InOrder(), is_one) && HasInput(service_.fd()));
 }
 
 void ConnectionPair::PassSoon() {

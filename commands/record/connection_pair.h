@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands/record/tap.h"
 
@@ -24,25 +25,27 @@ class Turns {
   bool Take(ConnectionPair& pair, bool next = false);
   /// Ends the pair's turn, or its waiting for one.
   void Leave(ConnectionPair& pair);
-  /// Gives turns to the pairs that may have one now. @param asking is not called
-  void Reconsider(const ConnectionPair* asking = nullptr);
-  /// Of others that share a turn with the pair, and to which the service may have replied, it is
-  /// not known whether that was before it replied to the pair.
+  /// Of others to which the service has sent something about the same buffers it is not known
+  /// whether that was before what it has sent to the pair.
   void NoteUnordered(const ConnectionPair& pair) const;
   /// Adds the time to the pairs that wait for a turn about these buffers.
   void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
-  bool IsHeldBy(const ConnectionPair& pair) const;
   /// Returns true if a pair waits that could have a turn without this one.
   bool IsWanted(const ConnectionPair& holder) const;
 
- private:
-  using Pairs = std::deque<ConnectionPair*>;
-  /// Returns true if the pair may have a turn, and no holder and none that waits longer meets it.
-  /// Asks the holders that it meets for their turns.
-  bool MayBegin(const ConnectionPair& pair, Pairs::const_iterator longer_waiting) const;
+  /// All pairs that there are.
+  void Add(ConnectionPair& pair) { pairs_.push_back(&pair); }
+  void Remove(ConnectionPair& pair);
 
-  Pairs holders_;
-  Pairs waiting_;
+ private:
+  /// Gives turns to the pairs that may have one now. @param asking is not called
+  void Reconsider(const ConnectionPair* asking = nullptr);
+  /// Returns true if no holder and none that waits longer meets the pair. Asks the holders that it
+  /// meets for their turns.
+  bool MayBegin(const ConnectionPair& pair) const;
+
+  std::vector<ConnectionPair*> pairs_;
+  std::deque<ConnectionPair*> waiting_;
 };
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap.
@@ -66,7 +69,7 @@ class ConnectionPair {
   static Result<std::unique_ptr<ConnectionPair>> Create(Recording& recording, Turns& turns,
                                                         UniqueFd client, UniqueFd service,
                                                         std::unique_ptr<Tap> tap, Options options);
-  ~ConnectionPair() { turns_.Leave(*this); }
+  ~ConnectionPair() { turns_.Remove(*this); }
 
   /// Ends the connection as if the client had.
   void End();
@@ -83,14 +86,6 @@ class ConnectionPair {
   bool IsOpen() const { return state_ == State::kOpen; }
   Tap& tap() const { return *tap_; }
 
-  /// The buffers that its turn, or the one it waits for, is about.
-  const OrderedBuffers& buffers() const { return buffers_; }
-  /// Another pair's commit was handled; this one's may have been before, if the reply is there.
-  void NoteUnordered() { is_unordered_ = HasInput(service_.fd()); }
-  void AddHold(EventLoop::Clock::duration held) { held_ += held; }
-  /// Passes on what may be; the pair may have got a turn. Called from within other pairs' calls.
-  void PassSoon();
-
  private:
   ConnectionPair(Recording& recording, Turns& turns, UniqueFd client, UniqueFd service,
                  std::unique_ptr<Tap> tap, Options options)
@@ -99,8 +94,11 @@ class ConnectionPair {
         client_(std::move(client)),
         service_(std::move(service)),
         tap_(std::move(tap)),
-        options_(std::move(options)) {}
+        options_(std::move(options)) {
+    turns_.Add(*this);
+  }
 
+  friend class Turns;
   enum class State : uint8_t {
     kOpen,
     kClientGone,   // what it sent is forwarded to the service, which then closes its end
@@ -117,11 +115,16 @@ class ConnectionPair {
   Status PassBatch();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
-  /// Commits of several pairs that share a turn are logged in the order of the service's replies.
-  /// Sockets become readable in that order, and epoll reports them so, if nothing else has arrived
-  /// there before the reply.
+  /// What is under way together is logged in the order of the service's replies. Sockets, and
+  /// watches of files, become readable in that order, and epoll reports them so, if nothing else
+  /// has arrived there before the reply.
   /// @param in_order the first frame is what the socket was reported for
   Status PassServiceFrames(bool in_order = false);
+  /// Passes on what may be; the pair may have got a turn. Called from within other pairs' calls.
+  void PassSoon();
+  /// What the service has sent to another pair, about these buffers, may be older than what is
+  /// there for this one.
+  void NoteUnordered(const std::set<BufferId>& buffers);
   /// Ends the turn as soon as the service has confirmed what was passed on.
   void Yield();
   void AfterEvent(Status status, std::string_view sender);
@@ -144,7 +147,8 @@ class ConnectionPair {
   bool client_closed_ = false;   // nothing more arrives; what has arrived may wait for its turn
   bool service_closed_ = false;  // likewise
   std::optional<PassingFrame> next_;  // of the client's
-  OrderedBuffers buffers_;            // of the turn
+  OrderedBuffers buffers_;            // of the turn that it has or waits for
+  bool has_turn_ = false;
   bool wants_scrape_ = false;
   bool others_are_scraped_ = false;  // for `next_`
   bool awaiting_confirmation_ = false;

@@ -105,10 +105,8 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   if (method == kStartTracing && session_) recording_.buffers.MarkStarted(*session_);
   if (method == kReadBuffers) {
     const auto* const session = clone_ ? nullptr : recording_.buffers.Find(session_);
-    if (session != nullptr && !session->stopped)
-      ordered_reads_.insert(frame.frame.request_id);
-    else
-      ReadFreely(ReadBuffers());
+    reads_in_order_ = session != nullptr && !session->stopped;
+    if (!reads_in_order_) ReadFreely(ReadBuffers());
   }
   if (method == kFreeBuffers) {
     AskForLacking(service);
@@ -118,9 +116,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   }
   if (method == kDisableTracing) {
     AskProducers();
-    if (recording_.files.any()) recording_.files.Look();
     LogChange(SessionChange::kStopRequested, "DisableTracing");
-    SetCausesRead();
   }
   if (method == kFlush) {
     const uint64_t timeout_ms = DecodeSome<ipc::FlushCall>(invoke.args).timeout_ms;
@@ -148,15 +144,19 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
   if (!facts.is_well_formed)
     return Fail(ErrorCode::kCorrupt, "sent a trace config that is not well-formed protobuf");
   EndSession();
-  session_ = recording_.buffers.Start(facts);
-  recording_.log.Append(
-      TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+  BeginSession(facts, config);
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   LogFile(facts, frame);
   if (!facts.StartsLater()) recording_.buffers.MarkStarted(*session_);
   AskProducers();
   if (asked_for_ && !std::exchange(identifying_, true)) ++recording_.identifying;
   return {};
+}
+
+void ConsumerTap::BeginSession(const TraceConfigFacts& facts, Bytes config) {
+  session_ = recording_.buffers.Start(facts);
+  recording_.log.Append(
+      TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
 }
 
 void ConsumerTap::AskProducers() {
@@ -218,23 +218,9 @@ void ConsumerTap::EndIdentity() {
   recording_.on_released();
 }
 
-std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
-  using enum ipc::MethodName;
-  if (asked_for_) return kQueryServiceState;
-  for (const ipc::MethodName method : {kQueryCapabilities, kQueryServiceState, kGetTraceStats})
-    if (methods().IdOf(method)) return method;
-  return std::nullopt;
-}
-
-std::string ConsumerTap::ConfirmingArgs() {
-  std::string args;
-  if (ConfirmingMethod() == ipc::MethodName::kQueryServiceState)
-    EncodeMessage(ipc::QueryServiceState{.sessions_only = !asked_for_}, args);
-  return args;
-}
-
 void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
   if (!asked_for_) return;
+  recording_.files.Look();  // the one of a session that it has begun is there by now
   auto decoded = DecodeSome<ipc::QueryServiceStateReply>(reply.reply);
   std::ranges::move(decoded.state.sessions, std::back_inserter(state_.sessions));
   std::ranges::move(decoded.state.producers, std::back_inserter(state_.producers));
@@ -277,27 +263,18 @@ void ConsumerTap::ReadFreely(std::set<BufferId> buffers) {
   recording_.read_freely.insert(read_freely_.begin(), read_freely_.end());
 }
 
-void ConsumerTap::EndOrder() {
-  if (!ordered_reads_.empty()) ReadFreely(ReadBuffers());
-  ordered_reads_.clear();
-}
-
 /// Logs the file that the service writes the session into, if it does, and watches it.
 void ConsumerTap::LogFile(const TraceConfigFacts& config, const PassingFrame& frame) {
-  if (frame.fds.empty() && !config.write_into_file) return;
-  std::string path = config.output_path;
-  if (!frame.fds.empty()) {
+  const bool is_there = !frame.fds.empty();
+  if (!is_there && !config.write_into_file) return;
+  std::string path = config.output_path, name = path;
+  if (is_there) {
     std::error_code ignored;
-    const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
-    if (const auto target = std::filesystem::read_symlink(link, ignored); !target.empty())
-      path = target.string();
+    path = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
+    name = std::filesystem::read_symlink(path, ignored).string();
   }
-  if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
-  FileWatch::File file{.path = config.output_path};
-  if (!frame.fds.empty()) file.fd = frame.fds.front().Duplicate();
-  if (!config.FlushesBeforeWrite()) file.period = std::chrono::nanoseconds(config.PeriodNs());
-  recording_.files.Start(*session_, std::move(file));
-  recording_.on_file();
+  if (!name.empty()) LogChange(SessionChange::kFileNamed, name);
+  recording_.files.Start(*session_, path, is_there);
 }
 
 void ConsumerTap::LogChange(SessionChange change, std::string detail) {
@@ -321,8 +298,10 @@ Status ConsumerTap::OnReply(ipc::MethodName method, uint64_t request_id,
   }
   if (method == kReadBuffers) {
     if (reply.success) LogReadPass(reply.reply);
-    if (!reply.has_more) ordered_reads_.erase(request_id);
-    if (!Awaits(kReadBuffers)) ReadFreely({});
+    if (!Awaits(kReadBuffers)) {
+      reads_in_order_ = false;
+      ReadFreely({});
+    }
   }
   return {};
 }
@@ -357,9 +336,7 @@ void ConsumerTap::OnAttachReply(Bytes reply) {
   if (!session_) {  // it was detached before the recording began
     const Bytes config = ipc::FieldBytes(reply, 1);
     if (config.empty()) return;
-    session_ = recording_.buffers.Start(ReadTraceConfigFacts(config));
-    recording_.log.Append(
-        TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+    BeginSession(ReadTraceConfigFacts(config), config);
     recording_.log.MarkInexact({.reason = InexactReason::kStart,
                                 .session = session_,
                                 .detail = "it had begun before the recording"});
@@ -383,12 +360,6 @@ void ConsumerTap::LogReadPass(Bytes reply) {
   if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
   recording_.log.Append(
       ReadPass{.max_bytes = max_bytes, .reason = ReadReason::kConsumer, .session = session_});
-  for (const BufferId buffer : recording_.buffers.BuffersOf(session_))
-    if (recording_.unconfirmed.contains(buffer))
-      recording_.buffers.MarkUnordered(
-          buffer, fmt::format("chunks were committed to buffer {} while it was read: they may have "
-                              "been handled before or after a read pass",
-                              Raw(buffer)));
 }
 
 void ConsumerTap::EndSession() {

@@ -49,8 +49,11 @@ class ConsumerTap : public Tap {
 
   bool CausesScrapes(const ipc::Frame& frame) const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
-  bool IsBeingServed() const override { return !ordered_reads_.empty(); }
-  bool ReadsFreely() const override { return !read_freely_.empty(); }
+  bool IsBeingServed() const override { return reads_in_order_; }
+  void StopWaiting() override {
+    if (std::exchange(reads_in_order_, false)) ReadFreely(ReadBuffers());
+  }
+  std::set<BufferId> InOrder() const override { return read_freely_; }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
   std::string Describe() const override;
 
@@ -60,10 +63,10 @@ class ConsumerTap : public Tap {
   Status OnReply(ipc::MethodName method, uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
   void OnDisconnect(FrameSocket* service) override;
-  std::optional<ipc::MethodName> ConfirmingMethod() const override;
-  std::string ConfirmingArgs() override;
+  ipc::MethodName ConfirmingMethod() const override {
+    return asked_for_ ? ipc::MethodName::kQueryServiceState : ipc::MethodName::kQueryCapabilities;
+  }
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
-  void EndOrder() override;
 
   void EndIdentity();
   /// The service is to list its sessions, and its producers: some may not be connected here.
@@ -82,12 +85,13 @@ class ConsumerTap : public Tap {
   /// While these are read, producers may commit to them. Replaces those of the last call.
   void ReadFreely(std::set<BufferId> buffers);
   void LogChange(SessionChange change, std::string detail = {});
+  void BeginSession(const TraceConfigFacts& facts, Bytes config);
   void EndSession();
 
   const PeerIdentity peer_;
   std::optional<SessionBuffers::SessionId> session_;
-  std::set<uint64_t> ordered_reads_;  // requests during which no producer commits
-  std::set<BufferId> read_freely_;    // by the others
+  bool reads_in_order_ = false;     // no producer commits until the reply
+  std::set<BufferId> read_freely_;  // else
   PassReader pass_;
   std::string attach_key_;
   std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log

@@ -1,10 +1,16 @@
 #include "commands/record/file_watch.h"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "commands/record/consumer_tap.h"
 #include "core/perfetto/fields.h"
@@ -14,14 +20,6 @@
 namespace ringscope {
 namespace {
 
-/// Between two writes of the same read, if the service confirms nothing meanwhile and does not mark
-/// the end of a read; the second as long as it is not known whether it does.
-constexpr std::chrono::milliseconds kSameRead{80};
-constexpr std::chrono::milliseconds kFirstRead{400};
-/// A read by the clock begins at a multiple of its period, or somewhat later. What is under way
-/// shortly before should be confirmed by then.
-constexpr std::chrono::milliseconds kBeforeDue{1};
-constexpr std::chrono::milliseconds kAfterDue{4};
 /// Bytes at the beginning and end of a read in which the service's own packets are looked for.
 constexpr uint64_t kMostOwnBytes = 256 * 1024;
 /// TracePacket.service_event.read_tracing_buffers_completed: in the last packets of each read,
@@ -44,30 +42,48 @@ uint64_t OwnBytesIn(Bytes bytes) {
   return own.bytes();
 }
 
-}  // namespace
-
-std::optional<uint64_t> FileWatch::SizeOf(const File& file) {
+/// Returns nullopt if it is no regular file.
+std::optional<uint64_t> SizeOf(const UniqueFd& file) {
   struct stat status = {};
-  const int failed =
-      file.fd.valid() ? ::fstat(file.fd.get(), &status) : ::stat(file.path.c_str(), &status);
-  if (failed != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<uint64_t>(status.st_size);
 }
 
-void FileWatch::Arm(File& file, Clock::time_point now) {
-  if (file.period.count() == 0) return;
-  // The service counts its periods on CLOCK_MONOTONIC, which is this clock.
-  const std::chrono::nanoseconds since_boot = now.time_since_epoch();
-  file.due = now + (file.period - since_boot % file.period);
+/// Returns some of what is written from there on.
+std::vector<uint8_t> BytesAt(const UniqueFd& file, uint64_t offset) {
+  std::vector<uint8_t> bytes(kMostOwnBytes);
+  bytes.resize(ReadAllAt(file.get(), offset, bytes).value_or(0));
+  return bytes;
 }
 
-void FileWatch::Start(SessionId session, File file, Clock::time_point now) {
-  const std::optional<uint64_t> size = SizeOf(file);
-  // A file that has only a name so far is created by the service when it handles the request.
-  if (!size && (file.fd.valid() || !file.path.starts_with('/'))) return MarkUnknown(session);
-  file.size = size.value_or(0);
-  Arm(file, now);
-  files_[session] = std::move(file);
+}  // namespace
+
+void FileWatch::Start(SessionId session, const std::string& path, bool is_there) {
+  File& file = files_[session];
+  file.path = path;
+  Open(session, file);
+  file.size = SizeOf(file.fd).value_or(0);
+  if (file.fd.valid() || (!is_there && path.starts_with('/'))) return;
+  Drop(session);
+  MarkUnknown(session);
+}
+
+void FileWatch::Open(SessionId session, File& file) {
+  UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  UniqueFd growth(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!SizeOf(fd) || ::inotify_add_watch(growth.get(), file.path.c_str(), IN_MODIFY) < 0) return;
+  auto watch = loop_.Watch(growth.get(), EPOLLIN | EPOLLET,
+                           [this, session, &file](uint32_t) { OnGrowth(session, file); });
+  if (!watch) return;
+  file.fd = std::move(fd);
+  file.growth = std::move(growth);
+  file.on_growth = *std::move(watch);
+}
+
+void FileWatch::OnGrowth(SessionId session, File& file) {
+  alignas(inotify_event) std::array<char, 4096> events;
+  while (::read(file.growth.get(), events.data(), events.size()) > 0) continue;
+  LookAt(session, file);
 }
 
 void FileWatch::MarkUnknown(SessionId session) {
@@ -75,13 +91,6 @@ void FileWatch::MarkUnknown(SessionId session) {
       {.reason = InexactReason::kReads,
        .session = session,
        .detail = "its file cannot be watched: when the service read is not in the log"});
-}
-
-std::vector<uint8_t> FileWatch::BytesAt(const File& file, uint64_t offset) {
-  const UniqueFd named(file.fd.valid() ? -1 : ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::vector<uint8_t> bytes(kMostOwnBytes);
-  bytes.resize(ReadAllAt((file.fd.valid() ? file.fd : named).get(), offset, bytes).value_or(0));
-  return bytes;
 }
 
 void FileWatch::Log(SessionId session, std::optional<uint64_t> size,
@@ -93,81 +102,54 @@ void FileWatch::Log(SessionId session, std::optional<uint64_t> size,
                        .own_bytes = own_bytes});
 }
 
-void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
-  if (file.period.count() > 0 && now > file.due + kAfterDue) Arm(file, now);
-  const std::optional<uint64_t> size = SizeOf(file);
+void FileWatch::LookAt(SessionId session, File& file) {
+  const bool is_unordered = std::exchange(file.is_unordered, false);
+  const std::optional<uint64_t> size = SizeOf(file.fd);
   if (!size || *size == file.size) return;
   const uint64_t before = std::exchange(file.size, *size);
-  Arm(file, now + kBeforeDue);
-  // The service may have to wait for the disk, or for a processor, within a read.
-  const bool continues =
-      file.grown &&
-      (file.has_ends == true ? file.is_within
-                             : now - *file.grown <= (file.has_ends ? kSameRead : kFirstRead));
-  file.grown = now;
   const uint64_t searched = std::min(*size - before + kReadCompleted.size() - 1, kMostOwnBytes);
-  const auto tail = BytesAt(file, *size - std::min(*size, searched));
+  const auto tail = BytesAt(file.fd, *size - std::min(*size, searched));
   const uint64_t ends = EndsIn(wire::AsText(tail));
-  if (ends > 0) file.has_ends = true;
-  file.is_within = ends == 0;
+  // The service may have to wait for the disk, or for a processor, within a read.
+  const bool continues = std::exchange(file.is_within, ends == 0);
   const uint64_t begun = std::max<uint64_t>(ends, 1) - (continues ? 1 : 0);
   if (begun == 0) return;
-  reads_ += begun;
-  file.read = reads_;
-  Log(session, *size, continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file, before))));
-  for (uint64_t i = 1; i < begun; ++i) Log(session, *size);  // nothing has passed between them
-  if (under_way_ == UnderWay::kRequests) {
-    log_.MarkInexact(
-        {.reason = InexactReason::kReads,
-         .session = session,
-         .detail = "requests were under way when the service read for its file: they may have "
-                   "been handled before or after"});
+  Log(session, *size,
+      continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file.fd, before))));
+  for (uint64_t i = 1; i < begun; ++i) Log(session, *size);
+  if (begun > 1 || is_unordered) {
+    log_.MarkInexact({.reason = InexactReason::kReads,
+                      .session = session,
+                      .detail = "whether some requests were handled before or after a read for its "
+                                "file is not known"});
   }
 }
 
-void FileWatch::Look(Clock::time_point now) {
-  for (auto& [session, file] : files_) LookAt(session, file, now);
-}
-
-void FileWatch::OnPassing(Clock::time_point now) {
-  Look(now);
-  under_way_ = UnderWay::kRequests;
-}
-
-void FileWatch::OnConfirmed(uint64_t reads, Clock::time_point now) {
-  Look(now);
-  under_way_ = UnderWay::kNothing;
+void FileWatch::Look() {
   for (auto& [session, file] : files_) {
-    if (!file.grown || file.read > reads) continue;
-    if (!file.has_ends) file.has_ends = false;  // it has ended without a mark
-    file.grown.reset();
+    if (!file.fd.valid()) Open(session, file);
+    LookAt(session, file);
   }
 }
 
-bool FileWatch::IsDue(Clock::time_point now) const {
-  for (const auto& [session, file] : files_)
-    if (file.period.count() > 0 && now >= file.due - kBeforeDue && now <= file.due + kAfterDue)
-      return true;
-  return false;
+void FileWatch::OnConfirmed() {
+  for (auto& [session, file] : files_) file.is_within = false;
 }
 
-std::optional<FileWatch::Clock::time_point> FileWatch::next_wait() const {
-  std::optional<Clock::time_point> next;
-  for (const auto& [session, file] : files_)
-    if (file.period.count() > 0 && (!next || file.due - kBeforeDue < *next))
-      next = file.due - kBeforeDue;
-  return next;
+void FileWatch::NoteUnordered() {
+  for (auto& [session, file] : files_)
+    file.is_unordered = file.is_unordered || HasInput(file.growth.get());
 }
 
-void FileWatch::End(SessionId session, bool is_freed, Clock::time_point now) {
+void FileWatch::End(SessionId session, bool is_freed) {
   const auto found = files_.find(session);
   if (found == files_.end()) return;
-  if (!SizeOf(found->second))
+  if (!found->second.fd.valid())
     MarkUnknown(session);  // a name that means nothing here
   else if (is_freed)
     Log(session, std::nullopt);
   else
-    LookAt(session, found->second, now);
+    LookAt(session, found->second);
   files_.erase(found);
 }
 

@@ -1,12 +1,16 @@
 #include "commands/record/file_watch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
 #include <vector>
 
+#include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/op_list.h"
 #include "core/base/wire.h"
@@ -14,7 +18,6 @@
 namespace ringscope {
 namespace {
 
-using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -24,7 +27,14 @@ class FileWatchTest : public ::testing::Test {
   void Grow(const std::string& path, size_t bytes) {
     std::ofstream(path, std::ios::app | std::ios::binary) << std::string(bytes, 'x');
   }
-  void LookAt(milliseconds time) { watch_.Look(start_ + time); }
+  static std::string PathOf(const UniqueFd& file) {
+    return fmt::format("/proc/self/fd/{}", file.get());
+  }
+  /// The service's reply to a request is reported, and then that the file has grown.
+  void LookAfterReply() {
+    watch_.OnConfirmed();
+    watch_.Look();
+  }
 
   /// file_bytes of the reads logged.
   std::vector<uint64_t> Sizes() const {
@@ -52,8 +62,8 @@ class FileWatchTest : public ::testing::Test {
   }
 
   testing::OpList log_;
-  FileWatch watch_{log_};
-  const FileWatch::Clock::time_point start_ = FileWatch::Clock::now();
+  const std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  FileWatch watch_{*loop_, log_};
   const TempFolder folder_;
   const std::string path_ = folder_.File("out.pftrace");
 };
@@ -61,15 +71,36 @@ class FileWatchTest : public ::testing::Test {
 TEST_F(FileWatchTest, EachGrowth_IsARead) {
   Grow(path_, 10);
   const UniqueFd file(::open(path_.c_str(), O_WRONLY));
-  watch_.Start(7, {.fd = file.Duplicate()});
-  LookAt(milliseconds(0));
+  watch_.Start(7, PathOf(file), /*is_there=*/true);
+  watch_.Look();
   EXPECT_THAT(Sizes(), IsEmpty());  // what is there before the session is nobody's read
   Grow(path_, 90);
-  LookAt(milliseconds(500));
-  LookAt(milliseconds(501));
+  watch_.Look();
+  watch_.Look();
   Grow(path_, 100);
-  LookAt(milliseconds(1000));
+  LookAfterReply();
   EXPECT_THAT(Sizes(), ElementsAre(100, 200));
+  EXPECT_EQ(Marks(), 0u);
+}
+
+// The order in which a growth and the replies to requests are reported is the order of both.
+TEST_F(FileWatchTest, Growth_IsReportedInOrderWithReplies) {
+  const UniqueFd file(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
+  watch_.Start(7, PathOf(file), /*is_there=*/true);
+  auto before = testing::MakeSocketPair(), after = testing::MakeSocketPair();
+  std::vector<size_t> reads;  // at each reply
+  std::vector<EventLoop::WatchHandle> watches;
+  for (const UniqueFd* const socket : {&after.first, &before.first})
+    watches.push_back(loop_
+                          ->Watch(socket->get(), EPOLLIN | EPOLLET,
+                                  [&](uint32_t) { reads.push_back(Sizes().size()); })
+                          .value());
+  const std::string reply = "x";
+  Send(before.second.get(), wire::AsBytes(reply), {});
+  Grow(path_, 100);
+  Send(after.second.get(), wire::AsBytes(reply), {});
+  loop_->RunUntil([&] { return reads.size() == 2; });
+  EXPECT_THAT(reads, ElementsAre(0, 1));
 }
 
 // The service's own packets are in front of each read, and count in its first pass.
@@ -87,31 +118,29 @@ TEST_F(FileWatchTest, OwnPackets_AreCounted) {
     std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
   };
   const UniqueFd file(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
-  watch_.Start(7, {.fd = file.Duplicate()});
+  watch_.Start(7, PathOf(file), /*is_there=*/true);
   write(own_framed + own_framed + other_framed + own_framed);
-  LookAt(milliseconds(500));
+  LookAfterReply();
   write(other_framed + own_framed);
-  LookAt(milliseconds(1000));
+  LookAfterReply();
   write(own_framed + other_framed);
-  LookAt(milliseconds(1500));
+  LookAfterReply();
   std::vector<std::optional<uint64_t>> counted;
   for (const OpBody& body : log_.bodies) counted.push_back(std::get<ReadPass>(body).own_bytes);
   EXPECT_THAT(counted, ElementsAre(2 * own, 0u, own));
 }
 
-TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
-  watch_.Start(7, {.path = path_});  // not there yet
-  LookAt(milliseconds(0));
+TEST_F(FileWatchTest, WritesWithoutAReplyBetween_AreOneRead) {
+  watch_.Start(7, path_, /*is_there=*/false);  // not there yet
+  watch_.Look();
   Grow(path_, 100);
-  LookAt(milliseconds(400));
-  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(450));  // the end is not marked
-  LookAt(milliseconds(500));
+  watch_.Look();
   Grow(path_, 100);
-  LookAt(milliseconds(560));
+  LookAfterReply();
   Grow(path_, 100);
-  LookAt(milliseconds(630));
+  watch_.Look();
   Grow(path_, 100);
-  LookAt(milliseconds(720));
+  LookAfterReply();
   EXPECT_THAT(Sizes(), ElementsAre(100, 200, 400));
 }
 
@@ -121,92 +150,59 @@ TEST_F(FileWatchTest, WritesUntilTheEndOfARead_AreOne) {
   const auto write = [&](const std::string& bytes) {
     std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
   };
-  watch_.Start(7, {.path = path_});
-  for (const int begin : {0, 1000}) {
+  watch_.Start(7, path_, /*is_there=*/false);
+  for (int i = 0; i < 2; ++i) {
     write(data);
-    LookAt(milliseconds(begin + 100));
+    LookAfterReply();
     write(data + end);
-    LookAt(milliseconds(begin + 480));  // still of that read, though much later
+    watch_.Look();  // still of that read
   }
   write(data + end);
-  LookAt(milliseconds(1510));  // another, though soon
+  watch_.Look();  // another
   const uint64_t one = data.size(), whole = 2 * one + end.size();
   EXPECT_THAT(Sizes(), ElementsAre(one, whole + one, 2 * whole + one + end.size()));
 }
 
-// The recorder may have had no processor meanwhile. Nothing has passed between them.
-TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged) {
+// The recorder may have had no processor meanwhile.
+TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged_AndMarked) {
   const std::string end = "\x0A\x07\xAA\x04\x02\x20\x01\x50\x01";
-  watch_.Start(7, {.path = path_});
-  for (const auto& [times, at] : {std::pair(1, 500), std::pair(3, 1000)}) {
+  watch_.Start(7, path_, /*is_there=*/false);
+  for (const int times : {1, 3}) {
     for (int i = 0; i < times; ++i) std::ofstream(path_, std::ios::app | std::ios::binary) << end;
-    LookAt(milliseconds(at));
+    watch_.Look();
   }
   EXPECT_THAT(Sizes(), ElementsAre(9, 36, 36, 36));
-  EXPECT_EQ(watch_.reads(), 4u);
+  EXPECT_EQ(Marks(), 1u);
 }
 
 TEST_F(FileWatchTest, End_LooksOnceMore) {
-  watch_.Start(7, {.path = path_});
+  Grow(path_, 10);
+  watch_.Start(7, path_, /*is_there=*/false);
+  Grow(path_, 90);
+  watch_.End(7);
   Grow(path_, 100);
-  watch_.End(7, /*is_freed=*/false, start_);
-  Grow(path_, 100);
-  LookAt(milliseconds(500));
+  watch_.Look();
   EXPECT_THAT(Sizes(), ElementsAre(100));
   EXPECT_FALSE(watch_.any());
 }
 
-TEST_F(FileWatchTest, WhatIsConfirmedBetween_MakesTwoReads) {
-  watch_.Start(7, {.path = path_});
-  Grow(path_, 100);
-  LookAt(milliseconds(500));
-  watch_.OnConfirmed(watch_.reads() - 1, start_ + milliseconds(501));  // was asked for before
-  Grow(path_, 100);
-  LookAt(milliseconds(502));
-  EXPECT_THAT(Sizes(), ElementsAre(100));
-  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(503));
-  Grow(path_, 100);
-  LookAt(milliseconds(504));
-  EXPECT_THAT(Sizes(), ElementsAre(100, 300));
+TEST_F(FileWatchTest, ReplyOfUnknownPlace_MarksTheLog) {
+  Grow(path_, 10);
+  watch_.Start(7, path_, /*is_there=*/false);
+  watch_.NoteUnordered();  // nothing has grown
+  Grow(path_, 90);
+  watch_.Look();
   EXPECT_EQ(Marks(), 0u);
-}
-
-TEST_F(FileWatchTest, RequestsUnderWay_MarkTheLog) {
-  watch_.Start(7, {.path = path_});
-  watch_.OnPassing(start_);
   Grow(path_, 100);
-  LookAt(milliseconds(1));
+  watch_.NoteUnordered();
+  LookAfterReply();
   EXPECT_EQ(Marks(), 1u);
-  watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(2));
-  Grow(path_, 100);
-  LookAt(milliseconds(500));  // nothing is under way
-  watch_.OnPassing(start_ + milliseconds(600));
-  watch_.OnCause();
-  Grow(path_, 100);
-  LookAt(milliseconds(601));  // of what passed last
-  EXPECT_EQ(Marks(), 1u);
-  EXPECT_THAT(Sizes(), ElementsAre(100, 200, 300));
-}
-
-TEST_F(FileWatchTest, ReadByTheClock_IsWaitedFor) {
-  const milliseconds period(100);
-  const auto begin = start_ + (period - start_.time_since_epoch() % period);  // a multiple
-  watch_.Start(7, {.path = path_, .period = period}, begin + milliseconds(10));
-  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(98)));
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(99)));
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(104)));
-  Grow(path_, 100);
-  watch_.Look(begin + milliseconds(105));
-  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(106)));
-  // One that is not made, as nothing is to be written, is not waited for any longer.
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(204)));
-  EXPECT_FALSE(watch_.IsDue(begin + milliseconds(205)));
-  watch_.Look(begin + milliseconds(205));
-  EXPECT_TRUE(watch_.IsDue(begin + milliseconds(300)));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200));
 }
 
 TEST_F(FileWatchTest, Free_IsTheLastRead) {
-  watch_.Start(7, {.path = path_});
+  Grow(path_, 10);
+  watch_.Start(7, path_, /*is_there=*/false);
   Grow(path_, 100);
   watch_.End(7, /*is_freed=*/true);
   EXPECT_THAT(Sizes(), ElementsAre(0));
@@ -214,8 +210,8 @@ TEST_F(FileWatchTest, Free_IsTheLastRead) {
 }
 
 TEST_F(FileWatchTest, NameThatMeansNothingHere_MarksTheLog) {
-  watch_.Start(7, {.path = path_});
-  watch_.End(7, /*is_freed=*/false, start_);
+  watch_.Start(7, path_, /*is_there=*/false);
+  watch_.End(7);
   EXPECT_EQ(Marks(), 1u);
 }
 
@@ -223,8 +219,8 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   const UniqueFd in(ends[0]), out(ends[1]);
-  watch_.Start(7, {.fd = out.Duplicate()});
-  watch_.Start(7, {});
+  watch_.Start(7, PathOf(out), /*is_there=*/true);
+  watch_.Start(7, "", /*is_there=*/false);
   EXPECT_FALSE(watch_.any());
   EXPECT_EQ(Marks(), 2u);
 }

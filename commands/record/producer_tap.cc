@@ -14,8 +14,8 @@ constexpr size_t kBytesPerKb = 1024;
 /// ipc::kMaxFrameBytes.
 constexpr size_t kMaxAddedBytes = 96 * 1024;
 
-/// A commit larger than this has chunks with their data, and waits for others' to be handled.
-constexpr size_t kMaxSharedBytes = 4096;
+/// A commit larger than this has chunks with their data, and is sent by itself.
+constexpr size_t kMaxCollectedBytes = 4096;
 
 /// A producer can be held back for less as well by a service that is busy.
 constexpr std::chrono::milliseconds kMarkedHold{1};
@@ -42,16 +42,13 @@ std::string ProducerTap::Describe() const {
 
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
-  NotePassing();
   if (method == ipc::MethodName::kInitializeConnection)
     return OnInitialize(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kNotifyDataSourceStopped)
     Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
+  LogBeforeEffects();
   RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
-  if (method == ipc::MethodName::kNotifyDataSourceStopped ||
-      method == ipc::MethodName::kUnregisterDataSource)
-    SetCausesRead();
   service.Queue(std::move(frame));
   return {};
 }
@@ -155,10 +152,8 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
-  if (watch_) watch_->LookIfDue();
-  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
-  RS_RETURN_IF_ERROR(CountCommit(commit_.for_log()));
-  LogCommit(commit_.origin(), commit_.for_log());
+  RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+  if (recording_.files.any()) SetMustConfirm();  // the service may read between two requests
   if (!commit_.flush()) {
     service.Queue(std::move(frame));
     return {};
@@ -175,22 +170,23 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   }
   Send(scraped, service);
   service.Queue(std::move(frame));
+  LogBeforeEffects();
   recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
   // The service clones in a task of its own: what follows must not overtake that.
   if (recording_.flushes.IsCloning()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
-  SetCausesRead();
   return {};
 }
 
-bool ProducerTap::MayShare(const ipc::Frame& frame) const {
-  const bool is_alone = recording_.connected.size() < 2 && recording_.read_freely.empty();
-  if (is_alone || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
-  // A command that arrives before a reply hides the reply's place among those of others.
-  if (recording_.files.any() || recording_.buffers.ExpectsCommands(EventLoop::Clock::now()))
-    return false;
+bool ProducerTap::IsAlone() const {
+  return recording_.connected.size() < 2 && !recording_.files.any() &&
+         recording_.read_freely.empty();
+}
+
+bool ProducerTap::MayCollect(const ipc::Frame& frame) const {
+  if (IsAlone() || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
   const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
-  if (!invoke.drop_reply || invoke.args.size() > kMaxSharedBytes) return false;
+  if (!invoke.drop_reply || invoke.args.size() > kMaxCollectedBytes) return false;
   wire::FieldReader reader(invoke.args);
   while (const auto field = reader.Next())
     if (field->number == proto::CommitDataRequest::kFlushRequestId) return false;
@@ -198,37 +194,35 @@ bool ProducerTap::MayShare(const ipc::Frame& frame) const {
 }
 
 Status ProducerTap::Collect(const ipc::InvokeMethod& invoke) {
-  NotePassing();
-  if (watch_) watch_->LookIfDue();
-  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
-  RS_RETURN_IF_ERROR(CountCommit(commit_.for_log()));
+  RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
   collected_ += wire::AsText(invoke.args);
-  unlogged_ += wire::AsText(commit_.for_log());
-  if (commit_.origin() == Origin::kShm) unlogged_origin_ = Origin::kShm;
-  if (memory_ != nullptr) memory_->SetUnlogged(true);
   SetUnconfirmed();
   // The service handles the patches of a request after all of its chunks.
-  if (!parser_.patches().empty() || unlogged_.size() > kMaxAddedBytes) SetMustConfirm();
+  if (!parser_.patches().empty() || collected_.size() > kMaxAddedBytes) SetMustConfirm();
   return {};
 }
 
-void ProducerTap::LogCollected() {
-  if (memory_ != nullptr) memory_->SetUnlogged(false);
-  if (std::exchange(collected_, {}).empty()) LogCommit(unlogged_origin_, wire::AsBytes(unlogged_));
-  unlogged_.clear();
-  unlogged_origin_ = Origin::kInline;
+void ProducerTap::Log(OpBody body) {
+  if (IsAlone() && unlogged_.empty()) return recording_.log.Append(std::move(body));
+  unlogged_.emplace_back(Op{.time_ns = {}, .body = std::move(body)});
+  if (memory_ != nullptr) memory_->SetUnlogged(true);
 }
 
-void ProducerTap::MarkUnordered() {
-  constexpr auto kText =
-      "in which order the service handled commits of several producers to buffer {} is not known";
-  for (const BufferId buffer : unconfirmed_)
-    recording_.buffers.MarkUnordered(buffer, fmt::format(kText, Raw(buffer)));
+void ProducerTap::LogUnlogged() {
+  for (const StoredOp& record : std::exchange(unlogged_, {}))
+    recording_.log.Append(record.op().body);
+  if (memory_ != nullptr) memory_->SetUnlogged(false);
 }
 
 void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
   for (const std::string& commit : commits)
     Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
+}
+
+void ProducerTap::LogBeforeEffects() {
+  const auto is_read = [this](BufferId id) { return recording_.read_freely.contains(id); };
+  if (!unlogged_.empty() && std::ranges::any_of(unconfirmed_, is_read)) MarkUnordered();
+  LogUnlogged();
 }
 
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
@@ -250,14 +244,19 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
                         .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
                         .incomplete = !chunk.complete});
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
-    static_cast<void>(CountCommit(wire::AsBytes(request)));
-    LogCommit(Origin::kScraped, wire::AsBytes(request));
+    static_cast<void>(LogCommit(Origin::kScraped, wire::AsBytes(request)));
     commits.push_back(std::move(request));
   }
   return commits;
 }
 
-Status ProducerTap::CountCommit(Bytes request) {
+Status ProducerTap::TakeCommit(Bytes request) {
+  if (watch_) watch_->LookIfDue();
+  RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
+  return LogCommit(commit_.origin(), commit_.for_log());
+}
+
+Status ProducerTap::LogCommit(Origin origin, Bytes request) {
   if (!parser_.Parse(request))
     return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
   for (const ChunkToMove& chunk : parser_.chunks()) {
@@ -270,17 +269,13 @@ Status ProducerTap::CountCommit(Bytes request) {
   }
   for (const ChunkToPatch& patch : parser_.patches())
     NoteTarget(TargetBufferOf(patch.target_buffer));
+  if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
   return {};
-}
-
-void ProducerTap::LogCommit(Origin origin, Bytes request) {
-  if (request.empty()) return;
-  recording_.log.Append(Commit{.producer = producer_, .origin = origin, .request = request});
 }
 
 void ProducerTap::NoteTarget(BufferId target) {
   recording_.flushes.OnPassed(target);
-  if (unconfirmed_.insert(target).second) recording_.unconfirmed.insert(target);
+  unconfirmed_.insert(target);
 }
 
 void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
@@ -293,24 +288,15 @@ void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
 }
 
 void ProducerTap::OnAllHandled() {
-  const auto is_read = [this](BufferId id) { return recording_.read_freely.contains(id); };
-  if (std::ranges::any_of(unconfirmed_, is_read))
-    recording_.read_consumers();  // what the service sent before it confirmed
-  LogCollected();
-  ForgetUnconfirmed();
-}
-
-void ProducerTap::ForgetUnconfirmed() {
-  for (const BufferId target : std::exchange(unconfirmed_, {}))
-    recording_.unconfirmed.erase(recording_.unconfirmed.find(target));
+  LogUnlogged();
+  unconfirmed_.clear();
 }
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
-  LogCollected();
-  NotePassing();
+  if (!std::exchange(collected_, {}).empty()) unlogged_.clear();  // it was never sent
   if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
-  SetCausesRead();  // it may have been the last one that the session's end waited for
+  LogBeforeEffects();
   recording_.connected.erase(recording_.connected.find(name_));
   std::erase_if(recording_.instances,
                 [this](const auto& instance) { return instance.first.first == producer_; });
@@ -325,7 +311,6 @@ bool ProducerTap::WantsScrape() const {
 }
 
 void ProducerTap::Scrape(FrameSocket& service) {
-  NotePassing();
   if (watch_) watch_->LookIfDue();  // it may commit nothing for long
   const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
   if (!commits.empty()) SetUnconfirmed();
@@ -333,19 +318,12 @@ void ProducerTap::Scrape(FrameSocket& service) {
 }
 
 OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame* next) const {
-  const bool is_cloning = recording_.flushes.IsCloning();
   // It may commit before the recorder has seen what its data sources write to.
-  return {.all = targets_.empty() || recording_.files.any() || is_cloning,
-          .shared = next != nullptr && !targets_.empty() && !is_cloning && MayShare(*next),
-          .ids = targets_};
-}
-
-bool ProducerTap::MayPass() const { return !recording_.files.any() || !recording_.files.IsDue(); }
-
-std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
-  if (!collected_.empty()) return ipc::MethodName::kCommitData;
-  if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
-  return std::nullopt;
+  const bool all = targets_.empty() || recording_.flushes.IsCloning();
+  const bool collected = next != nullptr && !all && MayCollect(*next);
+  // A command that arrives before a reply hides the reply's place among those of others.
+  const bool shared = collected && !recording_.buffers.ExpectsCommands(EventLoop::Clock::now());
+  return {.all = all, .collected = collected, .shared = shared, .ids = targets_};
 }
 
 Status ProducerTap::OnReply(ipc::MethodName method, uint64_t, const ipc::InvokeMethodReply& reply,

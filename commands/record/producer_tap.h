@@ -24,15 +24,13 @@ class ProducerTap : public Tap {
  public:
   /// @param peer who connected
   ProducerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
-  ~ProducerTap() override { ForgetUnconfirmed(); }
 
   Status Collect(const ipc::InvokeMethod& invoke) override;
-  void MarkUnordered() override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
   void OnHeld(std::chrono::nanoseconds held) override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
-  bool MayPass() const override;
+  std::set<BufferId> InOrder() const override { return unconfirmed_; }
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
   std::string Describe() const override;
 
@@ -42,7 +40,9 @@ class ProducerTap : public Tap {
   Status OnReply(ipc::MethodName method, uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
   void OnDisconnect(FrameSocket* service) override;
-  std::optional<ipc::MethodName> ConfirmingMethod() const override;
+  ipc::MethodName ConfirmingMethod() const override {
+    return collected_.empty() ? ipc::MethodName::kSync : ipc::MethodName::kCommitData;
+  }
   std::string ConfirmingArgs() override { return std::exchange(collected_, {}); }
   void OnAllHandled() override;
 
@@ -55,13 +55,21 @@ class ProducerTap : public Tap {
   void OnFlush(const ipc::FlushCommand& flush);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
-  /// Returns true for a commit that may be under way together with other producers'.
-  bool MayShare(const ipc::Frame& frame) const;
-  /// Counts a commit that is about to be sent. kCorrupt: it is not well-formed.
-  Status CountCommit(Bytes request);
-  void LogCommit(Origin origin, Bytes request);
-  void LogCollected();
-  void ForgetUnconfirmed();
+  /// Returns true if nothing else that commits or reads can be under way.
+  bool IsAlone() const;
+  /// Returns true for a commit that can be sent as a part of another, and has no effect at once.
+  bool MayCollect(const ipc::Frame& frame) const;
+  /// Logs what the producer has sent: once the service has confirmed it, unless it is alone.
+  void Log(OpBody body);
+  /// Logs what waits for the service's confirmation.
+  void LogUnlogged();
+  /// Logs it without the confirmation: what is sent next may make the service read for a file, or
+  /// clone, at once.
+  void LogBeforeEffects();
+  /// Takes what a commit has in shared memory, counts and logs it, before it is sent. kCorrupt: it
+  /// is not well-formed.
+  Status TakeCommit(Bytes request);
+  Status LogCommit(Origin origin, Bytes request);
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target);
   /// Scrapes and logs what is found. @return the commits that bring it to the service
@@ -83,8 +91,7 @@ class ProducerTap : public Tap {
   CommitReader commit_;
   CommitRequestParser parser_;
   std::string collected_;  // commits to be sent as one request
-  std::string unlogged_;   // what the log gets of that once the service has handled it
-  Origin unlogged_origin_ = Origin::kInline;
+  std::vector<StoredOp> unlogged_;
 };
 
 }  // namespace ringscope

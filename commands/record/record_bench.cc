@@ -79,7 +79,7 @@ class NoTap : public Tap {
   Status OnReply(ipc::MethodName, uint64_t, const ipc::InvokeMethodReply&, PassingFrame&) override {
     return {};
   }
-  std::optional<ipc::MethodName> ConfirmingMethod() const override { return std::nullopt; }
+  ipc::MethodName ConfirmingMethod() const override { return ipc::MethodName::kSync; }
 };
 
 /// What is between producers and service.

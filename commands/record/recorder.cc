@@ -20,10 +20,6 @@ constexpr std::chrono::seconds kTimerPeriod{1};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 /// Pause between looks for a service that has ended.
 constexpr std::chrono::milliseconds kProbePause{200};
-/// Pause between looks at the files that the service writes, without anything that passes; the
-/// second while producers wait for that.
-constexpr std::chrono::milliseconds kFilePause{4};
-constexpr std::chrono::milliseconds kDuePause{1};
 
 }  // namespace
 
@@ -46,12 +42,10 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
   recording_.looks = options_.looks;
   recording_.longest_wait = options_.longest_wait;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
-  recording_.read_consumers = [this] {
-    for (const auto& [id, pair] : pairs_)
-      if (pair->tap().ReadsFreely()) pair->ReadServiceNow();
+  recording_.on_released = [this] {
+    if (recording_.identifying > 0) return;
+    for (const auto& [id, pair] : pairs_) pair->Resume();
   };
-  recording_.on_file = [this] { OnFileTimer(); };
-  recording_.on_released = [this] { OnReleased(); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
   OnTimer();
@@ -109,7 +103,10 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
     warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()), peer.pid);
   };
   auto service = Connect(listening.sockets.connect);
-  if (!service && service.error().code == ErrorCode::kNotFound) return OnServiceAway();
+  if (!service && service.error().code == ErrorCode::kNotFound) {
+    check_ = loop_.CallSoon([this] { CheckService(); });  // this is an accepting socket's handler
+    return;
+  }
   if (!service) return refuse(service.error());
   std::unique_ptr<Tap> tap;
   if (listening.for_producers) {
@@ -146,30 +143,6 @@ bool Recorder::ScrapeUnasked() {
   return waits;
 }
 
-void Recorder::OnReleased() {
-  turns_.Reconsider();
-  if (recording_.identifying > 0) return;
-  for (const auto& [id, pair] : pairs_) pair->Resume();
-}
-
-void Recorder::OnFileTimer() {
-  FileWatch& files = recording_.files;
-  files.Look();
-  const bool was_due = std::exchange(file_is_due_, files.IsDue());
-  if (was_due && !file_is_due_) {
-    turns_.NoteHold({.all = true}, EventLoop::Clock::now() - due_since_);
-    OnReleased();
-  }
-  if (!was_due && file_is_due_) {
-    due_since_ = EventLoop::Clock::now();
-    for (const auto& [id, pair] : pairs_) pair->PassSoon();  // it is to be confirmed by then
-  }
-  if (!files.any()) return;
-  auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
-  if (!file_is_due_) next = std::min(next, files.next_wait().value_or(next));
-  file_timer_ = loop_.CallAt(next, [this] { OnFileTimer(); });
-}
-
 void Recorder::OnServiceClosed(uint64_t id) {
   Tap& tap = pairs_.at(id)->tap();
   if (tap.NeedsConfirmation()) {
@@ -181,6 +154,7 @@ void Recorder::OnServiceClosed(uint64_t id) {
   // A service that ends may close its connections first, and stop to accept others then.
   check_ = loop_.CallSoon([this] {
     CheckService();
+    if (away_) return;
     check_ = loop_.CallAfter(kProbePause, [this] {
       CheckService();
       if (away_) return;
@@ -191,13 +165,30 @@ void Recorder::OnServiceClosed(uint64_t id) {
 }
 
 void Recorder::CheckService() {
-  if (away_ || stopping_ || listening_.empty()) return;
+  if (stopping_ || listening_.empty()) return;
   const auto service = Connect(options_.producer.connect);
-  if (!service) {
-    if (service.error().code == ErrorCode::kNotFound) OnServiceAway();
-    return;
+  const bool is_away = !service && service.error().code == ErrorCode::kNotFound;
+  if (is_away) check_ = loop_.CallAfter(kProbePause, [this] { CheckService(); });
+  if (service) OnConnected(*service);
+  if (std::exchange(away_, is_away) == is_away) return;
+  for (const auto& listening : listening_) {
+    listening->watch.reset();
+    listening->listener.reset();
+    if (is_away) continue;
+    if (const Status status = Watch(*listening); !status) {
+      warn_(status.error().ToString(), -1);
+      away_ = true;
+      check_ = loop_.CallAfter(kProbePause, [this] { CheckService(); });
+      return;
+    }
   }
-  OnConnected(*service);
+  if (is_away)
+    EndOfService();
+  else
+    BeginOfService();
+  warn_(fmt::format("the tracing service at {} {}", options_.producer.connect,
+                    is_away ? "does not run: clients can connect when it is back" : "runs"),
+        -1);
 }
 
 void Recorder::OnConnected(const UniqueFd& service) {
@@ -205,22 +196,6 @@ void Recorder::OnConnected(const UniqueFd& service) {
   if (std::exchange(service_, process).value_or(process) == process) return;
   EndOfService();
   BeginOfService();
-}
-
-void Recorder::OnServiceAway() {
-  if (std::exchange(away_, true)) return;
-  // Later: it may be an accepting socket's handler that has found it out.
-  probe_ = loop_.CallSoon([this] {
-    for (const auto& listening : listening_) {
-      listening->watch.reset();
-      listening->listener.reset();
-    }
-    EndOfService();
-    warn_(fmt::format("the tracing service at {} does not run: clients can connect when it is back",
-                      options_.producer.connect),
-          -1);
-    probe_ = loop_.CallAfter(kProbePause, [this] { Probe(); });
-  });
 }
 
 void Recorder::EndOfService() {
@@ -234,34 +209,10 @@ void Recorder::EndOfService() {
   recording_.log.Append(ServiceChanged{.running = false});
 }
 
-void Recorder::Probe() {
-  probe_ = loop_.CallAfter(kProbePause, [this] { Probe(); });
-  for (const auto& listening : listening_) {
-    const auto service = Connect(listening->sockets.connect);
-    if (!service) return;
-    if (listening->for_producers) service_ = PeerOf(service->get()).pid;
-  }
-  for (const auto& listening : listening_) {
-    if (const Status status = Watch(*listening); !status) {
-      listening->watch.reset();
-      return warn_(status.error().ToString(), -1);
-    }
-  }
-  probe_ = {};
-  away_ = false;
-  BeginOfService();
-  warn_(fmt::format("the tracing service at {} runs", options_.producer.connect), -1);
-}
-
 void Recorder::BeginOfService() {
   if (!std::exchange(ended_, false)) return;
   recording_.log.Append(ServiceChanged{.running = true});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
-}
-
-void Recorder::StopListening() {
-  listening_.clear();
-  probe_ = {};
 }
 
 uint64_t Recorder::consumers_served() const {

@@ -45,10 +45,10 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Checks that the service runs, and stops listening while it does not.
+  /// Checks whether the service runs, and listens only while it does.
   void CheckService();
   /// Accepts no more clients, and removes the sockets.
-  void StopListening();
+  void StopListening() { listening_.clear(); }
   /// Consumers that would lose a session, or a clone, if the recorder stopped.
   uint64_t consumers_served() const;
   /// Accepts no more clients, and ends the connections that are there.
@@ -79,13 +79,9 @@ class Recorder {
   void Join(UniqueFd client, const Listening& listening);
   void OnTimer();
   bool ScrapeUnasked();
-  void OnReleased();
-  void OnFileTimer();
   void OnServiceClosed(uint64_t id);
   /// Notices, by a connection to the service, that another process serves than before.
   void OnConnected(const UniqueFd& service);
-  void OnServiceAway();
-  void Probe();
   void EndOfService();
   void BeginOfService();
 
@@ -100,10 +96,6 @@ class Recorder {
   std::vector<uint64_t> done_;  // pairs to be destroyed
   EventLoop::Timer destroy_done_;
   EventLoop::Timer timer_;
-  EventLoop::Timer file_timer_;
-  bool file_is_due_ = false;
-  EventLoop::Clock::time_point due_since_;
-  EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on
   std::optional<int32_t> service_;  // its process

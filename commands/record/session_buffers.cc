@@ -8,9 +8,8 @@
 namespace ringscope {
 
 void SessionBuffers::SetUp(const BufferSetUp& buffer) {
-  known_[buffer.id] = 0;
+  buffers_[buffer.id] = {.session = buffer.session};
   any_ = true;
-  freed_.erase(buffer.id);
   log_.Append(buffer);
 }
 
@@ -27,8 +26,7 @@ void SessionBuffers::End(SessionId id) {
   if (session == sessions_.end()) return;
   for (const auto& [index, buffer] : session->second.ids) {
     log_.Append(BufferFreed{buffer});
-    known_.erase(buffer);
-    freed_.insert(buffer);
+    buffers_.at(buffer).freed = true;
   }
   log_.Append(SessionEnded{id});
   sessions_.erase(session);
@@ -59,8 +57,8 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
 
 void SessionBuffers::EndAll() {
   while (!sessions_.empty()) End(sessions_.begin()->first);
-  for (const auto& [buffer, chunks] : std::exchange(known_, {})) log_.Append(BufferFreed{buffer});
-  freed_.clear();
+  for (const auto& [id, buffer] : std::exchange(buffers_, {}))
+    if (!buffer.freed) log_.Append(BufferFreed{id});
   warned_.clear();
   listed_.clear();
   detached_.clear();
@@ -102,22 +100,14 @@ std::optional<uint64_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
 }
 
 auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
-  const uint64_t number = target.service_session;
   std::vector<Sessions::value_type*> candidates;
-  std::vector<Sessions::value_type*> alike;  // those whose config has just this data source
   for (auto& session : sessions_) {
-    if (number != 0 && session.second.service_id == number) return &session;
-    if (number != 0 && session.second.service_id != 0) continue;
-    if (number != 0 && !MayHaveNumber(session.first, number)) continue;
-    const auto sources = Matches(session.second.config, target);
-    if (std::ranges::none_of(sources, [&](const ConfiguredSource* source) {
-          return number != 0 || !session.second.ids.contains(source->target_buffer);
-        }))
-      continue;
-    candidates.push_back(&session);
-    if (sources.front()->own == target.own) alike.push_back(&session);
+    const uint64_t known = session.second.service_id;
+    if (known != 0 && known == target.service_session) return &session;
+    if ((known == 0 || target.service_session == 0) &&
+        !Matches(session.second.config, target).empty())
+      candidates.push_back(&session);
   }
-  if (!alike.empty()) candidates = std::move(alike);
   if (candidates.size() > 1) {
     log_.MarkInexact(
         {.reason = InexactReason::kSession,
@@ -128,21 +118,14 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
                                candidates.front()->first)});
   }
   if (candidates.empty()) return nullptr;
-  candidates.front()->second.service_id = number;
+  if (target.service_session != 0) candidates.front()->second.service_id = target.service_session;
   return candidates.front();
 }
 
-/// The service counts its sessions up in the order of their start.
-bool SessionBuffers::MayHaveNumber(SessionId id, uint64_t number) const {
-  return std::ranges::all_of(sessions_, [&](const auto& other) {
-    const uint64_t known = other.second.service_id;
-    return known == 0 || (other.first < id) == (known < number);
-  });
-}
-
 auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
-  const bool known = known_.contains(target.buffer);
-  const std::optional<SessionId> owner = OwnerOf(target.buffer);
+  const auto buffer = buffers_.find(target.buffer);
+  const bool known = buffer != buffers_.end() && !buffer->second.freed;
+  const std::optional<SessionId> owner = known ? buffer->second.session : std::nullopt;
   if (known && target.service_session == 0) return owner;
   auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
   if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
@@ -171,13 +154,6 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
   return session == nullptr ? std::nullopt : std::optional(session->first);
 }
 
-auto SessionBuffers::OwnerOf(BufferId id) const -> std::optional<SessionId> {
-  for (const auto& [number, session] : sessions_)
-    for (const auto& [index, buffer] : session.ids)
-      if (buffer == id) return number;
-  return std::nullopt;
-}
-
 bool SessionBuffers::ExpectsCommands(std::chrono::steady_clock::time_point now) const {
   using std::chrono::milliseconds;
   constexpr milliseconds kBefore{5}, kAfter{50};  // the service may be late
@@ -187,18 +163,21 @@ bool SessionBuffers::ExpectsCommands(std::chrono::steady_clock::time_point now) 
   };
   return std::ranges::any_of(sessions_, [&](const auto& entry) {
     const auto& [id, session] = entry;
-    const auto duration_ms = session.config.duration_ms;
-    return is_near(session.config.flush_period_ms) || is_near(session.config.clear_period_ms) ||
-           (session.started && duration_ms &&
-            now + kBefore >= *session.started + milliseconds(*duration_ms));
+    const TraceConfigFacts& config = session.config;
+    return is_near(config.flush_period_ms) || is_near(config.clear_period_ms) ||
+           (config.write_into_file && config.FlushesBeforeWrite() &&
+            is_near(config.PeriodNs() / 1'000'000)) ||
+           (session.started && config.duration_ms &&
+            now + kBefore >= *session.started + milliseconds(*config.duration_ms));
   });
 }
 
 void SessionBuffers::MarkUnordered(BufferId id, std::string detail) {
-  const std::optional<SessionId> owner = OwnerOf(id);
-  if (!unordered_.emplace(owner, id).second) return;
-  log_.MarkInexact(
-      {.reason = InexactReason::kOrder, .session = owner, .detail = std::move(detail)});
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end() || std::exchange(buffer->second.unordered, true)) return;
+  log_.MarkInexact({.reason = InexactReason::kOrder,
+                    .session = buffer->second.session,
+                    .detail = std::move(detail)});
 }
 
 auto SessionBuffers::Find(std::optional<SessionId> id) const -> const Session* {
@@ -216,7 +195,7 @@ std::set<BufferId> SessionBuffers::BuffersOf(std::optional<SessionId> id) const 
 std::map<uint64_t, uint64_t> SessionBuffers::ChunksOf(SessionId id) const {
   std::map<uint64_t, uint64_t> chunks;
   if (const Session* const session = Find(id))
-    for (const auto& [index, buffer] : session->ids) chunks[index] = known_.at(buffer);
+    for (const auto& [index, buffer] : session->ids) chunks[index] = buffers_.at(buffer).chunks;
   return chunks;
 }
 

@@ -66,12 +66,15 @@ class SessionBuffers {
   std::optional<SessionId> OnTarget(const Target& target);
   /// Marks that the order of some requests about a buffer is not known; once for each buffer.
   void MarkUnordered(BufferId id, std::string detail);
-  bool IsFreed(BufferId id) const { return freed_.contains(id); }
+  bool IsFreed(BufferId id) const {
+    const auto buffer = buffers_.find(id);
+    return buffer != buffers_.end() && buffer->second.freed;
+  }
   /// Returns true around the times at which the service sends commands to producers by itself.
   bool ExpectsCommands(std::chrono::steady_clock::time_point now) const;
   /// A chunk was committed to a buffer.
   void CountChunk(BufferId id) {
-    if (const auto known = known_.find(id); known != known_.end()) ++known->second;
+    if (const auto buffer = buffers_.find(id); buffer != buffers_.end()) ++buffer->second.chunks;
   }
   /// Returns the chunks that were committed to the session's buffers, by index in the config.
   std::map<uint64_t, uint64_t> ChunksOf(SessionId id) const;
@@ -96,16 +99,19 @@ class SessionBuffers {
   std::optional<SessionId> Attach(const std::string& key);
 
  private:
+  struct Buffer {
+    std::optional<SessionId> session = {};
+    uint64_t chunks = 0;  // that were committed
+    bool freed = false;
+    bool unordered = false;  // marked
+  };
   using Sessions = std::map<SessionId, Session>;
   /// The data sources of a config that the target may be.
   static std::vector<const ConfiguredSource*> Matches(const TraceConfigFacts& config,
                                                       const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
   std::optional<uint64_t> IndexOf(const Sessions::value_type& session, const Target& target);
-  /// The session whose buffer it is, if that is known.
-  std::optional<SessionId> OwnerOf(BufferId id) const;
   Sessions::value_type* SessionOf(const Target& target);
-  bool MayHaveNumber(SessionId id, uint64_t number) const;
 
   RecordSink& log_;
   Warn warn_;
@@ -113,10 +119,8 @@ class SessionBuffers {
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
-  std::map<BufferId, uint64_t> known_;         // with the chunks that were committed to them
-  std::set<BufferId> freed_;
+  std::map<BufferId, Buffer> buffers_;         // that were set up
   std::set<BufferId> warned_;
-  std::set<std::pair<std::optional<SessionId>, BufferId>> unordered_;  // marked
   std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
 };
 

@@ -98,6 +98,13 @@ TEST_F(SessionBuffersTest, CommandsAreExpected_AroundFlushesAndFromTheEndOn) {
   EXPECT_FALSE(buffers_.ExpectsCommands(multiple + milliseconds(500)));
   buffers_.End(first);
   EXPECT_FALSE(buffers_.ExpectsCommands(multiple));
+  TraceConfigFacts written = Plan({{.name = "a", .target_buffer = 0}}, 1);
+  written.write_into_file = true;
+  written.write_flush_mode = WriteFlushMode::kEnabled;  // before each write, each 5 s
+  const auto second = buffers_.Start(written);
+  EXPECT_TRUE(buffers_.ExpectsCommands(multiple));
+  EXPECT_FALSE(buffers_.ExpectsCommands(multiple + milliseconds(500)));
+  buffers_.End(second);
   TraceConfigFacts limited = Plan({{.name = "a", .target_buffer = 0}}, 1);
   limited.duration_ms = 3'600'000;
   buffers_.MarkStarted(buffers_.Start(limited));
@@ -141,19 +148,11 @@ TEST_F(SessionBuffersTest, SourceThatNobodyMatched_IsNotTakenForAnother) {
   EXPECT_EQ(Marks(), 1u);                      // its buffer is missing in the log
 }
 
-TEST_F(SessionBuffersTest, WithoutTheServicesList_TheConfigDecides) {
-  buffers_.Start(Plan({{.name = "a", .own = "x"}}, 1));
-  const auto second = buffers_.Start(Plan({{.name = "a", .own = "y"}}, 1));
-  EXPECT_EQ(Target("a", 1, 8, "y"), second);
-  EXPECT_EQ(Marks(), 0u);
-}
-
-TEST_F(SessionBuffersTest, WithoutTheServicesList_TheOrderDecides) {
+// Without the service's list of sessions.
+TEST_F(SessionBuffersTest, DataSourceOfOneSession_ShowsIt) {
   buffers_.Start(Plan({{.name = "b", .target_buffer = 0}}, 1));
   const auto second = buffers_.Start(Plan({{.name = "a", .target_buffer = 0}}, 1));
-  const auto third = buffers_.Start(Plan({{.name = "b", .target_buffer = 0}}, 1));
   EXPECT_EQ(Target("a", 2, 8), second);
-  EXPECT_EQ(Target("b", 3, 9), third);
   EXPECT_EQ(Marks(), 0u);
 }
 

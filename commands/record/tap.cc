@@ -1,5 +1,7 @@
 #include "commands/record/tap.h"
 
+#include <fmt/format.h>
+
 namespace ringscope {
 
 bool Tap::CarriesDescriptor(const ipc::Frame& frame) const {
@@ -39,12 +41,14 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       OnConfirmed(*reply);
       if (reply->has_more) return {};
       confirmation_.reset();
-      answered_ = true;
-      FinishRound();
+      if (--rounds_ > 0) return {};
+      unconfirmed_ = must_confirm_ = false;
+      OnAllHandled();
+      recording_.files.OnConfirmed();
+      if (alone_) recording_.flushes.OnHandled();
       return {};
     }
     RS_RETURN_IF_ERROR(OnReply(method, view.request_id, *reply, frame));
-    FinishRound();
     if (IsOwn(view.request_id)) return {};
   }
   if (!disconnected_) client.Queue(std::move(frame));
@@ -64,35 +68,22 @@ uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameS
   return id;
 }
 
-void Tap::FinishRound() {
-  if (!answered_ || IsBeingServed()) return;
-  answered_ = false;
-  confirmed_ = true;
-  if (--rounds_ > 0) return;
-  unconfirmed_ = must_confirm_ = false;
-  OnAllHandled();
-  if (!alone_) return;
-  recording_.flushes.OnHandled();
-  if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
-}
-
-bool Tap::AskConfirmation(FrameSocket& service, bool alone) {
-  const std::optional<ipc::MethodName> method = ConfirmingMethod();
-  if (!method) {
-    recording_.log.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
-    unconfirmed_ = must_confirm_ = false;
-    OnAllHandled();
-    return false;
-  }
+void Tap::AskConfirmation(FrameSocket& service, bool alone) {
   // What the service does in a task of its own, after a request, is done when it handles the second
   // request after it.
-  if (rounds_ == 0)
-    rounds_ = recording_.flushes.IsCloning() || recording_.files.cause_is_under_way() ? 2 : 1;
+  if (rounds_ == 0) rounds_ = recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
-  reads_ = recording_.files.reads();
+  const ipc::MethodName method = ConfirmingMethod();
   const std::string args = ConfirmingArgs();
-  confirmation_ = Invoke(*method, wire::AsBytes(args), /*drop_reply=*/false, service);
-  return true;
+  confirmation_ = Invoke(method, wire::AsBytes(args), /*drop_reply=*/false, service);
+}
+
+void Tap::MarkUnordered() const {
+  for (const BufferId buffer : InOrder())
+    recording_.buffers.MarkUnordered(
+        buffer, fmt::format("in which order the service handled some commits to buffer {}, and "
+                            "reads of it, is not known",
+                            Raw(buffer)));
 }
 
 }  // namespace ringscope

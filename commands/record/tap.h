@@ -32,22 +32,21 @@ struct RecordCounts {
 /// Buffers whose requests and reads are to be in the service's order.
 struct OrderedBuffers {
   bool all = false;
-  /// Only commits, whose order follows from the service's replies: other clients' may be under way.
+  /// Only commits that are collected to one request, whose place the service's reply shows.
+  bool collected = false;
+  /// Others' of these may be under way.
   bool shared = false;
   std::set<BufferId> ids = {};
 
   bool any() const { return all || !ids.empty(); }
   /// Returns true if requests about these and those must not be under way together.
   bool Meets(const OrderedBuffers& other) const {
-    return !(shared && other.shared) && Overlaps(other);
-  }
-  /// Returns true if some buffer is in both.
-  bool Overlaps(const OrderedBuffers& other) const {
+    if (shared && other.shared) return false;
     if (all || other.all) return any() && other.any();
     return std::ranges::any_of(ids, [&](BufferId id) { return other.ids.contains(id); });
   }
   bool Covers(const OrderedBuffers& other) const {
-    if (shared != other.shared) return false;
+    if (collected != other.collected || shared != other.shared) return false;
     return all || (!other.all && std::ranges::includes(ids, other.ids));
   }
 };
@@ -62,7 +61,7 @@ struct Recording {
   SessionBuffers buffers;
   Instances instances = {};
   FlushWatch flushes{log, buffers, instances};
-  FileWatch files{log};
+  FileWatch files{loop, log};
   RecordCounts counts = {};
   /// Time that a client keeps its turn while it is being served and another wants it.
   EventLoop::Clock::duration longest_wait{};
@@ -71,15 +70,8 @@ struct Recording {
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
-  /// Takes what the service has sent so far to the consumers that it serves without a turn.
-  std::function<void()> read_consumers = [] {};
-  /// A session is written into a file that is watched.
-  std::function<void()> on_file = [] {};
-  /// Called after MayPass or HoldsServiceFrames of any tap may have changed.
+  /// Called when HoldsServiceFrames may have become false.
   std::function<void()> on_released = [] {};
-  /// Buffers that a client has committed to, each once for each client, until the service has
-  /// confirmed it.
-  std::multiset<BufferId> unconfirmed = {};
   /// Buffers that are read while producers commit to them.
   std::multiset<BufferId> read_freely = {};
   uint64_t last_flush = 0;                    // that a producer was asked for
@@ -102,7 +94,7 @@ class Tap {
   bool CarriesDescriptor(const ipc::Frame& frame) const;
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
-  /// A commit that shares a turn (OrderedBuffers::shared): AskConfirmation sends it.
+  /// A commit of a turn that has only these (OrderedBuffers::collected): AskConfirmation sends it.
   virtual Status Collect(const ipc::InvokeMethod&) { return {}; }
   /// The connection ends: called once, before the service is notified. Of what the service sends
   /// from here on, only replies to the recorder's own requests count.
@@ -126,33 +118,34 @@ class Tap {
   /// The buffers that the client's next request is about. @param next nullptr for what it sends
   /// last, or what the recorder sends for it
   virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
-  /// Returns true if frames of the client may pass now.
-  virtual bool MayPass() const { return true; }
   /// Returns true if the service's frames must wait for an answer that their meaning depends on.
   virtual bool HoldsServiceFrames() const { return false; }
   /// Returns true if something was passed on that the service may not have handled.
   bool NeedsConfirmation() const { return unconfirmed_; }
   /// Returns true if nothing more may pass until it is confirmed.
   bool MustConfirm() const { return must_confirm_; }
-  /// Asks for a confirmation. @return false if there is no way to
+  /// Asks for a confirmation.
   /// @param alone nothing else has passed since the last one
-  bool AskConfirmation(FrameSocket& service, bool alone);
-  /// Returns true, once, when the answer has arrived. More may be needed: see NeedsConfirmation.
-  bool TakeConfirmed() { return std::exchange(confirmed_, false); }
-  /// Returns true for the service's reply to AskConfirmation.
-  bool IsConfirmation(const ipc::Frame& frame) const { return confirmation_ == frame.request_id; }
-  /// Other clients' commits were handled before or after the one that is replied to next.
-  virtual void MarkUnordered() {}
+  void AskConfirmation(FrameSocket& service, bool alone);
+  /// Returns true until the answer has arrived, and the client is served. More may be needed then:
+  /// see NeedsConfirmation.
+  bool AwaitsConfirmation() const { return confirmation_ || IsBeingServed(); }
+  /// Returns true for a frame of the service whose place among those for other clients shows what
+  /// it has handled first: a reply to AskConfirmation, or what a consumer reads.
+  bool ShowsOrder(const ipc::Frame& frame) const {
+    const auto request = requests_.find(frame.request_id);
+    return confirmation_ == frame.request_id ||
+           (request != requests_.end() && request->second == ipc::MethodName::kReadBuffers);
+  }
+  /// The buffers that such a frame is about; none if nothing else can be under way.
+  virtual std::set<BufferId> InOrder() const { return {}; }
+  /// Marks that the place of such a frame is not known.
+  void MarkUnordered() const;
 
   /// Returns true while replies are missing to requests that change the buffers.
   virtual bool IsBeingServed() const { return false; }
   /// What is being served no longer keeps others waiting.
-  void StopWaiting() {
-    EndOrder();
-    FinishRound();
-  }
-  /// Returns true while the service reads buffers for the client, and producers commit to them.
-  virtual bool ReadsFreely() const { return false; }
+  virtual void StopWaiting() {}
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
   virtual bool HasSession() const { return false; }
@@ -168,12 +161,11 @@ class Tap {
                          const ipc::InvokeMethodReply& reply, PassingFrame& frame) = 0;
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// A method that the service replies to at once, and that changes nothing.
-  virtual std::optional<ipc::MethodName> ConfirmingMethod() const = 0;
+  virtual ipc::MethodName ConfirmingMethod() const = 0;
   /// Its arguments.
   virtual std::string ConfirmingArgs() { return {}; }
   /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
-  virtual void EndOrder() {}
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
 
@@ -191,20 +183,10 @@ class Tap {
   static bool IsOwn(uint64_t request_id) { return request_id >= kFirstOwnRequest; }
   /// Queues a request that the client does not know of. @return its id
   uint64_t Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service);
-  /// Something of the recorder's own was sent.
+  /// Something that the service may not have handled was sent.
   void SetUnconfirmed() { unconfirmed_ = true; }
   /// Nothing may pass before what was sent until now is confirmed.
   void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
-  /// Notes that the message just sent may make the service read for a file. Nothing passes before.
-  void SetCausesRead() {
-    if (!recording_.files.any()) return;
-    recording_.files.OnCause();
-    SetMustConfirm();
-  }
-  /// Something that changes the buffers is about to be sent.
-  void NotePassing() {
-    if (recording_.files.any()) recording_.files.OnPassing();
-  }
 
   Recording& recording_;
 
@@ -213,20 +195,15 @@ class Tap {
   static constexpr uint64_t kFirstOwnRequest = 0xF0000000;
   static constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 
-  void FinishRound();
-
   ipc::MethodTable methods_;
   std::map<uint64_t, ipc::MethodName> requests_;  // whose replies, or further ones, are missing
   std::optional<uint64_t> confirmation_;          // request under way
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
-  uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
   bool disconnected_ = false;
   bool alone_ = false;
-  bool answered_ = false;
   bool unconfirmed_ = false;
   bool must_confirm_ = false;
-  bool confirmed_ = false;
 };
 
 }  // namespace ringscope

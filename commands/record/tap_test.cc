@@ -75,7 +75,7 @@ class TapTest : public ::testing::Test {
   /// Asks for a confirmation. @return the id of the request that was sent for it, if one was
   std::optional<uint64_t> Ask() {
     Forwarded();
-    EXPECT_TRUE(tap_->AskConfirmation(service_, true));
+    tap_->AskConfirmation(service_, true);
     const std::string sent = Forwarded();
     if (sent.empty()) return std::nullopt;
     return ipc::ParseFrame(wire::AsBytes(sent))->request_id;
@@ -101,26 +101,27 @@ TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
   EXPECT_TRUE(tap_->NeedsConfirmation());
   const std::optional<uint64_t> asked = Ask();
   ASSERT_TRUE(asked);
-  EXPECT_FALSE(tap_->TakeConfirmed());
+  EXPECT_TRUE(tap_->AwaitsConfirmation());
   Reply(*asked);
-  EXPECT_TRUE(tap_->TakeConfirmed());
+  EXPECT_FALSE(tap_->AwaitsConfirmation());
   EXPECT_FALSE(tap_->NeedsConfirmation());
 }
 
-// It may have been handled before the pass or after it.
-TEST_F(TapTest, PassOfABuffer_MarksCommitsThatAreNotConfirmed) {
+// A read that takes long holds its producers no more.
+TEST_F(TapTest, PassOfUnknownPlace_MarksItsBuffers_Once) {
   Bind(std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2}), ipc::kConsumerPort);
   Call(MethodName::kEnableTracing, 2, false, testing::EnableTracingArgs(FillPolicy::kDiscard));
   recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
-  Call(MethodName::kReadBuffers, 3, false);
-  Reply(3);
-  EXPECT_EQ(log_.marks(), 0u);
-  recording_.unconfirmed.insert(BufferId{1});
-  for (uint64_t id = 4; id < 6; ++id) {
+  for (uint64_t id = 3; id < 5; ++id) {
     Call(MethodName::kReadBuffers, id, false);
+    tap_->MarkUnordered();  // nothing else is under way
+    tap_->StopWaiting();
+    EXPECT_FALSE(tap_->IsBeingServed());
+    EXPECT_EQ(log_.marks(), id - 3);
+    tap_->MarkUnordered();
+    EXPECT_EQ(log_.marks(), 1u);
     Reply(id);
   }
-  EXPECT_EQ(log_.marks(), 1u);
 }
 
 // What is read after the session has stopped holds no producer, and what is late is confirmed soon.
@@ -130,14 +131,14 @@ TEST_F(TapTest, ReadOfAStoppedSession_IsNotWaitedFor) {
   recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
   Call(MethodName::kReadBuffers, 3, false);
   EXPECT_TRUE(tap_->IsBeingServed());
-  EXPECT_FALSE(tap_->ReadsFreely());
+  EXPECT_TRUE(tap_->InOrder().empty());  // nothing else is under way
   Reply(3);
   Reply(2);
   Call(MethodName::kReadBuffers, 4, false);
   EXPECT_FALSE(tap_->IsBeingServed());
-  EXPECT_TRUE(tap_->ReadsFreely());
+  EXPECT_EQ(tap_->InOrder(), std::set{BufferId{1}});
   Reply(4);
-  EXPECT_FALSE(tap_->ReadsFreely());
+  EXPECT_TRUE(tap_->InOrder().empty());
 }
 
 TEST_F(TapTest, ClientsSync_ConfirmsNothing) {
@@ -145,7 +146,6 @@ TEST_F(TapTest, ClientsSync_ConfirmsNothing) {
   Sync(3);
   Reply(3);
   EXPECT_TRUE(tap_->NeedsConfirmation());
-  EXPECT_FALSE(tap_->TakeConfirmed());
 }
 
 }  // namespace

@@ -44,16 +44,16 @@ class TapRun {
         if (tap_->WantsScrape()) tap_->Scrape(service_);
         break;
       case 1:
-        if (tap_->NeedsConfirmation()) static_cast<void>(tap_->AskConfirmation(service_, true));
+        if (tap_->NeedsConfirmation()) tap_->AskConfirmation(service_, true);
         break;
       case 2:
-        static_cast<void>(tap_->TakeConfirmed());
+        tap_->StopWaiting();
         break;
       case 3:
         static_cast<void>(recording_.flushes.OnTime(later));
         break;
       default:
-        static_cast<void>(tap_->Describe().size() + (tap_->MayPass() ? 1 : 0));
+        static_cast<void>(tap_->Describe().size() + tap_->InOrder().size());
         break;
     }
     // Requests of the recorder's own, and nothing else.

@@ -131,9 +131,6 @@ struct ObserveEventsReply {
   ObservableEvents events;
 };
 
-struct QueryServiceState {
-  bool sessions_only = false;
-};
 /// A session as the service lists it.
 struct ListedSession {
   uint64_t id = 0;
@@ -237,7 +234,6 @@ void Fields(auto& field, Like<FlushCall> auto& m) {
   field(1, m.timeout_ms);
   field(2, m.flags);
 }
-void Fields(auto& field, Like<QueryServiceState> auto& m) { field(1, m.sessions_only); }
 void Fields(auto& field, Like<ListedSession> auto& m) {
   field(1, m.id);
   field(3, m.state);
