@@ -20,7 +20,7 @@
 #include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
-#include "core/session/replay_listener.h"
+#include "core/session/replay.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"
 
@@ -84,28 +84,22 @@ struct TriedStep {
   friend bool operator==(const TriedStep&, const TriedStep&) = default;
 };
 
-/// An engine that takes an example's steps.
-class TriedEngine : public EngineObserver {
+/// A buffer that takes an example's steps.
+class TriedBuffer : public ReplayListener {
  public:
-  static Result<std::unique_ptr<TriedEngine>> Make(const EngineInfo& info, const TryArgs& args) {
-    auto tried = std::make_unique<TriedEngine>();
-    RS_ASSIGN_OR_RETURN(
-        tried->engine_,
-        info.create({.size = args.size, .policy = args.policy, .observer = tried.get()}));
-    return tried;
+  TriedBuffer(const EngineInfo& info, const TryArgs& args) : replay_(OptionsOf(info), *this) {
+    status_ = replay_.Apply(SetUpOf(args.size, args.policy).op());
   }
 
   Result<TriedStep> Take(const StreamExample::Step& step) {
+    RS_RETURN_IF_ERROR(status_);
     now_ = {};
-    const BufferStats before = engine_->stats();
-    for (const StreamStep& operation : step.operations) {
-      RS_RETURN_IF_ERROR(Take(operation));
-      if (const Error* failure = engine_->failure()) return tl::unexpected<Error>(*failure);
-    }
-    if (step.flushes) now_.events.emplace_back("a buffer does not see a flush");
+    const BufferStats before = engine().stats();
+    for (const StoredOp& operation : step.operations)
+      RS_RETURN_IF_ERROR(replay_.Apply(operation.op()));
     Draw();
     for (const StatField& field : kStatFields) {
-      const uint64_t old = before.*field.value, value = engine_->stats().*field.value;
+      const uint64_t old = before.*field.value, value = engine().stats().*field.value;
       if (value != old)
         now_.counters.push_back(fmt::format(
             "{} {:+}", field.name, static_cast<int64_t>(value) - static_cast<int64_t>(old)));
@@ -113,85 +107,68 @@ class TriedEngine : public EngineObserver {
     return std::exchange(now_, {});
   }
 
-  void OnRewritten(const ObservedChunk& chunk) override { Note(chunk, "is changed in place"); }
-  void OnRelocated(const ObservedChunk& chunk) override {
-    Note(chunk, "moves to the write cursor");
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment&) override {
+    if (std::holds_alternative<FlushRequested>(op.body))
+      now_.events.emplace_back("a buffer does not see a flush");
   }
-  void OnDiscarded(const ChunkCommit& commit, DiscardReason reason) override {
-    Note(ChunkName{commit.sequence, commit.chunk},
-         fmt::format("is discarded: {}", InWords(reason)));
+  void OnBufferEvent(const BufferEvent& event) override {
+    using Kind = BufferEvent::Kind;
+    const std::string chunk = NameOf(event.chunk);
+    const auto note = [&](std::string_view what) {
+      now_.events.push_back(fmt::format("{} {}", chunk, what));
+    };
+    if (event.kind == Kind::kRewritten) note("is changed in place");
+    if (event.kind == Kind::kRelocated) note("moves to the write cursor");
+    if (event.kind == Kind::kDiscarded)
+      note(fmt::format("is discarded: {}", InWords(event.discard)));
+    if (event.kind == Kind::kEvicting)
+      note(fmt::format("is overwritten by {}{}", NameOf(*event.by),
+                       event.payload_avail == 0 ? ", after it was read" : ""));
+    if (event.kind == Kind::kErased && event.with && event.with->sequence == event.chunk.sequence)
+      note("is consumed on the way to " + NameOf(*event.with));
+    if (event.kind == Kind::kPatchMissed)
+      note(event.miss == PatchMiss::kNoSuchChunk ? "is not there to be patched"
+                                                 : "has no such place to be patched");
+    if (event.kind == Kind::kGivenUp)
+      note("has a packet that is abandoned: " + LossBitsToString(event.loss_bits));
+    if (event.kind == Kind::kStalled)
+      now_.events.push_back(fmt::format("{} waits for {}", WriterName(event.chunk.sequence),
+                                        WaitsFor(event.stall, chunk)));
   }
-  void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
-    evicted_ = {chunk.sequence, chunk.chunk};
-    Note(chunk, fmt::format("is overwritten by {}{}{}", WriterName(by.sequence), Raw(by.chunk),
-                            chunk.payload_avail == 0 ? ", after it was read" : ""));
+  Status OnPacket(const SessionPacket& packet) override {
+    now_.packets.push_back(PacketText(*packet.packet));
+    return {};
   }
-  void OnErased(const ObservedChunk& chunk) override {
-    const ChunkName name{chunk.sequence, chunk.chunk};
-    if (evicted_ && *evicted_ != name && evicted_->sequence == name.sequence)
-      Note(name, fmt::format("is consumed on the way to {}{}", WriterName(evicted_->sequence),
-                             Raw(evicted_->chunk)));
+  void OnReadDone(BufferId, uint64_t) override {
+    if (now_.packets.empty()) now_.packets.emplace_back("none");
   }
-  void OnPatchMissed(const ObservedChunk*, const ChunkPatches& patches, PatchMiss miss) override {
-    Note(ChunkName{patches.sequence, patches.chunk}, miss == PatchMiss::kNoSuchChunk
-                                                         ? "is not there to be patched"
-                                                         : "has no such place to be patched");
+  void OnClonePacket(const SessionPacket& packet) override {
+    now_.packets.push_back(PacketText(*packet.packet));
   }
-  void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override {
-    Note(ChunkName{sequence, place.first_chunk},
-         fmt::format("has a packet that is abandoned: {}", LossBitsToString(cause)));
-  }
-  void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override {
-    now_.events.push_back(
-        fmt::format("{} waits for {}", WriterName(sequence),
-                    WaitsFor(reason, fmt::format("{}{}", WriterName(sequence), Raw(chunk)))));
+  void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats&) override {
+    OnReadDone(buffer, packets);
   }
 
  private:
-  void Note(ChunkName chunk, std::string_view what) {
-    now_.events.push_back(
-        fmt::format("{}{} {}", WriterName(chunk.sequence), Raw(chunk.chunk), what));
+  /// @param info must outlive the replay
+  static ReplayOptions OptionsOf(const EngineInfo& info) {
+    ReplayOptions options;
+    options.session.all.engine = info.name;
+    options.session.find_engine = [&info](std::string_view) { return &info; };
+    return options;
   }
-  void Note(const ObservedChunk& chunk, std::string_view what) {
-    Note(ChunkName{chunk.sequence, chunk.chunk}, what);
+  static std::string NameOf(const ChunkName& chunk) {
+    return fmt::format("{}{}", WriterName(chunk.sequence), Raw(chunk.chunk));
   }
-
-  Status Take(const StreamStep& operation) {
-    switch (operation.kind) {
-      case StreamStep::Kind::kCommit:
-        engine_->Commit(operation.commit);
-        evicted_.reset();
-        return {};
-      case StreamStep::Kind::kPatch:
-        engine_->ApplyPatches(operation.patches);
-        return {};
-      case StreamStep::Kind::kRead:
-        Read(*engine_, operation.max_packets);
-        return {};
-      case StreamStep::Kind::kClone: {
-        RS_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> clone, engine_->Clone());
-        Read(*clone, UINT64_MAX);
-        return {};
-      }
-    }
-    return {};
-  }
-  void Read(Engine& engine, uint64_t most) {
-    engine.BeginRead();
-    for (uint64_t i = 0; i < most; ++i) {
-      const Packet* const packet = engine.NextPacket();
-      if (packet == nullptr) break;
-      now_.packets.push_back(PacketText(*packet));
-    }
-    if (now_.packets.empty()) now_.packets.emplace_back("none");
-  }
+  const Engine& engine() const { return *replay_.session().buffers().at(kStreamBuffer).engine; }
 
   /// The buffer in order of its bytes, and of its sequences.
   void Draw() {
     std::vector<std::pair<uint64_t, std::string>> boxes;  // offset, text
     std::map<SequenceKey, std::vector<std::pair<ChunkId, std::string>>> sequences;
     uint64_t end = 0;
-    const Result<uint64_t> cursor = engine_->VisitChunks([&](const ObservedChunk& chunk) {
+    const Result<uint64_t> cursor = engine().VisitChunks([&](const ObservedChunk& chunk) {
       end = std::max(end, chunk.offset + chunk.outer_size);
       if (chunk.is_padding())
         return void(boxes.emplace_back(chunk.offset, fmt::format("[--/{}]", chunk.outer_size)));
@@ -220,7 +197,7 @@ class TriedEngine : public EngineObserver {
       append(text);
     }
     if (!has_cursor) append("^");
-    if (const uint64_t size = engine_->stats().buffer_size; end < size)
+    if (const uint64_t size = engine().stats().buffer_size; end < size)
       append(fmt::format("{} unused", size - end));
     for (auto& [sequence, chunks] : sequences) {
       std::ranges::stable_sort(
@@ -233,9 +210,9 @@ class TriedEngine : public EngineObserver {
     if (now_.sequences.empty()) now_.sequences = "none";
   }
 
-  std::unique_ptr<Engine> engine_;
+  Replay replay_;
+  Status status_;  // of the set-up
   TriedStep now_;
-  std::optional<ChunkName> evicted_;  // last, by the commit under way
 };
 
 /// Names the parts of a step that differ from another engine's: "packets, counters".
@@ -301,10 +278,10 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
   RS_ASSIGN_OR_RETURN(const StreamExample example, StreamExample::Parse(args.example));
   const EngineLookup find = EnginesAndPlugins();
   std::vector<const EngineInfo*> infos;
-  std::vector<std::unique_ptr<TriedEngine>> tried;
+  std::vector<std::unique_ptr<TriedBuffer>> tried;
   for (const std::string& name : args.engines) {
     RS_ASSIGN_OR_RETURN(infos.emplace_back(), find(name));
-    RS_ASSIGN_OR_RETURN(tried.emplace_back(), TriedEngine::Make(*infos.back(), args));
+    tried.push_back(std::make_unique<TriedBuffer>(*infos.back(), args));
   }
   Report report(context.console, args.format, "try");
   report.Print(fmt::format("A {} of {}\n",

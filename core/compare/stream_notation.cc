@@ -79,7 +79,7 @@ Status StreamExample::AddChunk(std::string_view word) {
                       "a chunk (a letter and a number), 'patch', 'read', 'clone', 'flush' or '|'");
   commit.sequence = name->sequence;
   commit.chunk = name->chunk;
-  std::string& payload = payloads_.emplace_back();
+  std::string payload;
   uint64_t last_size = 0;
   const auto add_packet = [&](uint32_t size) {
     wire::AppendVarint(payload, size);
@@ -138,8 +138,7 @@ Status StreamExample::AddPatch(std::string_view word) {
   if (!name || !rest.empty())
     return CannotRead(fmt::format("patch {}", word), "a chunk after 'patch', like A1 or A1+");
   const auto at = patched_at_.find(name->Packed());
-  const Patch& patch = patches_.emplace_back(
-      Patch{.offset = at == patched_at_.end() ? 0 : at->second, .data = kPatchBytes});
+  const Patch patch{.offset = at == patched_at_.end() ? 0 : at->second, .data = kPatchBytes};
   StreamStep step;
   step.kind = StreamStep::Kind::kPatch;
   step.patches = {
@@ -161,7 +160,7 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
     for (size_t i = 0; i < words.size(); ++i) {
       const std::string_view next = i + 1 < words.size() ? words[i + 1] : std::string_view();
       if (words[i] == "read") {
-        StreamStep read{.kind = StreamStep::Kind::kRead, .commit = {}, .patches = {}};
+        StreamStep read{.kind = StreamStep::Kind::kRead};
         std::string_view count = next;
         if (const auto packets = TakeNumber(count)) {
           if (!count.empty())
@@ -174,11 +173,9 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
         RS_RETURN_IF_ERROR(example.AddPatch(next));
         ++i;
       } else if (words[i] == "flush") {
-        step.flushes = true;
+        step.operations.push_back(StoredOp({.time_ns = {}, .body = FlushRequested{.flush = 1}}));
       } else if (words[i] == "clone") {
-        StreamStep clone;
-        clone.kind = StreamStep::Kind::kClone;
-        example.Add(clone);
+        example.Add({.kind = StreamStep::Kind::kClone});
       } else {
         RS_RETURN_IF_ERROR(example.AddChunk(words[i]));
       }
@@ -190,10 +187,8 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
 
 std::vector<StoredOp> StreamExample::ToOps(uint64_t size, FillPolicy policy) const {
   std::vector<StoredOp> ops = {SetUpOf(size, policy)};
-  for (const Step& step : steps_) {
-    for (const StreamStep& operation : step.operations) ops.push_back(OpOf(operation));
-    if (step.flushes) ops.push_back(StoredOp({.time_ns = {}, .body = FlushRequested{.flush = 1}}));
-  }
+  for (const Step& step : steps_)
+    ops.insert(ops.end(), step.operations.begin(), step.operations.end());
   return ops;
 }
 

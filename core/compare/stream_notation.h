@@ -1,9 +1,7 @@
 #ifndef RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
 #define RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,16 +24,15 @@ namespace ringscope {
 //   patch A2    patches the last packet; "patch A2+": further patches follow
 //   read        reads all; "read 2": two packets
 //   clone       clones the buffer, and reads the clone
-//   flush       at the end of a step: asks producers to commit, the buffer does not see it
+//   flush       asks producers to commit, the buffer does not see it
 //   |           ends a step
 
-/// The operations of such a line, by step. Owns their bytes.
+/// The operations of such a line, by step.
 class StreamExample {
  public:
   struct Step {
     std::string text;
-    std::vector<StreamStep> operations;
-    bool flushes = false;  // at its end
+    std::vector<StoredOp> operations;
   };
 
   static Result<StreamExample> Parse(std::string_view text);
@@ -46,13 +43,10 @@ class StreamExample {
  private:
   Status AddChunk(std::string_view word);
   Status AddPatch(std::string_view word);
-  void Add(StreamStep step) { steps_.back().operations.push_back(std::move(step)); }
+  void Add(const StreamStep& step) { steps_.back().operations.push_back(OpOf(step)); }
 
   std::vector<Step> steps_;
   std::map<uint64_t, uint64_t> patched_at_;  // by packed name: offset in the chunk's last commit
-  // What the operations refer to; the addresses stay.
-  std::deque<std::string> payloads_;
-  std::deque<Patch> patches_;
 };
 
 /// The bytes of a packet, or of its fragment: those of an even number are a well-formed message,

@@ -10,6 +10,8 @@
 namespace ringscope {
 namespace {
 
+Bytes RequestOf(const StoredOp& op) { return std::get<Commit>(op.op().body).request; }
+
 std::string ThereAndBack(std::string_view text) {
   const auto example = StreamExample::Parse(text);
   if (!example) return example.error().ToString();
@@ -48,8 +50,10 @@ TEST(StreamNotation, WritersAreLetteredInTheirOrder) {
 TEST(StreamNotation, ChunkOfDefaultSize_Takes512Bytes) {
   const auto example = StreamExample::Parse("A1");
   ASSERT_TRUE(example);
-  const ChunkCommit& commit = example->steps().front().operations.front().commit;
-  EXPECT_EQ(OuterSize(static_cast<uint32_t>(commit.payload.size())), 512u);
+  CommitRequestParser parser;
+  ASSERT_TRUE(parser.Parse(RequestOf(example->steps().front().operations.front())));
+  const size_t payload = parser.chunks().front().data->size() - kChunkHeaderSize;
+  EXPECT_EQ(OuterSize(static_cast<uint32_t>(payload)), 512u);
 }
 
 TEST(StreamNotation, Patch_IsOfTheLastPacketsLastBytes) {
@@ -57,8 +61,13 @@ TEST(StreamNotation, Patch_IsOfTheLastPacketsLastBytes) {
   ASSERT_TRUE(example);
   const auto& operations = example->steps().front().operations;
   ASSERT_EQ(operations.size(), 3u);
-  EXPECT_EQ(operations[1].patches.patches.front().offset, 14u);  // of 1 + 10 + 1 + 6
-  EXPECT_EQ(operations[2].patches.patches.front().offset, 0u);   // of a chunk that is not there
+  const auto offset_of = [&](size_t i) {
+    CommitRequestParser parser;
+    EXPECT_TRUE(parser.Parse(RequestOf(operations[i])));
+    return parser.patches().front().patches.front().offset;
+  };
+  EXPECT_EQ(offset_of(1), 14u);  // of 1 + 10 + 1 + 6
+  EXPECT_EQ(offset_of(2), 0u);   // of a chunk that is not there
 }
 
 TEST(StreamNotation, WhatTheNotationCannotSay_IsLeftUnsaid) {
