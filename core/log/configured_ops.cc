@@ -1,5 +1,7 @@
 #include "core/log/configured_ops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -11,7 +13,15 @@
 namespace ringscope {
 namespace {
 
-std::string BufferPath(uint64_t index) { return "buffers[" + std::to_string(index) + "]"; }
+std::string BufferPath(uint64_t index) { return fmt::format("buffers[{}]", index); }
+
+BufferSetUp SetUpAs(const ConfiguredBuffer& buffer, BufferId id, uint32_t index) {
+  return {.id = id,
+          .index = index,
+          .size = buffer.size_kb * 1024,
+          .policy = buffer.policy,
+          .engine = buffer.engine()};
+}
 
 }  // namespace
 
@@ -49,24 +59,20 @@ Status ConfiguredOps::EndSetUp(const Op& next) {
   if (config_.config.empty()) return {};
   if (!before_ && setups_.size() != facts_.buffers.size())
     return Fail(ErrorCode::kUsage,
-                "the trace config has " + std::to_string(facts_.buffers.size()) +
-                    " buffers and the session " + std::to_string(setups_.size()) +
-                    ", whose log does not show which data source writes to which buffer",
+                fmt::format("the trace config has {} buffers and the session {}, whose log does "
+                            "not show which data source writes to which buffer",
+                            facts_.buffers.size(), setups_.size()),
                 {}, "give each buffer of the session a size in the config");
   BufferId last{};
   for (const BufferSetUp& setup : setups_) last = std::max(last, setup.id);
   for (uint32_t index = 0; index < facts_.buffers.size(); ++index) {
     if (ids_.contains(index)) continue;
-    const ConfiguredBuffer& buffer = facts_.buffers[index];
     last = BufferId{static_cast<uint16_t>(Raw(last) + 1)};
     ids_[index] = last;
     added_.push_back(last);
-    Add({next.time_ns, BufferSetUp{.id = last,
-                                   .index = index,
-                                   .size = buffer.size_kb * 1024,
-                                   .policy = buffer.policy,
-                                   .engine = buffer.engine(),
-                                   .session = session_}});
+    BufferSetUp setup = SetUpAs(facts_.buffers[index], last, index);
+    setup.session = session_;
+    Add({next.time_ns, std::move(setup)});
   }
   return {};
 }
@@ -84,15 +90,8 @@ void ConfiguredOps::SetUpUnrecorded(const Op& commit) {
   const auto id_of = [&](uint32_t index) {
     return BufferId{static_cast<uint16_t>(Raw(lowest_.value_or(BufferId{1})) + index)};
   };
-  for (uint32_t i = 0; i < facts_.buffers.size(); ++i) {
-    const ConfiguredBuffer& buffer = facts_.buffers[i];
-    const BufferId id = id_of(i);
-    setups[id] = {.id = id,
-                  .index = i,
-                  .size = buffer.size_kb * 1024,
-                  .policy = buffer.policy,
-                  .engine = buffer.engine()};
-  }
+  for (uint32_t i = 0; i < facts_.buffers.size(); ++i)
+    setups[id_of(i)] = SetUpAs(facts_.buffers[i], id_of(i), i);
   for (const auto& [key, size] : config_.sizes) {
     const BufferId id =
         key.is_index ? id_of(key.number) : BufferId{static_cast<uint16_t>(key.number)};
@@ -108,7 +107,7 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
     Add({op.time_ns, std::move(setup)});
     return {};
   }
-  // The sources of one name are told apart by their order in the config.
+  // Sources of one name are distinguished by their order in the config.
   std::set<uint64_t> targets;
   size_t of_name = 0;
   for (const ConfiguredSource& had : before_->sources) {
@@ -124,23 +123,23 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
   }
   if (targets.empty())
     return Fail(ErrorCode::kUsage,
-                "the trace config has no data source '" + setup.name +
-                    "' for what the session has of it in " + BufferPath(*meant->index),
+                fmt::format("the trace config has no data source '{}' for what the session has of "
+                            "it in {}",
+                            setup.name, BufferPath(*meant->index)),
                 {}, "leave the session's data sources in the config");
   const auto id = ids_.find(static_cast<uint32_t>(*targets.begin()));
   if (id == ids_.end())
     return Fail(ErrorCode::kUsage,
-                "the data source '" + setup.name + "' targets " + BufferPath(*targets.begin()) +
-                    ", which the trace config does not have",
-                {}, "give it a target_buffer below " + std::to_string(facts_.buffers.size()));
+                fmt::format("the data source '{}' targets {}, which the trace config does not have",
+                            setup.name, BufferPath(*targets.begin())),
+                {}, fmt::format("give it a target_buffer below {}", facts_.buffers.size()));
   auto& moves = setup.name == kFtraceSource ? ftrace_moves_ : moves_;
   const auto [move, is_new] = moves.try_emplace({setup.producer, setup.target_buffer}, id->second);
   if (targets.size() > 1 || move->second != id->second)
     return Fail(ErrorCode::kUsage,
-                "the trace config moves only some of what producer " +
-                    std::to_string(Raw(setup.producer)) + " writes to " +
-                    BufferPath(*meant->index) +
-                    ", and the log does not show which chunks are of which data source",
+                fmt::format("the trace config moves only some of what producer {} writes to {}, "
+                            "and the log does not show which chunks are of which data source",
+                            Raw(setup.producer), BufferPath(*meant->index)),
                 {}, "move all data sources of that producer and buffer together");
   setup.target_buffer = id->second;
   Add({op.time_ns, std::move(setup)});

@@ -33,22 +33,6 @@ std::span<const ChunkToPatch> HeldPatches::Take(ProducerId producer) {
   return parser_.patches();
 }
 
-namespace {
-
-/// The producer that a record is of, if it is of one alone.
-std::optional<ProducerId> ProducerOf(const OpBody& body) {
-  return std::visit(
-      [](const auto& record) -> std::optional<ProducerId> {
-        if constexpr (requires { record.producer; })
-          return record.producer;
-        else
-          return std::nullopt;
-      },
-      body);
-}
-
-}  // namespace
-
 template <typename Record>
 void LiveState::Keep(uint64_t owner, uint64_t number, const Record& record, std::string name) {
   Entry& entry = entries_[{OpKindOf<Record>(), owner, number, std::move(name)}];
@@ -105,9 +89,14 @@ void LiveState::Add(const OpBody& body) {
                  [&](const ClockSnapshotRecord& r) { Keep(0, 0, r); },
                  [&](const ProducerConnected& r) { Keep(Raw(r.producer), 0, r); },
                  [&](const SharedMemorySetUp& r) { Keep(Raw(r.producer), 0, r); },
-                 [&](const ProducerDisconnected& r) {
+                 [&](const ProducerDisconnected& gone) {
+                   const auto is_of_it = [&](const auto& record) {
+                     if constexpr (requires { record.producer; })
+                       return record.producer == gone.producer;
+                     return false;
+                   };
                    std::erase_if(entries_, [&](const auto& entry) {
-                     return ProducerOf(entry.second.body) == r.producer;
+                     return std::visit(is_of_it, entry.second.body);
                    });
                  },
                  [&](const DataSourceRegistered& r) { Keep(Raw(r.producer), 0, r, r.name); },

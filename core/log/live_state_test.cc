@@ -85,31 +85,5 @@ TEST(LiveState, AThousandSessions_TakeTheSpaceOfOne) {
   EXPECT_THAT(KindsOf(state), IsEmpty());
 }
 
-Op Header(const std::string& uuid, uint32_t part, uint64_t repeated) {
-  LogHeader header;
-  header.uuid = uuid;
-  header.part = part;
-  header.repeated_records = repeated;
-  return {{}, header};
-}
-
-TEST(SessionBounds, RepeatedState_IsLeftOutOnlyAfterThePartBefore) {
-  using enum SessionBounds::Place;
-  const Op note{{}, Note{}};
-  SessionBounds bounds;
-  EXPECT_EQ(bounds.Add(Header("a", 0, 0), 0), kStart);
-  EXPECT_EQ(bounds.Add(note, 1), kWithin);
-  bounds.StartFile();
-  EXPECT_EQ(bounds.Add(Header("a", 1, 2), 0), kWithin);
-  EXPECT_EQ(bounds.Add(note, 1), kRepeated);
-  // Record 2 was lost: the one after it is no repetition.
-  EXPECT_EQ(bounds.Add(note, 3), kWithin);
-  bounds.StartFile();
-  EXPECT_EQ(bounds.Add(Header("a", 3, 2), 0), kStart);
-  EXPECT_EQ(bounds.Add(note, 1), kWithin);
-  bounds.StartFile();
-  EXPECT_EQ(bounds.Add(note, 0), kStart);
-}
-
 }  // namespace
 }  // namespace ringscope

@@ -97,98 +97,110 @@ size_t MemoryOf(const Entry& entry, const Texts&... texts) {
 
 }  // namespace
 
-void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
-  ++summary_.records;
-  ++summary_.counts[op.body.index()];
-  Extend(summary_.first_time_ns, summary_.last_time_ns, op.time_ns);
+void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
+  const SessionBounds::Place place = bounds_.Add(op, number);
+  if (place == SessionBounds::Place::kRepeated) return;
+  const bool starts = place == SessionBounds::Place::kStart;
+  if (sessions_.empty() || (starts && sessions_.size() < kMaxSessions)) {
+    SessionSummary& session = sessions_.emplace_back();
+    session.first_record = number;
+    session.has_life = true;
+    lookup_ = {};
+  } else if (starts) {
+    sessions_.back().truncated = true;
+  }
+  SessionSummary& summary = sessions_.back();
+  ++summary.records;
+  ++summary.counts[op.body.index()];
+  Extend(summary.first_time_ns, summary.last_time_ns, op.time_ns);
   if (const auto* commit = std::get_if<Commit>(&op.body)) return AddCommit(*commit, op.time_ns);
 
   std::visit(Overloaded{
                  [&](const LogHeader& header) {
-                   if (summary_.counts[op.body.index()] == 1 &&
+                   if (summary.counts[op.body.index()] == 1 &&
                        TakeSpace(MemoryOf(header, header.tool, header.uuid, header.host,
                                           header.clock, header.description)))
-                     summary_.header = header;
+                     summary.header = header;
                  },
                  [&](const BufferSetUp& buffer) {
                    if (!TakeSpace(MemoryOf(buffer, buffer.engine))) return;
-                   set_ups_[buffer.id] = static_cast<uint32_t>(summary_.buffers.size());
-                   summary_.buffers.push_back(buffer);
+                   lookup_.set_ups[buffer.id] = static_cast<uint32_t>(summary.buffers.size());
+                   summary.buffers.push_back(buffer);
                  },
                  [&](const ProducerConnected& producer) {
                    if (TakeSpace(MemoryOf(producer, producer.name, producer.sdk)))
-                     summary_.producers.push_back(producer);
+                     summary.producers.push_back(producer);
                  },
-                 [&](const RecorderGap&) { ++summary_.recorder_gaps; },
+                 [&](const RecorderGap&) { ++summary.recorder_gaps; },
                  [&](const RecordingEnded& end) {
                    size_t bytes = sizeof(end);
                    for (const RecordingVerdict& verdict : end.verdicts)
                      bytes += MemoryOf(verdict, verdict.detail);
-                   if (TakeSpace(bytes)) summary_.end = end;
+                   if (TakeSpace(bytes)) summary.end = end;
                  },
                  [](const auto&) {},
              },
              op.body);
-  if (verdicts_.Add(op.body)) summary_.verdicts = verdicts_.Verdicts();
-  auto event = LifeEventOf(op, number.value_or(summary_.first_record + summary_.records - 1));
+  if (lookup_.verdicts.Add(op.body)) summary.verdicts = lookup_.verdicts.Verdicts();
+  auto event = LifeEventOf(op, number);
   if (event && TakeSpace(MemoryOf(*event, event->name, event->detail) +
                          event->instances.capacity() * sizeof(uint64_t)))
-    summary_.life.push_back(std::move(*event));
+    summary.life.push_back(std::move(*event));
 }
 
-bool SummaryBuilder::TakeSpace(size_t bytes) {
+bool LogSummaryBuilder::TakeSpace(size_t bytes) {
   if (bytes > kMaxListed - listed_bytes_) {
-    summary_.truncated = true;
+    sessions_.back().truncated = true;
     return false;
   }
   listed_bytes_ += bytes;
   return true;
 }
 
-size_t SummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
+size_t LogSummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
   constexpr uint32_t kNotSetUp = uint32_t{1} << 31;
-  const auto set_up = set_ups_.find(buffer);
-  const bool is_set_up = set_up != set_ups_.end();
+  const auto set_up = lookup_.set_ups.find(buffer);
+  const bool is_set_up = set_up != lookup_.set_ups.end();
   const uint64_t packed =
       uint64_t{key.Packed()} << 32 | (is_set_up ? set_up->second : kNotSetUp | Raw(buffer));
-  if (packed == last_key_) return last_index_;
+  if (packed == lookup_.last_key) return lookup_.last_index;
 
-  auto found = sequence_index_.find(packed);
-  if (found == sequence_index_.end()) {
+  auto found = lookup_.sequence_index.find(packed);
+  if (found == lookup_.sequence_index.end()) {
     if (!TakeSpace(sizeof(SequenceSummary) + sizeof(Recent) + kListOverhead)) return kUnlisted;
-    found = sequence_index_.emplace(packed, summary_.sequences.size()).first;
-    summary_.sequences.push_back(
+    found = lookup_.sequence_index.emplace(packed, sessions_.back().sequences.size()).first;
+    sessions_.back().sequences.push_back(
         {.sequence = key,
          .buffer = buffer,
          .set_up = is_set_up ? std::optional<uint64_t>(set_up->second) : std::nullopt});
-    recent_.emplace_back();
+    lookup_.recent.emplace_back();
   }
-  last_key_ = packed;
-  last_index_ = found->second;
-  return last_index_;
+  lookup_.last_key = packed;
+  lookup_.last_index = found->second;
+  return lookup_.last_index;
 }
 
-void SummaryBuilder::AddCommit(const Commit& commit, std::optional<uint64_t> time_ns) {
+void LogSummaryBuilder::AddCommit(const Commit& commit, std::optional<uint64_t> time_ns) {
   parser_.Parse(commit.request);  // of a malformed request, what comes before the malformed byte
   for (const ChunkToMove& chunk : parser_.chunks()) AddChunk(commit.producer, chunk, time_ns);
   for (const ChunkToPatch& patch : parser_.patches()) AddPatch(commit.producer, patch, time_ns);
 }
 
-void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
-                              std::optional<uint64_t> time_ns) {
+void LogSummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
+                                 std::optional<uint64_t> time_ns) {
   const std::optional<ChunkHeader> header = chunk.header();
   if (!header) return;
-  ++summary_.chunks;
-  summary_.chunk_bytes += chunk.data->size();
+  ++sessions_.back().chunks;
+  sessions_.back().chunk_bytes += chunk.data->size();
 
   const size_t index = SequenceOf({producer, header->writer}, TargetBufferOf(chunk.target_buffer));
   if (index == kUnlisted) return;
-  SequenceSummary& sequence = summary_.sequences[index];
+  SequenceSummary& sequence = sessions_.back().sequences[index];
   ++sequence.commits;
   sequence.bytes += chunk.data->size() - kChunkHeaderSize;
   Extend(sequence.first_time_ns, sequence.last_time_ns, time_ns);
 
-  Recent& recent = recent_[index];
+  Recent& recent = lookup_.recent[index];
   const uint16_t packets = PacketsBegun(*header, chunk.incomplete);
   const std::optional<uint32_t> id = Raw(header->chunk);
   auto known = std::ranges::find(recent.chunks, id, &Recent::Chunk::id);
@@ -203,38 +215,17 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
   known->packets = packets;
 }
 
-void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
-                              std::optional<uint64_t> time_ns) {
+void LogSummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
+                                 std::optional<uint64_t> time_ns) {
   const auto patches = static_cast<uint64_t>(std::ranges::count_if(
       patch.patches, [](const PatchSpan& span) { return span.data.size() == 4; }));
-  summary_.patches += patches;
+  sessions_.back().patches += patches;
   const size_t index =
       SequenceOf(patch.NameFor(producer).sequence, TargetBufferOf(patch.target_buffer));
   if (index == kUnlisted) return;
-  SequenceSummary& sequence = summary_.sequences[index];
+  SequenceSummary& sequence = sessions_.back().sequences[index];
   sequence.patches += patches;
   Extend(sequence.first_time_ns, sequence.last_time_ns, time_ns);
-}
-
-void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
-  const SessionBounds::Place place = bounds_.Add(op, number);
-  if (place == SessionBounds::Place::kRepeated) return;
-  const bool starts = place == SessionBounds::Place::kStart;
-  if (!current_) {
-    current_.emplace(number);
-  } else if (starts && done_.size() + 1 < kMaxSessions) {
-    done_.push_back(current_->summary());
-    current_.emplace(number, current_->listed_bytes());
-  } else if (starts) {
-    current_->SetTruncated();
-  }
-  current_->Add(op, number);
-}
-
-std::vector<SessionSummary> LogSummaryBuilder::Sessions() const {
-  std::vector<SessionSummary> sessions = done_;
-  if (current_) sessions.push_back(current_->summary());
-  return sessions;
 }
 
 }  // namespace ringscope

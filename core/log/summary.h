@@ -140,30 +140,24 @@ struct SessionSummary {
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
 };
 
-/// Builds a SessionSummary record by record. Memory: O(sequences), and never more than about
-/// kMaxListed bytes for all sessions of a log.
-class SummaryBuilder {
+/// Builds the summaries of a log's sessions, record by record. A header starts a session, unless it
+/// is the next part of the one before; records before any header make a session with a default
+/// header. Memory: O(sequences), and never more than about kMaxListed bytes.
+class LogSummaryBuilder {
  public:
   /// Limits the memory of the lists against logs that were made to exhaust their readers.
   static constexpr size_t kMaxListed = size_t{256} << 20;
+  /// Sessions kept; those that follow are counted into the last one, which is then `truncated`.
+  static constexpr size_t kMaxSessions = 65536;
 
-  /// @param first_record number of the session's first record in the file
-  /// @param listed_bytes that the lists of the sessions before take
-  explicit SummaryBuilder(uint64_t first_record = 0, size_t listed_bytes = 0)
-      : listed_bytes_(listed_bytes) {
-    summary_.first_record = first_record;
-    summary_.has_life = true;
+  /// @param number of the record in the file
+  void Add(const Op& op, uint64_t number);
+  const std::vector<SessionSummary>& Sessions() const { return sessions_; }
+  /// Names the session that is being built, whose header had no uuid when it was added.
+  void SetUuid(const std::string& uuid) {
+    sessions_.back().header.uuid = uuid;
+    bounds_.SetUuid(uuid);
   }
-
-  /// @param number of the record in the file, if it does not follow the one before
-  void Add(const Op& op, std::optional<uint64_t> number = {});
-  /// Names the session, whose header had no uuid when it was added.
-  void SetUuid(const std::string& uuid) { summary_.header.uuid = uuid; }
-  /// Notes that records of another session were added to this one.
-  void SetTruncated() { summary_.truncated = true; }
-  const SessionSummary& summary() const { return summary_; }
-  /// Returns the memory that the lists of all sessions so far take, roughly.
-  size_t listed_bytes() const { return listed_bytes_; }
 
  private:
   /// The last chunk ids of a sequence, so that a chunk sent again counts once.
@@ -175,48 +169,30 @@ class SummaryBuilder {
     std::array<Chunk, 8> chunks{};
     size_t next = 0;
   };
+  static constexpr size_t kUnlisted = SIZE_MAX;
+  /// What the session that is being built needs beside its summary.
+  struct Lookup {
+    std::map<BufferId, uint32_t> set_ups;                 // the last of each, in its buffers
+    std::unordered_map<uint64_t, size_t> sequence_index;  // by SequenceKey and set-up, or BufferId
+    std::vector<Recent> recent;                           // beside its sequences
+    uint64_t last_key = UINT64_MAX;                       // commits come in runs of one sequence
+    size_t last_index = kUnlisted;
+    VerdictBuilder verdicts;
+  };
 
   /// Returns false, and notes it in the summary, if the lists may not grow by that much.
   bool TakeSpace(size_t bytes);
-  /// Returns the index of the sequence, which it adds at its first use, or kUnlisted without space.
+  /// Returns the sequence, which it adds at its first use, or kUnlisted without space.
   size_t SequenceOf(SequenceKey key, BufferId buffer);
   void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);
   void AddChunk(ProducerId producer, const ChunkToMove& chunk, std::optional<uint64_t> time_ns);
   void AddPatch(ProducerId producer, const ChunkToPatch& patch, std::optional<uint64_t> time_ns);
 
-  static constexpr size_t kUnlisted = SIZE_MAX;
-
-  SessionSummary summary_;
-  std::map<BufferId, uint32_t> set_ups_;                 // the last of each, in summary_.buffers
-  std::unordered_map<uint64_t, size_t> sequence_index_;  // by SequenceKey and set-up, or BufferId
-  std::vector<Recent> recent_;                           // beside summary_.sequences
-  uint64_t last_key_ = UINT64_MAX;                       // commits come in runs of one sequence
-  size_t last_index_ = kUnlisted;
-  size_t listed_bytes_ = 0;
-  VerdictBuilder verdicts_;
-  CommitRequestParser parser_;
-};
-
-/// Builds the summaries of a log's sessions. A header starts a session, unless it is the next part
-/// of the one before; records before any header make a session with a default header.
-class LogSummaryBuilder {
- public:
-  /// Sessions kept; those that follow are counted into the last one, which is then `truncated`.
-  static constexpr size_t kMaxSessions = 65536;
-
-  /// @param number of the record in the file
-  void Add(const Op& op, uint64_t number);
-  std::vector<SessionSummary> Sessions() const;
-  /// Names the session that is being built, whose header had no uuid when it was added.
-  void SetUuid(const std::string& uuid) {
-    current_->SetUuid(uuid);
-    bounds_.SetUuid(uuid);
-  }
-
- private:
-  std::vector<SessionSummary> done_;
-  std::optional<SummaryBuilder> current_;
+  std::vector<SessionSummary> sessions_;  // the last one is being built
+  Lookup lookup_;
   SessionBounds bounds_;
+  size_t listed_bytes_ = 0;  // that the lists of all sessions take, roughly
+  CommitRequestParser parser_;
 };
 
 }  // namespace ringscope

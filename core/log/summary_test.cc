@@ -27,15 +27,16 @@ class Session {
     ringscope::Commit commit;
     commit.producer = ProducerId{1};
     commit.request = wire::AsBytes(request);
-    builder_.Add(Op{time_ns, commit});
+    Add(Op{time_ns, commit});
     return *this;
   }
-  void Add(const Op& op) { builder_.Add(op); }
-  const SessionSummary& summary() const { return builder_.summary(); }
+  void Add(const Op& op) { builder_.Add(op, number_++); }
+  const SessionSummary& summary() const { return builder_.Sessions().at(0); }
   const SequenceSummary& only() const { return summary().sequences.at(0); }
 
  private:
-  SummaryBuilder builder_;
+  LogSummaryBuilder builder_;
+  uint64_t number_ = 0;
 };
 
 ChunkHeader OfChunk(uint32_t id, uint16_t fragments, uint8_t flags = 0, uint16_t writer = 2) {
@@ -154,13 +155,13 @@ TEST(Summary, Malformed_KeepsWhatComesBefore) {
 }
 
 TEST(Summary, Lists_StopAtTheirLimit) {
-  SummaryBuilder builder;
+  Session session;
   ProducerConnected producer;
-  producer.name.assign(SummaryBuilder::kMaxListed / 4, 'x');
-  for (int i = 0; i < 5; ++i) builder.Add(Op{{}, producer});
-  EXPECT_THAT(builder.summary().producers, SizeIs(3));
-  EXPECT_TRUE(builder.summary().truncated);
-  EXPECT_EQ(builder.summary().records, 5u);
+  producer.name.assign(LogSummaryBuilder::kMaxListed / 4, 'x');
+  for (int i = 0; i < 5; ++i) session.Add(Op{{}, producer});
+  EXPECT_THAT(session.summary().producers, SizeIs(3));
+  EXPECT_TRUE(session.summary().truncated);
+  EXPECT_EQ(session.summary().records, 5u);
 }
 
 LogHeader Header(std::string uuid, uint32_t part) {
@@ -202,6 +203,29 @@ TEST(LogSummary, Uuid_MayComeLater) {
   builder.Add(Op{{}, Header("late", 1)}, 1);
   ASSERT_THAT(builder.Sessions(), SizeIs(1));
   EXPECT_EQ(builder.Sessions()[0].header.uuid, "late");
+}
+
+TEST(SessionBounds, RepeatedState_IsLeftOutOnlyAfterThePartBefore) {
+  using enum SessionBounds::Place;
+  const Op note{{}, Note{}};
+  const auto repeats = [](uint32_t part) {
+    LogHeader header = Header("a", part);
+    header.repeated_records = 2;
+    return Op{{}, header};
+  };
+  SessionBounds bounds;
+  EXPECT_EQ(bounds.Add(Op{{}, Header("a", 0)}, 0), kStart);
+  EXPECT_EQ(bounds.Add(note, 1), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(repeats(1), 0), kWithin);
+  EXPECT_EQ(bounds.Add(note, 1), kRepeated);
+  // Record 2 was lost: the one after it is no repetition.
+  EXPECT_EQ(bounds.Add(note, 3), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(repeats(3), 0), kStart);
+  EXPECT_EQ(bounds.Add(note, 1), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(note, 0), kStart);
 }
 
 }  // namespace

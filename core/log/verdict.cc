@@ -1,6 +1,9 @@
 #include "core/log/verdict.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace ringscope {
 namespace {
@@ -10,6 +13,20 @@ constexpr size_t kMaxVerdicts = 256;
 constexpr size_t kMaxDetail = 1024;
 constexpr size_t kMaxLive = 4096;
 
+/// Returns the verdict for this reason and session in a list that is sorted by them; a new one is
+/// of no times yet. Of a list that is full, sessions have one verdict together.
+RecordingVerdict& VerdictIn(std::vector<RecordingVerdict>& verdicts, InexactReason reason,
+                            std::optional<uint64_t> session, const std::string& detail) {
+  const std::pair key(reason, session);
+  const auto key_of = [](const RecordingVerdict& verdict) {
+    return std::pair(verdict.reason, verdict.session);
+  };
+  const auto at = std::ranges::lower_bound(verdicts, key, {}, key_of);
+  if (at != verdicts.end() && key_of(*at) == key) return *at;
+  if (verdicts.size() >= kMaxVerdicts && session) return VerdictIn(verdicts, reason, {}, detail);
+  return *verdicts.insert(at, {reason, 0, session, detail.substr(0, kMaxDetail)});
+}
+
 }  // namespace
 
 const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts) {
@@ -17,20 +34,13 @@ const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdic
   return found == verdicts.end() ? nullptr : &*found;
 }
 
-void VerdictBuilder::AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail) {
-  if (verdicts.size() >= kMaxVerdicts && !verdicts.contains(key)) key.second.reset();
-  RecordingVerdict& verdict = verdicts[key];
-  if (verdict.times == 0)
-    verdict = {key.first, 0, key.second, std::string(detail.substr(0, kMaxDetail))};
-  verdict.times += times;
-}
-
 bool VerdictBuilder::Add(const OpBody& body) {
   if (std::holds_alternative<Commit>(body)) return false;
   bool changed = false;
-  const auto note = [&](Key key, const std::string& detail) {
+  const auto note = [&](InexactReason reason, std::optional<uint64_t> session,
+                        const std::string& detail) {
     changed = true;
-    AddTo(verdicts_, key, 1, detail);
+    ++VerdictIn(seen_.verdicts, reason, session, detail).times;
   };
   std::visit(Overloaded{
                  [&](const SessionStarted& started) {
@@ -44,14 +54,17 @@ bool VerdictBuilder::Add(const OpBody& body) {
                  [&](const RecorderGap& gap) {
                    if (gap.is_damage) return;
                    ++seen_.gaps;
-                   note({InexactReason::kRecords, {}}, gap.reason);
+                   note(InexactReason::kRecords, {}, gap.reason);
                  },
-                 [&](const Inexact& mark) {
-                   note({mark.reason, mark.session}, mark.detail);
-                 },
+                 [&](const Inexact& mark) { note(mark.reason, mark.session, mark.detail); },
                  [&](const RecordingEnded& end) {
                    changed = true;
-                   AddEnd(end);
+                   // Its verdicts are of the whole recording, also of records that are not here.
+                   for (const RecordingVerdict& whole : end.verdicts) {
+                     RecordingVerdict& verdict =
+                         VerdictIn(seen_.verdicts, whole.reason, whole.session, whole.detail);
+                     verdict.times = std::max(verdict.times, whole.times);
+                   }
                  },
                  [](const auto&) {},
              },
@@ -59,41 +72,24 @@ bool VerdictBuilder::Add(const OpBody& body) {
   return changed;
 }
 
-/// Its verdicts are of the whole recording, also of records that are not here.
-void VerdictBuilder::AddEnd(const RecordingEnded& end) {
-  for (const RecordingVerdict& verdict : end.verdicts) {
-    const Key key{verdict.reason, verdict.session};
-    const auto known = verdicts_.find(key);
-    const uint64_t counted = known == verdicts_.end() ? 0 : known->second.times;
-    AddTo(verdicts_, key, std::max(counted, verdict.times) - counted, verdict.detail);
-  }
-}
-
 void VerdictBuilder::AddRemovedParts(uint64_t parts) {
-  AddTo(verdicts_, {InexactReason::kStart, {}}, parts, "the oldest parts were removed");
-}
-
-std::vector<RecordingVerdict> VerdictBuilder::ListOf(const VerdictMap& verdicts) {
-  std::vector<RecordingVerdict> list;
-  for (const auto& [key, verdict] : verdicts) list.push_back(verdict);
-  return list;
+  VerdictIn(seen_.verdicts, InexactReason::kStart, {}, "the oldest parts were removed").times +=
+      parts;
 }
 
 RecordingEnded VerdictBuilder::Ended(RecordingEnding ending) const {
   RecordingEnded end = seen_;
   end.ending = ending;
-  VerdictMap verdicts = verdicts_;
-  if (ending != RecordingEnding::kNextPart) {
-    if (has_source_ && !has_config_)
-      AddTo(verdicts, {InexactReason::kReads, {}}, 1,
-            "no consumer was recorded: when the buffers were read is not in the log");
-    if (has_source_ && !has_config_)
-      AddTo(verdicts, {InexactReason::kProducers, {}}, 0,
-            "no consumer was recorded: the service was not asked for its producers");
-    for (const uint64_t session : live_)
-      AddTo(verdicts, {InexactReason::kEnd, session}, 1, "it had not ended");
+  if (ending == RecordingEnding::kNextPart) return end;
+  if (has_source_ && !has_config_) {
+    ++VerdictIn(end.verdicts, InexactReason::kReads, {},
+                "no consumer was recorded: when the buffers were read is not in the log")
+          .times;
+    VerdictIn(end.verdicts, InexactReason::kProducers, {},
+              "no consumer was recorded: the service was not asked for its producers");
   }
-  end.verdicts = ListOf(verdicts);
+  for (const uint64_t session : live_)
+    ++VerdictIn(end.verdicts, InexactReason::kEnd, session, "it had not ended").times;
   return end;
 }
 

@@ -3,12 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/log/op.h"
@@ -33,23 +28,15 @@ class VerdictBuilder {
   /// Notes that parts of the recording were removed.
   void AddRemovedParts(uint64_t parts);
   /// Returns the verdicts so far, by reason and session. Without any the recording is exact.
-  std::vector<RecordingVerdict> Verdicts() const { return ListOf(verdicts_); }
+  const std::vector<RecordingVerdict>& Verdicts() const { return seen_.verdicts; }
   /// Returns the last record of a recording that ends now.
   RecordingEnded Ended(RecordingEnding ending) const;
 
  private:
-  using Key = std::pair<InexactReason, std::optional<uint64_t>>;  // and the session
-  using VerdictMap = std::map<Key, RecordingVerdict>;
-
-  static void AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail);
-  void AddEnd(const RecordingEnded& end);
-  static std::vector<RecordingVerdict> ListOf(const VerdictMap& verdicts);
-
-  RecordingEnded seen_;      // its counts
+  RecordingEnded seen_;      // its counts, and the verdicts so far
   std::set<uint64_t> live_;  // sessions that have not ended
   bool has_config_ = false;  // of a consumer's
   bool has_source_ = false;  // that a producer was asked to set up
-  VerdictMap verdicts_;
 };
 
 }  // namespace ringscope

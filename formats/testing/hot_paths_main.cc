@@ -220,9 +220,10 @@ void CountRecords() {
   Count("record_encode", kOperations, [&] {
     for (const Op& op : ops) commit_log::AppendRecord(op, {}, out);
   });
-  SummaryBuilder summary;
+  LogSummaryBuilder summary;
+  uint64_t number = 0;
   Count("record_summary", kOperations, [&] {
-    for (const Op& op : ops) summary.Add(op);
+    for (const Op& op : ops) summary.Add(op, number++);
   });
   ReplayListener sink;
   Replay replay({}, sink);
