@@ -1,6 +1,7 @@
 #include "core/compare/random_stream.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -19,23 +20,8 @@ constexpr uint32_t kSizeBytes = 2;
 
 }  // namespace
 
-/// Of the Mersenne Twister MT19937.
 RandomNumbers NumbersOfSeed(uint32_t seed) {
-  constexpr uint32_t kSize = 624, kShift = 397;
-  std::array<uint32_t, kSize> state = {seed};
-  for (uint32_t i = 1; i < kSize; ++i)
-    state[i] = 1812433253u * (state[i - 1] ^ state[i - 1] >> 30) + i;
-  return [state, next = uint32_t{0}]() mutable {
-    uint32_t& place = state[next];
-    const uint32_t shifted = state[(next + kShift) % kSize];
-    next = (next + 1) % kSize;
-    const uint32_t both = (place & 0x80000000u) | (state[next] & 0x7FFFFFFFu);
-    place = shifted ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
-    uint32_t number = place ^ place >> 11;
-    number ^= number << 7 & 0x9D2C5680u;
-    number ^= number << 15 & 0xEFC60000u;
-    return number ^ number >> 18;
-  };
+  return [numbers = std::mt19937(seed)]() mutable { return static_cast<uint32_t>(numbers()); };
 }
 
 RandomStream::RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind,

@@ -20,7 +20,7 @@ namespace ringscope {
 
 /// A source of numbers that decide what a stream is like.
 using RandomNumbers = std::function<uint32_t()>;
-/// Returns numbers that depend on the seed alone, on all platforms.
+/// Returns numbers that depend on the seed alone, on all platforms: those of std::mt19937.
 RandomNumbers NumbersOfSeed(uint32_t seed);
 
 /// How well the writers of a random stream behave.
