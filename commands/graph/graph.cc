@@ -163,33 +163,16 @@ class GraphDrawing {
   }
 
   Status DrawLayout() {
-    auto& map = run_.Add<LayoutMap>(args_.at);
-    RS_RETURN_IF_ERROR(Replay());
-    WarnOfPastEnd(map.watch());
-    std::vector<BufferLayout> layouts;
-    for (const auto& [id, layout] : map.layouts()) {
-      if (buffer_.value_or(id) != id) continue;
-      RS_RETURN_IF_ERROR(layout.status);
-      layouts.push_back(layout);
-    }
-    report_.Data("buffers", FieldsToJson(layouts));
-    report_.Print(LayoutText(layouts, clock_, notes_));
-    return {};
+    return ShowMoment(run_.Add<LayoutMap>(args_.at), [&](const std::vector<BufferLayout>& layouts) {
+      return LayoutText(layouts, clock_, notes_);
+    });
   }
 
   Status ShowOrder() {
-    auto& walks = run_.Add<ReadWalks>(args_.at.value_or(LayoutMoment{}));
-    RS_RETURN_IF_ERROR(Replay());
-    WarnOfPastEnd(walks.watch());
-    std::vector<ReadWalk> shown;
-    for (const ReadWalk& walk : walks.walks()) {
-      if (buffer_.value_or(walk.buffer) != walk.buffer) continue;
-      RS_RETURN_IF_ERROR(walk.status);
-      shown.push_back(walk);
-    }
-    report_.Data("buffers", FieldsToJson(shown));
-    report_.Print(OrderText(shown, args_.full, clock_, notes_));
-    return {};
+    return ShowMoment(run_.Add<ReadWalks>(args_.at.value_or(LayoutMoment{})),
+                      [&](const std::vector<ReadWalk>& walks) {
+                        return OrderText(walks, args_.full, clock_, notes_);
+                      });
   }
 
  private:
@@ -218,11 +201,21 @@ class GraphDrawing {
     return {};
   }
 
-  void WarnOfPastEnd(const MomentWatch& watch) {
-    if (args_.at && !watch.has_passed())
-      context_.console.Warn(
-          fmt::format("{}: session {} ends before that: this is its end, after record {}",
-                      outcome_.path, outcome_.session, WithCommas(watch.at().record.value_or(0))));
+  /// Shows what `taken` finds in the chosen buffers at the chosen moment.
+  template <typename Taken, typename TextOf>
+  Status ShowMoment(const Taken& taken, TextOf text_of) {
+    RS_RETURN_IF_ERROR(Replay());
+    if (args_.at && !taken.watch().has_passed())
+      context_.console.Warn(fmt::format(
+          "{}: session {} ends before that: this is its end, after record {}", outcome_.path,
+          outcome_.session, WithCommas(taken.watch().at().record.value_or(0))));
+    auto buffers = taken.buffers();
+    std::erase_if(buffers,
+                  [&](const auto& one) { return buffer_.value_or(one.buffer) != one.buffer; });
+    for (const auto& one : buffers) RS_RETURN_IF_ERROR(one.status);
+    report_.Data("buffers", FieldsToJson(buffers));
+    report_.Print(text_of(buffers));
+    return {};
   }
 
   const GraphArgs& args_;

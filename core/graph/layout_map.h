@@ -136,7 +136,11 @@ class LayoutMap : public ReplayListener {
 
   const MomentWatch& watch() const { return watch_; }
   /// The layouts, by buffer, once the replay was drained.
-  const std::map<BufferId, BufferLayout>& layouts() const { return layouts_; }
+  std::vector<BufferLayout> buffers() const {
+    std::vector<BufferLayout> list;
+    for (const auto& [id, layout] : layouts_) list.push_back(layout);
+    return list;
+  }
 
  private:
   struct Buffer {
@@ -197,7 +201,7 @@ class ReadWalks : public ReplayListener {
 
   const MomentWatch& watch() const { return watch_; }
   /// In the order in which a pass reads the buffers, once the replay is at its end.
-  const std::vector<ReadWalk>& walks() const { return walks_; }
+  const std::vector<ReadWalk>& buffers() const { return walks_; }
 
  private:
   bool has_steps() const;

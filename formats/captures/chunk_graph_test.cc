@@ -149,7 +149,7 @@ class GraphsOverTestdata : public ::testing::TestWithParam<const char*> {
     for (const auto& [id, totals] : run.ledger().totals()) told += totals.written.packets;
     EXPECT_EQ(packets, told);
 
-    for (const auto& [id, layout] : run.layout.layouts()) ExpectTiles(layout, !seen.jumped);
+    for (const BufferLayout& layout : run.layout.buffers()) ExpectTiles(layout, !seen.jumped);
   }
   void CheckAll(const char* folder, const char* ending, bool plain, FoldOptions fold) {
     for (const std::string& path : testing::ListTestdata(folder, ending)) Check(path, plain, fold);
