@@ -134,22 +134,17 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
       "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
-  if (diff.stats.empty())
+  if (diff.buffers.empty())
     report.Paragraph("Counters were not compared: A or B has no TraceStats packet.");
   ReportFirst(report, diff);
   ReportSequences(report, diff, args.all);
   report.AddObject("packets", [&] { ReportPackets(report, diff, args.all); });
   report.Data("buffers", Json::array());
-  for (size_t i = 0; i < diff.stats.size(); ++i) {
-    BufferDiff buffer{.id = BufferId{static_cast<uint16_t>(i)}};
-    buffer.sides.a.index = static_cast<uint32_t>(i);
-    buffer.sides.a.stats = diff.stats[i].a;
-    buffer.sides.b.stats = diff.stats[i].b;
+  for (const BufferDiff& buffer : diff.buffers)
     report.AddItem("buffers", [&] {
-      report.Data("buffer", i);
+      report.Data("buffer", Raw(buffer.id));
       ReportCounters(report, buffer, args.all, std::nullopt);
     });
-  }
   if (!args.all && !diff.Same()) report.Paragraph(kAllLists);
   return report;
 }

@@ -198,9 +198,10 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
                                         Printable(first.operation)));
   if (first.packet) {
     PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
-    const bool is_told = first.kind >= DifferenceKind::kContent;  // of both sides, above
+    // Of these kinds the heading names what both sides have.
+    const bool names_both = first.kind >= DifferenceKind::kContent;
     for (const Side side : kSides)
-      if (!is_told)
+      if (!names_both)
         PrintField(report, std::string(1, Letter(side)),
                    ViewText(first.packet->sides[side], first_time_ns));
   } else if (first.chunk) {

@@ -90,10 +90,14 @@ class OutputComparison {
                   fmt::format("A has {} buffers, and B has {}: they are not of the same log",
                               a_.stats.size(), b_.stats.size()));
     }
-    for (size_t i = 0; i < a_.stats.size(); ++i) {
-      const auto& [a, b] = diff_.stats.emplace_back(Both<BufferStats>{a_.stats[i], b_.stats[i]});
-      for (const StatField& field : kStatFields)
-        diff_.counts[DifferenceKind::kCounter] += a.*field.value != b.*field.value;
+    for (uint32_t i = 0; i < a_.stats.size(); ++i) {
+      BufferDiff& buffer = diff_.buffers.emplace_back();
+      buffer.id = BufferId{static_cast<uint16_t>(i)};
+      buffer.sides.a.index = buffer.sides.b.index = i;
+      buffer.sides.a.stats = a_.stats[i];
+      buffer.sides.b.stats = b_.stats[i];
+      for (size_t j = 0; j < kStatFields.size(); ++j)
+        diff_.counts[DifferenceKind::kCounter] += buffer.CounterDiffers(j);
     }
     return {};
   }

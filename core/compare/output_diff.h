@@ -67,7 +67,7 @@ struct OutputDiff {
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
   std::array<std::vector<OutputDifference>, kDifferenceKinds> listed;
-  std::vector<Both<BufferStats>> stats;  // by buffer, where both files have them
+  std::vector<BufferDiff> buffers;  // with their counters, where both files have them
 
   bool Same() const { return counts.all() == 0; }
 };

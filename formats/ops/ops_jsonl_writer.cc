@@ -85,47 +85,42 @@ size_t CountEntries(const CommitRequestParser& parser) {
 }
 
 /// Formats one record.
-class OpFormatter {
- public:
-  /// @param parser scratch; @param canonical scratch
-  OpFormatter(const Op& op, CommitRequestParser& parser, std::string& canonical, std::string& out)
-      : kind_(op.body.index()),
-        time_ns_(op.time_ns),
-        parser_(parser),
-        canonical_(canonical),
-        out_(out) {}
+struct OpFormatter {
+  const Op& op;
+  CommitRequestParser& parser;  // scratch
+  std::string& canonical;       // likewise
+  std::string& out;
 
   template <typename Record>
   void operator()(const Record& record) {
-    JsonObjectWriter line = Begin(OpKindName(kind_));
+    JsonObjectWriter line = Begin(OpKindName(op.body.index()));
     LineFieldWriter fields(line);
     Fields(fields, record);
     line.Close();
   }
   void operator()(const Commit& commit) {
-    const bool well_formed = parser_.Parse(commit.request);
-    canonical_.clear();
-    if (well_formed && CountEntries(parser_) <= kMaxEntries) EncodeCanonically(parser_, canonical_);
-    const bool as_bytes = wire::AsText(commit.request) != canonical_;
+    const bool well_formed = parser.Parse(commit.request);
+    canonical.clear();
+    if (well_formed && CountEntries(parser) <= kMaxEntries) EncodeCanonically(parser, canonical);
+    const bool as_bytes = wire::AsText(commit.request) != canonical;
     if (as_bytes || !IsPlain(commit)) return Request(commit, as_bytes);
-    const bool is_chunk = !parser_.chunks().empty();
+    const bool is_chunk = !parser.chunks().empty();
     JsonObjectWriter line = Begin(is_chunk ? "commit" : "patch");
-    line.Uint("buffer", is_chunk ? *parser_.chunks().front().target_buffer
-                                 : *parser_.patches().front().target_buffer);
+    line.Uint("buffer", is_chunk ? *parser.chunks().front().target_buffer
+                                 : *parser.patches().front().target_buffer);
     Sender(line, commit);
     if (is_chunk)
-      Chunk(line, parser_.chunks().front());
+      Chunk(line, parser.chunks().front());
     else
-      Patch(line, parser_.patches().front());
+      Patch(line, parser.patches().front());
     OriginIfAny(line, commit);
     line.Close();
   }
 
- private:
-  JsonObjectWriter Begin(const char* op) {
-    JsonObjectWriter line(out_);
-    line.Name("op", op);
-    Optional(line, "ts", time_ns_);
+  JsonObjectWriter Begin(const char* name) const {
+    JsonObjectWriter line(out);
+    line.Name("op", name);
+    Optional(line, "ts", op.time_ns);
     return line;
   }
 
@@ -133,13 +128,13 @@ class OpFormatter {
     return commit.number == 0 && commit.part == 0 && commit.last;
   }
 
-  /// Returns true if a "commit" or "patch" line can express it; then parser_ holds one chunk or
+  /// Returns true if a "commit" or "patch" line can express it; then parser holds one chunk or
   /// patched chunk, and nothing else.
   bool IsPlain(const Commit& commit) const {
     const auto fits = [](const std::optional<uint64_t>& id) { return id && *id <= UINT16_MAX; };
-    const auto& chunks = parser_.chunks();
-    const auto patches = parser_.patches();
-    if (!IsWhole(commit) || parser_.flush_request_id() || chunks.size() + patches.size() != 1)
+    const auto& chunks = parser.chunks();
+    const auto patches = parser.patches();
+    if (!IsWhole(commit) || parser.flush_request_id() || chunks.size() + patches.size() != 1)
       return false;
     if (!chunks.empty()) {
       const ChunkToMove& chunk = chunks.front();
@@ -202,35 +197,29 @@ class OpFormatter {
       line.Hex("raw", commit.request);
       return line.Close();
     }
-    if (!parser_.chunks().empty())
-      line.Objects("chunks", parser_.chunks(),
+    if (!parser.chunks().empty())
+      line.Objects("chunks", parser.chunks(),
                    [](JsonObjectWriter& entry, const ChunkToMove& chunk) {
                      Optional(entry, "page", chunk.page);
                      Optional(entry, "index", chunk.index);
                      Optional(entry, "buffer", chunk.target_buffer);
                      Chunk(entry, chunk);
                    });
-    if (!parser_.patches().empty())
-      line.Objects("patches", parser_.patches(),
+    if (!parser.patches().empty())
+      line.Objects("patches", parser.patches(),
                    [](JsonObjectWriter& entry, const ChunkToPatch& patch) {
                      Optional(entry, "buffer", patch.target_buffer);
                      Patch(entry, patch);
                    });
-    Optional(line, "flush", parser_.flush_request_id());
+    Optional(line, "flush", parser.flush_request_id());
     line.Close();
   }
-
-  const size_t kind_;
-  const std::optional<uint64_t> time_ns_;
-  CommitRequestParser& parser_;
-  std::string& canonical_;
-  std::string& out_;
 };
 
 }  // namespace
 
 void OpLineWriter::Append(const Op& op, std::string& out) {
-  std::visit(OpFormatter(op, parser_, canonical_, out), op.body);
+  std::visit(OpFormatter{op, parser_, canonical_, out}, op.body);
 }
 
 std::string FormatOp(const Op& op) {
