@@ -70,7 +70,8 @@ bool DivideSizes(DiffArgs& args, Ops& ops, uint64_t divisor) {
   return any;
 }
 
-/// The difference of one buffer that both sides read at the same moments; nullopt: it needs more.
+/// Returns the difference as one of a buffer that both sides read at the same moments, if it is
+/// one.
 Result<std::optional<PerfettoCase>> CaseOf(const DiffArgs& args, const Ops& ops,
                                            const LogDiff& shown) {
   const Divergence* const first = shown.First();

@@ -311,7 +311,7 @@ TEST(Diff, Config_SetsUpBuffersThatTheLogLacks) {
   EXPECT_EQ(buffer["b"]["size"], 4096);
 }
 
-/// What a replay of a capture wrote, and what the service itself wrote.
+/// The traces that a replay of a capture wrote, and that the service itself wrote.
 TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   const TempFolder folder;
   MemoryRun memory("");

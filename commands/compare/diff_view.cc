@@ -130,7 +130,7 @@ std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
   return text;
 }
 
-/// What a side did with a packet, where the kind of difference is known.
+/// A side's part in a difference of a known kind.
 std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime first_time_ns) {
   if (!view.returned) return ViewText(view, first_time_ns);
   if (kind == DifferenceKind::kLossBits) return LossBitsText(view.loss_bits);

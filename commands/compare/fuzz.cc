@@ -128,7 +128,7 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
       "v2@58:relocates; a kind of difference, like loss_bits; a counter, like chunks_read. May be "
       "repeated");
   InGroup(app, "Streams");
-  AddParsedList(app, "--mode", args.kinds, ParseStreamKind, "MODE",
+  AddParsedList(app, "--mode", args.plan.kinds, ParseStreamKind, "MODE",
                 "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits "
                 "(default: all). May be repeated");
   AddParsed(
@@ -148,7 +148,7 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
         return count;
       },
       "N", "End after this many different findings (default: 10)");
-  AddFlag(app, "--losses", args.checks_losses,
+  AddFlag(app, "--losses", args.plan.checks_losses,
           "Put each stream through the accounts of gaps, and where the writers keep the rules "
           "check the losses of both sides: a packet that is lost though all of it was in the "
           "buffer, a loss without a loss flag, and a loss flag without a loss are findings, in "
@@ -190,16 +190,14 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
 }
 
 Result<FuzzPlan> PlanOf(const FuzzArgs& args) {
-  FuzzPlan plan;
+  FuzzPlan plan = args.plan;
   const EngineLookup find = EnginesAndPlugins();
   for (const Side side : kSides) {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const engine, find(args.engines[side]));
     plan.sides[side] = SideOf(*engine);
   }
   for (const std::string& text : args.ignored) RS_RETURN_IF_ERROR(Ignore(text, plan));
-  plan.checks_losses = args.checks_losses;
-  plan.kinds = args.kinds;
-  for (size_t i = 0; args.kinds.empty() && i < kEnumNames<StreamKind>.size(); ++i)
+  for (size_t i = 0; args.plan.kinds.empty() && i < kEnumNames<StreamKind>.size(); ++i)
     plan.kinds.push_back(static_cast<StreamKind>(i));
   return plan;
 }
@@ -246,7 +244,7 @@ std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
   return FormatLog(note, finding.smallest.ops);
 }
 
-/// The finding as a difference of the plan's engines; nullopt: it is none.
+/// Returns the finding as a difference of the plan's engines, if it is one.
 std::optional<PerfettoCase> TestOf(const FuzzPlan& plan, const KnownFinding& finding) {
   const SmallestStream& smallest = finding.smallest;
   if (!smallest.is_of_plan_sides || smallest.finding.oracle != Oracle::kDifference)

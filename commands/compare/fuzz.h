@@ -13,13 +13,12 @@ namespace ringscope {
 
 struct FuzzArgs {
   Both<std::string> engines;
-  std::vector<StreamKind> kinds;  // empty: all
+  FuzzPlan plan;  // without its sides; no kinds: all
   std::vector<std::string> ignored;
   uint64_t seed = 0;
   std::optional<uint64_t> streams;
   std::optional<uint64_t> time_ns;
-  uint64_t findings = 10;  // different ones, after which the run ends
-  bool checks_losses = false;
+  uint64_t findings = 10;    // different ones, after which the run ends
   std::string output = ".";  // folder
   std::string format;
 };

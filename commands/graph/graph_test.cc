@@ -23,7 +23,7 @@ Ran Graph(const std::string& log, std::vector<std::string> options) {
   return RunCommand(GraphCommand(), options, log);
 }
 
-/// The same, with every chunk if `full`.
+/// Likewise, with every chunk if `full`.
 std::string DrawnAs(const std::string& log, const char* format, bool full) {
   std::vector<std::string> options = {"--format", format};
   if (full) options.push_back("--full");

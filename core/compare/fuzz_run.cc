@@ -30,8 +30,8 @@ struct ReturnedPlace {
   uint32_t loss_bits = 0;
 };
 
-/// What the accounts of gaps leave out of a sequence: how its writer behaves, and the order in
-/// which its packets were returned.
+/// Facts of a sequence that the accounts of gaps leave out: how its writer behaves, and the order
+/// in which its packets were returned.
 struct Sequence {
   ChunkId first{};
   bool breaks_rules = false;

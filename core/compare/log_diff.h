@@ -118,7 +118,7 @@ struct DiffPlace {
   friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
 };
 
-/// What a side returned of a packet.
+/// A packet as a side returned it.
 struct PacketReturn {
   LogMoment moment;
   uint64_t size = 0;

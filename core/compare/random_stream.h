@@ -23,7 +23,7 @@ using RandomNumbers = std::function<uint32_t()>;
 /// Returns numbers that depend on the seed alone, on all platforms: those of std::mt19937.
 RandomNumbers NumbersOfSeed(uint32_t seed);
 
-/// How well the writers of a random stream behave.
+/// The behaviour of the writers of a random stream.
 enum class Conduct : uint8_t { kCorrect, kHostile };
 
 /// Sorts of random streams.
@@ -39,7 +39,7 @@ template <>
 inline constexpr std::array kEnumNames<StreamKind> = {"correct",    "hostile",  "clones",
                                                       "forgetting", "wrap_ids", "read_limits"};
 
-/// What a stream is like as a whole; what it has none of, engines may have to agree on.
+/// Properties of a stream as a whole. Where it lacks one, engines may have to agree.
 struct StreamTraits {
   uint64_t size = kPageBytes;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;

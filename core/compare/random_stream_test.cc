@@ -68,7 +68,7 @@ class Situations : public EngineObserver {
   bool rest_read_ = false;
 };
 
-/// What there is of bad sizes among the fragments that chunks count.
+/// Bad sizes among the fragments that chunks count.
 struct SizeCounts {
   uint64_t unterminated = 0, overlong = 0, too_large = 0, huge = 0, aborts = 0;
 

@@ -1,10 +1,13 @@
 #include "core/compare/stream_notation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -54,16 +57,6 @@ std::optional<ChunkName> TakeName(std::string_view& text) {
   const auto id = TakeNumber(text);
   if (!id) return std::nullopt;
   return ChunkName{{kExampleProducer, WriterId{writer}}, ChunkId{*id}};
-}
-
-std::vector<std::string_view> WordsIn(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of(" \t\n"), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
 }
 
 }  // namespace
@@ -151,14 +144,14 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
   StreamExample example;
   while (!text.empty()) {
     const size_t end = std::min(text.find('|'), text.size());
-    const std::vector<std::string_view> words = WordsIn(text.substr(0, end));
+    std::istringstream stream(std::string(text.substr(0, end)));
+    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty()) continue;
     Step& step = example.steps_.emplace_back();
-    for (const std::string_view word : words)
-      step.text += fmt::format("{}{}", step.text.empty() ? "" : " ", word);
+    step.text = fmt::format("{}", fmt::join(words, " "));
     for (size_t i = 0; i < words.size(); ++i) {
-      const std::string_view next = i + 1 < words.size() ? words[i + 1] : std::string_view();
+      const std::string next = i + 1 < words.size() ? words[i + 1] : std::string();
       if (words[i] == "read") {
         StreamStep read{.kind = StreamStep::Kind::kRead};
         std::string_view count = next;

@@ -17,7 +17,7 @@ namespace ringscope {
 // The chunk graph of a sequence: its chunks in order, what became of each, how packets continue
 // from one to the next, who evicted them. Runs of like chunks are folded.
 
-/// What became of a chunk, as far as its packets go.
+/// The fate of a chunk, as far as its packets go.
 enum class ChunkFate : uint8_t {
   kRead,         // every fragment of it was read, or a read had nothing to take
   kPartlyRead,   // some was read; the rest was evicted, refused or abandoned
@@ -52,7 +52,7 @@ struct EvictorTally {
   friend bool operator==(const EvictorTally&, const EvictorTally&) = default;
 };
 
-/// What patches did to a chunk. Each counts as many as a request had for the chunk.
+/// Effects of patches on a chunk. Each counts as many as a request had for the chunk.
 struct PatchTally {
   uint64_t applied = 0;
   uint64_t late = 0;     // the chunk had already left the buffer
@@ -146,7 +146,7 @@ struct ChunkGap {
 
 using GraphItem = std::variant<ChunkNode, ChunkRun, ChunkGap>;
 
-/// How chunk `id` is tied to its successor.
+/// The tie between a chunk and its successor.
 enum class Link : uint8_t {
   kNone,       // no packet continues
   kRead,       // a packet continues, and was read

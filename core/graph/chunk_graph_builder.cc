@@ -192,7 +192,7 @@ void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode& node,
   }
 }
 
-/// What a buffer returns at its end was readable; where its sequences stopped, they stall.
+/// Packets that a buffer returns at its end were readable; sequences stall where they stopped.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   if (event.kind != EventKind::kReturned && event.kind != EventKind::kStalled) return;
   Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);

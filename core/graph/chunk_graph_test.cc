@@ -19,7 +19,7 @@ constexpr char kFill = '\x10';
 
 Op ReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 
-/// How many packets the sequence wrote.
+/// Counts the packets that the sequence wrote.
 uint64_t Written(const SequenceGraph& graph) {
   FateCount sum;
   for (const auto& [fate, count] : graph.packets) sum += count;

@@ -14,7 +14,7 @@ namespace ringscope {
 
 /// One commit of a chunk, and what became of it. A chunk that is re-committed lives again.
 struct ChunkLife {
-  /// How the buffer took it.
+  /// Its way into the buffer.
   enum class Entry : uint8_t {
     kCommitted,    // at the write cursor
     kRewritten,    // in place of an earlier commit of the same chunk
@@ -24,7 +24,7 @@ struct ChunkLife {
     kRefused,      // the service refused it: see `why`
     kNotReported,  // the engine does not report it (a plug-in without observer callbacks)
   };
-  /// How it left.
+  /// Its way out of the buffer.
   enum class Exit : uint8_t {
     kNone,      // it never was in the buffer
     kHeld,      // in the buffer when the log ends, or another buffer takes this one's place
@@ -56,7 +56,7 @@ struct ChunkLife {
   std::optional<ChunkName> evicted_by;  // the chunk that needed the space
   uint64_t evicted_by_number = 0;       // of that commit
 
-  /// Whether it went into the buffer.
+  /// Returns true if it went into the buffer.
   bool entered() const {
     return entry == Entry::kCommitted || entry == Entry::kRewritten || entry == Entry::kRelocated;
   }

@@ -10,6 +10,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
 #include "core/log/op.h"
+#include "core/perfetto/chunk.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -67,13 +68,12 @@ struct LayoutExtent {
   bool needs_patch = false;
 
   uint32_t unread() const { return payload_size - consumed; }
-  /// Where its consumed part ends: the header goes with what was consumed, and so does the
+  /// Returns the end of its consumed part: the header goes with what was consumed, and so does the
   /// alignment if nothing is unread.
   uint64_t consumed_end() const {
-    constexpr uint64_t kHeaderSize = 16;
     if (kind != Kind::kChunk) return offset;
     if (unread() == 0) return offset + size;
-    return consumed == 0 ? offset : offset + kHeaderSize + consumed;
+    return consumed == 0 ? offset : offset + kStoredHeaderSize + consumed;
   }
 };
 template <>

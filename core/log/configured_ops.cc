@@ -101,7 +101,6 @@ void ConfiguredOps::SetUpUnrecorded(const Op& commit) {
 }
 
 Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
-  has_sources_ = true;
   const auto meant = std::ranges::find(setups_, setup.target_buffer, &BufferSetUp::id);
   if (!before_ || meant == setups_.end()) {
     Add({op.time_ns, std::move(setup)});

@@ -100,7 +100,6 @@ class ConfiguredOps : public ChangedSource {
   std::optional<TraceConfigFacts> before_;  // the session's own config, if the log has it
   std::optional<uint64_t> session_;         // of the config or the first buffer
   bool has_config_ = false;                 // the record is there
-  bool has_sources_ = false;                // a data source was set up
   bool is_set_up_ = false;                  // no buffer follows
   std::optional<BufferId> lowest_;          // that writers name
   std::vector<BufferSetUp> setups_;         // as the log has them

@@ -52,7 +52,6 @@ FlushAccount& FlushTracker::At(uint64_t id, std::optional<uint64_t> time_ns) {
   flush.flush = id;
   flush.time_ns = time_ns;
   ++counts_[static_cast<size_t>(flush.outcome)];
-  open_.insert(id);
   if (kept_.size() > kMaxKept) {
     // Never the one that is returned: an id from before is as old as all that was retired.
     auto oldest = kept_.begin();
@@ -95,8 +94,9 @@ void FlushTracker::Acknowledge(uint64_t up_to, ProducerId producer,
   if (const auto late = kept_.find(up_to); late != kept_.end() && late->second.timed_out)
     note(late->second);
   // It is for all flushes up to its own.
-  for (auto next = open_.begin(); next != open_.end() && *next <= up_to;) {
-    FlushAccount& flush = kept_.at(*next++);
+  for (auto& [id, flush] : kept_) {
+    if (id > up_to) break;
+    if (flush.outcome != FlushOutcome::kOpen) continue;
     if (!note(flush)) {
       if (!flush.asks_anybody && !flush.answers.empty()) continue;
       flush.answers.push_back({.producer = producer,
@@ -113,10 +113,6 @@ void FlushTracker::Decide(FlushAccount& flush, FlushOutcome outcome) {
   --counts_[static_cast<size_t>(flush.outcome)];
   ++counts_[static_cast<size_t>(outcome)];
   flush.outcome = outcome;
-  if (outcome == FlushOutcome::kOpen)
-    open_.insert(flush.flush);
-  else
-    open_.erase(flush.flush);
   if (ReasonOf(flush.flags) == FlushReason::kTraceStop &&
       InitiatorOf(flush.flags) == FlushInitiator::kTraced)
     final_outcome_ = outcome;
@@ -133,7 +129,6 @@ void FlushTracker::Retire(FlushAccount& flush) {
 void FlushTracker::Finish() {
   for (auto& [id, flush] : kept_) Retire(flush);
   kept_.clear();
-  open_.clear();
 }
 
 }  // namespace ringscope

@@ -95,7 +95,6 @@ class FlushTracker {
   FlushOutcome final_outcome_ = FlushOutcome::kOpen;
   std::map<ProducerId, uint64_t> missed_;
   std::map<uint64_t, FlushAccount> kept_;  // the newest, by id
-  std::set<uint64_t> open_;                // of these
   std::optional<uint64_t> last_retired_;
   std::set<ProducerId> connected_;  // a flush continues to wait for one that disconnects
 };

@@ -30,7 +30,7 @@ std::string AsFragment(std::string_view packet) {
   return bytes.append(packet);
 }
 
-/// What is left of a request.
+/// The rest of a request.
 std::string WithoutPayload(PayloadMask& mask, const std::string& request) {
   const Op& op =
       mask.Apply({5, Commit{.producer = ProducerId{1}, .request = wire::AsBytes(request)}});

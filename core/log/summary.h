@@ -170,7 +170,7 @@ class LogSummaryBuilder {
     size_t next = 0;
   };
   static constexpr size_t kUnlisted = SIZE_MAX;
-  /// What the session that is being built needs beside its summary.
+  /// Lookups of the session that is being built, beside its summary.
   struct Lookup {
     std::map<BufferId, uint32_t> set_ups;                 // the last of each, in its buffers
     std::unordered_map<uint64_t, size_t> sequence_index;  // by SequenceKey and set-up, or BufferId

@@ -26,7 +26,7 @@ class PipeSource : public ByteSource {
   std::unique_ptr<ByteSource> bytes_;
 };
 
-/// What reading gives: the operations, the damage, and the error that ends it.
+/// The results of reading: the operations, the damage, and the error that ends it.
 std::vector<std::string> ReadAll(std::unique_ptr<ByteSource> source) {
   std::vector<std::string> all;
   const auto log = OpenLog(std::move(source)).value();
