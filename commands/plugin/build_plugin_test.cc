@@ -1,11 +1,10 @@
 // 'ringscope plugin build' in a stand-in for a Perfetto checkout.
 
-#include "commands/plugin/build_plugin.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -84,13 +83,33 @@ class PluginBuildTest : public ::testing::Test {
     for (const auto& plugin : *plugins) names.push_back(plugin->facts().name);
     return names;
   }
-  std::string Git(std::vector<std::string> more) const {
-    Programs::CommandLine git = {"git",         "-C", Path("perfetto"),          "-c",
-                           "user.name=t", "-c", "user.email=t@example.com"};
-    git.insert(git.end(), more.begin(), more.end());
-    const auto output = Programs().Run({git});
-    EXPECT_TRUE(output) << output.error().ToString();
-    return output.value_or("");
+  /// Runs git in the checkout. @param arguments as a shell has them
+  std::string Git(const std::string& arguments) const {
+    const std::string output = Path("git_output");
+    const std::string command =
+        fmt::format("git -C '{}' -c user.name=t -c user.email=t@example.com {} >'{}' 2>&1",
+                    Path("perfetto"), arguments, output);
+    EXPECT_EQ(std::system(command.c_str()), 0) << ReadFile(output);
+    return ReadFile(output);
+  }
+  /// Makes all that is there a commit.
+  void Commit(const std::string& message) const {
+    if (!fs::exists(Path("perfetto/.git"))) {
+      Write("perfetto/.gitignore", "out/\n");
+      Git("init -q");
+    }
+    Git("add .");
+    Git("commit -qm " + message);
+  }
+  /// Hides all programs but those that a build needs: there is no GN.
+  void HideGn() const {
+    fs::create_directories(Path("bin"));
+    for (const char* const program : {"git", "c++", "sh", "as", "ld", "cat", "head", "ls", "mkdir",
+                                      "mktemp", "rm", "tr", "xargs"})
+      for (const std::string folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"})
+        if (!fs::exists(Path("bin/") + program) && fs::exists(folder + program))
+          fs::create_symlink(folder + program, Path("bin/") + program);
+    ::setenv("PATH", Path("bin").c_str(), 1);
   }
 
   const std::string path_ = std::getenv("PATH");
@@ -124,14 +143,14 @@ TEST_F(PluginBuildTest, V53_HasV1Alone) {
 TEST_F(PluginBuildTest, WhatIsMissing_IsNamed) {
   EXPECT_THAT(Build().error, HasSubstr("there is no src/tracing/service/trace_buffer.h"));
   MakeCheckout(58);
-  ::setenv("PATH", Path("bin").c_str(), 1);
+  HideGn();
   EXPECT_THAT(Build().error, HasSubstr("no build folder with Perfetto's generated headers"));
   EXPECT_THAT(Build().error, HasSubstr("tools/gn gen out/ringscope --args="));
   EXPECT_THAT(Build({"--out", Path("nowhere")}).error,
               HasSubstr("there is no gen/build_config/perfetto_build_flags.h"));
   MakeBuildFolder();
   EXPECT_THAT(Build({"--cxx", "no-such-compiler"}).error,
-              HasSubstr("cannot start no-such-compiler"));
+              HasSubstr("no-such-compiler ended with status 127:"));
   fs::remove(Path("perfetto/src/tracing/service/trace_buffer_v1.h"));
   EXPECT_THAT(Build().error, HasSubstr("expected Perfetto v53 or later"));
   EXPECT_FALSE(fs::exists(Path("mine.so")));
@@ -159,44 +178,32 @@ TEST_F(PluginBuildTest, NoFileIsReplacedUnasked) {
 
 TEST_F(PluginBuildTest, Commits_AreBuiltInAWorktree) {
   MakeCheckout(57);
-  Write("perfetto/.gitignore", "out/\n");
-  Git({"init", "-q"});
-  Git({"add", "."});
-  Git({"commit", "-qm", "57"});
-  Git({"tag", "v57.9"});
+  Commit("57");
+  Git("tag v57.9");
   SetRelease(58);
-  Git({"commit", "-qam", "58"});
+  Commit("58");
   MakeGn();
 
   const Ran old = Build({"--commit", "v57.9"});
   ASSERT_EQ(old.error, "");
   EXPECT_EQ(Plugin::Load(Path("mine.so")).value()->facts().version, "v57.9");
-  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+  EXPECT_EQ(CountOf(Git("worktree list"), "\n"), 1u);
   ASSERT_EQ(Build().error, "");
   EXPECT_THAT(Plugin::Load(Path("mine.so")).value()->facts().version, HasSubstr("v57.9-1-g"));
 
   EXPECT_THAT(Build({"--commit", "nonsense"}).error, HasSubstr("git ended with status 128"));
   // A commit that cannot be built leaves no worktree.
   Write("perfetto/src/tracing/core/trace_packet.cc", "#error no such thing\n");
-  Git({"commit", "-qam", "broken"});
+  Commit("broken");
   EXPECT_THAT(Build({"--commit", "HEAD"}).error, HasSubstr("no such thing"));
-  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+  EXPECT_EQ(CountOf(Git("worktree list"), "\n"), 1u);
 }
 
 TEST_F(PluginBuildTest, WithoutGn_HeadersOfAnotherBuildAreUsedAndNamed) {
   MakeCheckout(58);
-  Write("perfetto/.gitignore", "out/\n");
-  Git({"init", "-q"});
-  Git({"add", "."});
-  Git({"commit", "-qm", "58"});
+  Commit("58");
   MakeBuildFolder();
-  fs::create_directories(Path("bin"));
-  for (const char* const program : {"git", "c++", "sh", "as", "ld"}) {
-    for (const std::string folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"})
-      if (!fs::exists(Path("bin/") + program) && fs::exists(folder + program))
-        fs::create_symlink(folder + program, Path("bin/") + program);
-  }
-  ::setenv("PATH", Path("bin").c_str(), 1);
+  HideGn();
   const Ran built = Build({"--commit", "HEAD"});
   EXPECT_EQ(built.error, "");
   EXPECT_THAT(WithoutLineBreaks(built.err), HasSubstr("not the commit's"));
@@ -211,17 +218,14 @@ TEST_F(PluginBuildTest, CheckoutWithoutItsBuildFiles_IsNamed) {
 
 TEST_F(PluginBuildTest, ASignal_LeavesNothing) {
   MakeCheckout(58);
-  Write("perfetto/.gitignore", "out/\n");
-  Git({"init", "-q"});
-  Git({"add", "."});
-  Git({"commit", "-qm", "58"});
+  Commit("58");
   MakeGn();
-  // The compiler is interrupted, as if someone pressed Ctrl-C, and does not end by itself.
-  Write("bin/slow", "#!/bin/sh\nkill -INT $PPID\nexec sleep 600\n", true);
+  // The command is interrupted, as if someone pressed Ctrl-C; the compiler does not end by itself.
+  Write("bin/slow", fmt::format("#!/bin/sh\nkill -INT {}\nexec sleep 600\n", ::getpid()), true);
   const Ran ran = Build({"--commit", "HEAD", "--cxx", Path("bin/slow")});
   EXPECT_THAT(ran.error, HasSubstr("ended by signal 2; nothing was written"));
   EXPECT_FALSE(fs::exists(Path("mine.so")));
-  EXPECT_EQ(CountOf(Git({"worktree", "list"}), "\n"), 1u);
+  EXPECT_EQ(CountOf(Git("worktree list"), "\n"), 1u);
 }
 
 }  // namespace
