@@ -7,16 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "commands/log/log_copy.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "core/log/payload_mask.h"
 #include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/log/commit_log_writer.h"
 #include "formats/trace/trace_import.h"
 
 namespace ringscope {
@@ -118,7 +117,7 @@ Result<TraceLog> WriteTraceAsLog(Context& context, TraceLogOptions options,
 }
 
 /// Finds the reads, and reports them.
-Result<FoundReads> FindReadsToStore(const ImportArgs& args, SessionReader& sessions,
+Result<FoundReads> FindReadsToStore(const ImportArgs& args, const SessionReader& sessions,
                                     Context& context) {
   RS_ASSIGN_OR_RETURN(FoundReads found,
                       FindSessionReads(context, sessions.SessionAlone(), args.reads_from));
@@ -155,56 +154,22 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
                               Context& context) {
   SessionReader sessions(context, {{args.log}, std::nullopt}, "importing");
   sessions.UseOpened(std::move(source));
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  std::optional<FoundReads> found;
+  RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+  LogCopyOptions options{.level = args.level, .without_payload = args.no_payload};
   if (more && !args.reads_from.empty()) {
-    RS_ASSIGN_OR_RETURN(found, FindReadsToStore(args, sessions, context));
+    options.reads_from = args.reads_from;
+    RS_ASSIGN_OR_RETURN(options.reads, FindReadsToStore(args, sessions, context));
   }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
-  CommitLogWriterOptions options;
-  options.level = args.level;
-  options.threads = CompressionThreads();
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
-                      CommitLogWriter::Create(*file, options));
-  PayloadMask mask;
-  const auto append = [&](const Op& op) {
-    return writer->Append(args.no_payload ? mask.Apply(op) : op);
-  };
-  uint64_t count = 0;
-  if (!more) RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
-  for (; more; ++count) {
-    bool first = true;
-    std::unique_ptr<InsertedReads> with_reads;
-    if (found) with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
-    OpSource& records = with_reads ? static_cast<OpSource&>(*with_reads) : sessions;
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
-      if (!op) break;
-      if (std::exchange(first, false) && !std::holds_alternative<LogHeader>(op->body))
-        RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
-      RS_RETURN_IF_ERROR(append(*op));
-    }
-    if (found) {
-      // For whoever reads the log.
-      RS_RETURN_IF_ERROR(append(
-          {std::nullopt,
-           Note{fmt::format("the reads in this log were found by comparison with {}: "
-                            "they explain {} of {} of it",
-                            args.reads_from, found->explained, Count(found->packets, "packet"))}}));
-      RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-    }
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  RS_RETURN_IF_ERROR(writer->Close());
+  RS_ASSIGN_OR_RETURN(const LogCopy copy, CopyLog(sessions, more, *file, options));
   RS_RETURN_IF_ERROR(file->Commit());
-  if (args.output != "-") {
-    context.console.Say(fmt::format("wrote {}: {}, {}, {}", args.output, Count(count, "session"),
-                                    Count(writer->records(), "record"),
-                                    HumanSize(writer->bytes_written())));
-  }
+  if (args.output != "-")
+    context.console.Say(fmt::format("wrote {}: {}, {}, {}", args.output,
+                                    Count(copy.sessions, "session"), Count(copy.records, "record"),
+                                    HumanSize(copy.bytes)));
   return Worse(sessions.Finish(),
-               found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean);
+               options.reads && options.reads->unexplained ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 /// The folder in which packets that do not fit in memory are sorted: TMPDIR, else the output's.

@@ -1,7 +1,5 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -130,19 +128,6 @@ TEST(Import, WithoutAGoodLine_MakesNothing) {
   EXPECT_THAT(ran.error, HasSubstr("no record of it can be read"));
   EXPECT_EQ(ran.code, ExitCode::kFailed);
   EXPECT_FALSE(fs::exists(log));
-}
-
-TEST(Repair, UnusableOutputs) {
-  const TempFolder folder;
-  const std::string log = folder.Write("a.ops.jsonl", "{\"op\":\"note\",\"text\":\"a\"}\n");
-  const std::string fifo = folder.File("fifo");
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const int reader = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
-  const Ran ran = RunCommand(VerifyCommand(), {log, "--repair", fifo});
-  ::close(reader);
-  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("fifo: the copy is verified, so it must be a file"));
-  EXPECT_TRUE(std::filesystem::is_fifo(fifo)) << "it is not removed";
 }
 
 TEST(Import, ToStandardOutput_WritesNothingElse) {

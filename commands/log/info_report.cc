@@ -248,12 +248,6 @@ void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t cou
     report.Print(fmt::format("  ...and {} more\n", Count(count - damage.size(), "place")));
 }
 
-Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,
-                                              const std::string& path) {
-  return parts.paths.size() == 1 ? OpenInput(context, parts.paths.front())
-                                 : OpenJoined(parts.paths, path);
-}
-
 std::string ExtentText(const LogInfo& info) {
   uint64_t records = 0;
   for (const SessionSummary& session : info.sessions) records += session.records;
@@ -333,7 +327,9 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   std::optional<LogInfo> info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenParts(context, parts, args.log));
+    RS_ASSIGN_OR_RETURN(
+        std::unique_ptr<ByteSource> source,
+        parts.paths.size() == 1 ? OpenInput(context, args.log) : OpenJoined(parts.paths, args.log));
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
                         }));

@@ -20,9 +20,6 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
 
 // Parts that info and verify share.
 
-/// Opens the parts of a log as one input. @param path that was asked for
-Result<std::unique_ptr<ByteSource>> OpenParts(Context& context, const LogParts& parts,
-                                              const std::string& path);
 /// "2 sessions, 4,732 records, 1.2 MiB in 9 frames (9.9 MiB raw)"
 std::string ExtentText(const LogInfo& info);
 /// For a log that was not closed: how far it goes, and that it is being recorded, if so.

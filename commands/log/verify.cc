@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands/log/info_report.h"
+#include "commands/log/log_copy.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -13,7 +14,6 @@
 #include "core/perfetto/fields.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
-#include "formats/log/commit_log_writer.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -134,52 +134,38 @@ Result<LogInfo> VerifyCopy(const OutputFile& file) {
 }
 
 /// Writes a clean copy of the log, and lists what was lost.
-Result<ExitCode> RepairOne(const VerifyArgs& args, Context& context) {
+/// @param source the log's bytes; nullptr: it is opened by its name
+Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> source,
+                           Context& context) {
   const std::string& log = args.logs.front();
   if (args.format != "text")
     return Fail(ErrorCode::kUsage, "--repair of a log reports as text", {}, "leave --format out");
-  const LogParts parts = FindLogParts({log});
-  Console& console = context.console;
+  SessionReader sessions(context, {.paths = {log}, .quiet = true}, "repairing");
+  sessions.UseOpened(std::move(source));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.repaired, kLogOutput, args.force));
   if (file->written_to().empty()) {
     return Fail(ErrorCode::kUsage, "the copy is verified, so it must be a file",
                 {args.repaired, {}, {}}, "name a file to write");
   }
-  std::optional<LogInfo> original;
-  {
-    Progress progress(console, fmt::format("repairing {}", Printable(log)));
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenParts(context, parts, log));
-    RS_ASSIGN_OR_RETURN(
-        original, RepairLog(std::move(source), *file,
-                            [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
-  }
+  RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+  RS_ASSIGN_OR_RETURN(const LogCopy copied, CopyLog(sessions, more, *file));
   RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(*file));
   RS_RETURN_IF_ERROR(file->Commit());
 
-  Report report(console, "text", "verify");
+  Report report(context.console, "text", "verify");
   report.Title(Printable(args.repaired), "verified: " + ExtentText(copy));
-  if (parts.paths.size() > 1)
-    report.Paragraph(fmt::format("It has all {}: {}.", Count(parts.paths.size(), "part"),
-                                 Shortened(parts.paths)));
-  for (const std::string& problem : parts.problems)
-    report.Paragraph("Parts: " + Printable(problem) + ".");
-  if (IsCutOff(copy))
-    report.Paragraph(original->closed
-                         ? std::string("The end is missing. The copy is marked as cut off.")
-                         : fmt::format("Not complete: {} The copy is marked as cut off.",
-                                       IncompleteText(parts.paths.back(), *original)));
-  if (original->damage_count == 0) {
-    if (!IsCutOff(copy) && parts.problems.empty()) {
-      report.Print("Nothing was lost.\n");
-      return ExitCode::kClean;
-    }
-    report.Print("Nothing of what was there was lost.\n");
-    return ExitCode::kNotice;
+  for (const std::string& problem : sessions.problems())
+    report.Paragraph("Not complete: " + Printable(problem) + ".");
+  if (copied.is_cut_off) report.Print("The copy is marked as cut off.\n");
+  if (sessions.damage_count() == 0) {
+    report.Print(sessions.problems().empty() ? "Nothing was lost.\n"
+                                             : "Nothing of what was there was lost.\n");
+  } else {
+    report.Print(fmt::format("Lost from {}:\n", Printable(log)));
+    PrintDamage(report, sessions.damage(), sessions.damage_count());
   }
-  report.Print(fmt::format("Lost from {}:\n", Printable(log)));
-  PrintDamage(report, original->damage, original->damage_count);
-  return ExitCode::kNotice;
+  return sessions.Finish();
 }
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
@@ -200,7 +186,9 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
       notice |= code == ExitCode::kNotice;
       continue;
     }
-    if (!args.repaired.empty()) return RepairOne(args, context);
+    if (!args.repaired.empty())
+      return RepairOne(args, path == args.logs.front() ? std::move(input.source) : nullptr,
+                       context);
     std::optional<LogInfo> info;
     {
       Progress progress(context.console, fmt::format("verifying {}", Printable(path)));

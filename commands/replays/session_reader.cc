@@ -112,6 +112,7 @@ Result<bool> SessionReader::NextOfAll() {
       without_payload_ = header != nullptr && header->without_payload;
     }
     verdicts_ = {};
+    is_cut_off_ = continues_ = false;
     in_session_ = true;
   } while (place_ && run_ < place_->run);
   if (place_) session_ = place_->number;
@@ -138,7 +139,7 @@ std::vector<RecordingVerdict> SessionReader::Verdicts() const {
 
 Result<bool> SessionReader::NoFurtherSession() {
   if (session_ > 0) return false;
-  if (is_damaged_)
+  if (damage_count_ > 0)
     return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
                 "'ringscope verify' lists the damage");
   context_.console.Warn(fmt::format("{}: there are no records", path_));
@@ -165,6 +166,9 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
     held_.reset();
     verdicts_.Add(op->body);
     if (const auto* started = std::get_if<SessionStarted>(&op->body)) NoteTracing(started->session);
+    if (std::holds_alternative<LogHeader>(op->body)) continues_ = false;
+    if (const auto* ended = std::get_if<RecordingEnded>(&op->body))
+      continues_ = ended->ending == RecordingEnding::kNextPart;
     if (!filter_ || filter_->Keeps(*op)) return op;
   }
   return std::optional<Op>();
@@ -189,7 +193,7 @@ Status SessionReader::OpenNext() {
     RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
   }
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
-  damage_.emplace("damage in the log");
+  damage_queued_ = 0;
   if (!activity_.empty())
     progress_ = std::make_unique<Progress>(context_.console,
                                            fmt::format("{} {}", activity_, Printable(path_)));
@@ -211,7 +215,7 @@ Result<std::optional<SessionReader::Pulled>> SessionReader::Pull() {
       RS_RETURN_IF_ERROR(OpenNext());
     }
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
-    if (damage_->Has(*source_)) {
+    if (source_->damage_count() > damage_queued_) {
       QueueDamage(std::move(op));
     } else if (!op) {
       CloseSource();
@@ -234,22 +238,36 @@ std::optional<SessionReader::Pulled> SessionReader::Placed(Op op) {
   return record;
 }
 
-/// Damage is before `op`, the record after it, but after a file's first record: no session is
-/// before that.
+/// Queues the damage that was met with `op` as gaps: before it, but after a file's first record, as
+/// no session is before that.
 void SessionReader::QueueDamage(std::optional<Op> op) {
-  std::vector<DamageGaps::Gap> gaps = damage_->Take(*source_);
+  const uint64_t first = std::exchange(damage_queued_, source_->damage_count());
   const bool is_first = bounds_.at_start();
   if (is_first && !op) return;
   const uint64_t number = source_->record_number();
-  const std::optional<uint64_t> from_ns = is_first ? std::nullopt : last_time_ns_;
-  const std::optional<uint64_t> to_ns = op ? op->time_ns : std::nullopt;
+  const RecorderGap between{.from_ns = is_first ? std::nullopt : last_time_ns_,
+                            .to_ns = op ? op->time_ns : std::nullopt,
+                            .is_damage = true};
+  const auto queue = [&](RecorderGap gap, std::optional<uint64_t> first_record) {
+    queued_.push_back({Op{std::nullopt, std::move(gap)}, first_record.value_or(number)});
+  };
   std::optional<Pulled> record;
   if (op) record = Placed(std::move(*op));
   if (is_first && record) queued_.push_back(*std::exchange(record, {}));
-  for (DamageGaps::Gap& gap : gaps) {
-    gap.gap.from_ns = from_ns;
-    gap.gap.to_ns = to_ns;
-    queued_.push_back({Op{std::nullopt, std::move(gap.gap)}, gap.first_record.value_or(number)});
+  const std::vector<Damage>& damage = source_->damage();
+  for (uint64_t i = first; i < damage.size(); ++i) {
+    if (damage[i].records == 0) continue;
+    RecorderGap gap = between;
+    gap.reason = fmt::format("damage in the log: {}", damage[i].ToString());
+    gap.records = damage[i].records;
+    if (damage[i].bytes > 0) gap.bytes = damage[i].bytes;
+    queue(std::move(gap), damage[i].first_record);
+  }
+  // The list is limited.
+  if (const uint64_t listed = std::max<uint64_t>(first, damage.size()); damage_queued_ > listed) {
+    RecorderGap gap = between;
+    gap.reason = fmt::format("further damage in the log ({} places)", damage_queued_ - listed);
+    queue(std::move(gap), {});
   }
   if (record) queued_.push_back(std::move(*record));
 }
@@ -287,12 +305,16 @@ void SessionReader::Warn(const std::string& problem) {
 void SessionReader::CloseSource() {
   if (!source_) return;
   progress_.reset();
+  unknown_records_ += source_->unknown_records();
   if (const uint64_t places = source_->damage_count(); places > 0) {
-    is_damaged_ = true;
-    if (!selection_.quiet) WarnOfDamage(context_.console, path_, source_->damage(), places);
+    const std::vector<Damage>& damage = source_->damage();
+    damage_.insert(damage_.end(), damage.begin(), damage.end());
+    damage_count_ += places;
+    if (!selection_.quiet) WarnOfDamage(context_.console, path_, damage, places);
     problems_.push_back(
         fmt::format("{}: {} could not be read", path_, Count(places, "damaged place")));
   }
+  is_cut_off_ |= !source_->closed();
   if (!source_->closed()) {
     std::optional<uint64_t> duration;
     if (first_time_ns_) duration = *last_time_ns_ - std::min(*first_time_ns_, *last_time_ns_);

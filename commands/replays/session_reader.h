@@ -17,7 +17,6 @@
 #include "core/log/record_filter.h"
 #include "core/log/summary.h"
 #include "core/log/verdict.h"
-#include "formats/inputs/log_check.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -92,6 +91,17 @@ class SessionReader : public OpSource {
   /// File of that record.
   const std::string& path() const { return path_; }
 
+  /// Returns true if the session's recording ends here without its end: a log was not closed, or
+  /// lacks its next part. At the session's end.
+  bool is_cut_off() const { return is_cut_off_ || continues_; }
+  /// Damaged places of the files that were read: at most LogSource::kMaxDamage of each, and the
+  /// count of all.
+  const std::vector<Damage>& damage() const { return damage_; }
+  uint64_t damage_count() const { return damage_count_; }
+  /// Records of kinds that this version does not know, which were skipped so far.
+  uint64_t unknown_records() const {
+    return unknown_records_ + (source_ ? source_->unknown_records() : 0);
+  }
   /// Damaged or missing parts of the input, as far as it was read: sentences without a full stop.
   const std::vector<std::string>& problems() const { return problems_; }
   /// Assumptions on the input, in the same form.
@@ -142,9 +152,9 @@ class SessionReader : public OpSource {
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;
 
-  std::deque<Pulled> queued_;         // damage, and the record that was read with it
-  std::optional<DamageGaps> damage_;  // of the file
-  std::optional<Pulled> held_;        // the next record, already pulled
+  std::deque<Pulled> queued_;   // damage, and the record that was read with it
+  uint64_t damage_queued_ = 0;  // places in the file
+  std::optional<Pulled> held_;  // the next record, already pulled
   bool in_session_ = false;
   SessionBounds bounds_;
   std::optional<SessionPlace> place_;  // that is selected
@@ -159,7 +169,11 @@ class SessionReader : public OpSource {
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
   std::vector<std::string> problems_;
-  bool is_damaged_ = false;  // an input so far
+  bool is_cut_off_ = false;  // a file of the session was not closed
+  bool continues_ = false;   // in a part that was not read so far
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
+  uint64_t unknown_records_ = 0;  // in the files before
   std::vector<std::string> assumptions_;
   VerdictBuilder verdicts_;
   bool reports_verdicts_ = false;

@@ -9,7 +9,7 @@
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
-#include "formats/log/commit_log_writer.h"
+#include "formats/log/commit_log_reader.h"
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
@@ -20,6 +20,38 @@ using commit_log::SeekEntry;
 
 /// Input bytes between two reports of progress.
 constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
+
+/// Counts the frames of a commit log while it is read.
+class FrameCounter : public CommitLogObserver {
+ public:
+  void OnDataFrame(const ZstdFrame& frame) override {
+    ++data_frames_;
+    raw_bytes_ += frame.content.size();
+    ended_ = false;
+  }
+  void OnSkippableFrame(const ZstdFrame& frame) override {
+    if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0)
+      others_ended_ = others_ended_ && ended_;
+    if (frame.magic == commit_log::kStartFrameMagic || frame.magic == commit_log::kIndexFrameMagic)
+      ended_ = false;
+    if (frame.magic == commit_log::kSeekTableFrameMagic) ended_ = commit_log::IsOwnFrame(frame);
+  }
+  void OnRecord(const Op*, Bytes) override {}
+
+  /// Puts what was counted into `info`.
+  void Fill(LogInfo& info) const {
+    info.data_frames = data_frames_;
+    info.raw_bytes = raw_bytes_;
+    info.cleanly_closed =
+        info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
+  }
+
+ private:
+  uint64_t data_frames_ = 0;
+  uint64_t raw_bytes_ = 0;
+  bool ended_ = false;        // the last frame is a seek table
+  bool others_ended_ = true;  // so are those of the files before, if several are concatenated
+};
 
 /// Compares the end of each file, its index and seek table, with the frames and records before it.
 /// Memory: about 100 bytes per data frame.
@@ -50,7 +82,6 @@ class FileChecker : public FrameCounter {
   }
 
   void OnRecord(const Op* op, Bytes encoded) override {
-    FrameCounter::OnRecord(op, encoded);
     IndexEntry& entry = file_.frames.back();
     const std::optional<uint64_t> number = commit_log::RecordNumber(encoded);
     if (entry.records == 0) {
@@ -71,7 +102,7 @@ class FileChecker : public FrameCounter {
     // Without an index the log was not closed, which is no damage.
     if (file_.has_index && !file_.has_seek_table && !IsDamaged())
       Find(file_.end, "no seek table here: the log is cut off");
-    file_ = {.unknown_before = unknown_records(),
+    file_ = {.unknown_before = log_->unknown_records(),
              .damage_before = log_->damage_count(),
              .found_before = found_count_};
   }
@@ -133,7 +164,7 @@ class FileChecker : public FrameCounter {
     if (index->records != file_.next_number)
       Find(frame.offset, fmt::format("the index has {} records, the file has {}", index->records,
                                      file_.next_number));
-    if (unknown_records() > file_.unknown_before) return;  // they count, unknown how
+    if (log_->unknown_records() > file_.unknown_before) return;  // they count, unknown how
     std::vector<SessionSummary> sessions = file_.sessions.Sessions();
     for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
       if (index->sessions[i].has_life) continue;  // by an older version
@@ -159,35 +190,8 @@ class FileChecker : public FrameCounter {
   File file_;
 };
 
-}  // namespace
-
-void FrameCounter::OnDataFrame(const ZstdFrame& frame) {
-  ++data_frames_;
-  raw_bytes_ += frame.content.size();
-  ended_ = false;
-}
-
-void FrameCounter::OnSkippableFrame(const ZstdFrame& frame) {
-  if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0)
-    others_ended_ = others_ended_ && ended_;
-  if (frame.magic == commit_log::kStartFrameMagic || frame.magic == commit_log::kIndexFrameMagic)
-    ended_ = false;
-  if (frame.magic == commit_log::kSeekTableFrameMagic) ended_ = commit_log::IsOwnFrame(frame);
-}
-
-void FrameCounter::OnRecord(const Op* op, Bytes) {
-  if (op == nullptr) ++unknown_records_;
-}
-
-void FrameCounter::Fill(LogInfo& info) const {
-  info.data_frames = data_frames_;
-  info.raw_bytes = raw_bytes_;
-  info.cleanly_closed =
-      info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
-}
-
-Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress,
-                        const std::function<Status(const Op&)>& each) {
+/// Reads a log to its end. @param frames observes the log
+Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress) {
   LogSummaryBuilder summaries;
   for (uint64_t reported = 0;;) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log.Next());
@@ -197,7 +201,6 @@ Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const Progre
     }
     if (!op) break;
     summaries.Add(*op, log.record_number());
-    if (each) RS_RETURN_IF_ERROR(each(*op));
   }
   LogInfo info;
   info.format = log.format();
@@ -209,6 +212,8 @@ Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const Progre
   frames.Fill(info);
   return info;
 }
+
+}  // namespace
 
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   RS_ASSIGN_OR_RETURN(std::optional<commit_log::Index> index, commit_log::ReadIndex(source));
@@ -252,137 +257,6 @@ Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& 
   RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, files, progress));
   if (log->format() == LogFormat::kCommitLog) files.EndFile();
   files.AddTo(info);
-  return info;
-}
-
-std::vector<DamageGaps::Gap> DamageGaps::Take(const LogSource& log) {
-  std::vector<Gap> gaps;
-  const std::vector<Damage>& list = log.damage();
-  for (uint64_t i = seen_; i < list.size(); ++i) {
-    const Damage& damage = list[i];
-    if (damage.records == 0) continue;
-    Gap& gap = gaps.emplace_back();
-    gap.first_record = damage.first_record;
-    gap.gap.reason = fmt::format("{}: {}", where_, damage.ToString());
-    gap.gap.records = damage.records;
-    if (damage.bytes > 0) gap.gap.bytes = damage.bytes;
-    gap.gap.is_damage = true;
-  }
-  // The list is limited.
-  const uint64_t count = log.damage_count();
-  const uint64_t unlisted = count - std::max<uint64_t>(std::min(seen_, count), list.size());
-  if (unlisted > 0) {
-    RecorderGap& gap = gaps.emplace_back().gap;
-    gap.reason = fmt::format("further {} ({} places)", where_, unlisted);
-    gap.is_damage = true;
-  }
-  seen_ = count;
-  return gaps;
-}
-
-namespace {
-
-/// Copies a log record by record, with a gap record where something is missing.
-class Copier {
- public:
-  Copier(LogSource& log, const FrameCounter& frames, CommitLogWriter& writer)
-      : log_(log), frames_(frames), writer_(writer) {}
-
-  Status Copy(const Op& op) {
-    const SessionBounds::Place place = bounds_.Add(op, log_.record_number());
-    if (place == SessionBounds::Place::kRepeated) return {};
-    if (const auto* end = std::get_if<RecordingEnded>(&op.body)) {
-      continues_ = end->ending == RecordingEnding::kNextPart;
-      if (continues_) return {};
-    }
-    const auto* header = std::get_if<LogHeader>(&op.body);
-    if (header == nullptr || started_) {
-      if (header == nullptr) RS_RETURN_IF_ERROR(Start());
-      // Losses before a header belong to the session before it.
-      RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
-    }
-    if (header == nullptr) {
-      if (op.time_ns) last_time_ns_ = op.time_ns;
-      return writer_.Append(op);
-    }
-    continues_ = false;
-    // The parts of a recording become one file.
-    if (place == SessionBounds::Place::kWithin) return {};
-    if (started_ && op.time_ns) last_time_ns_ = op.time_ns;
-    started_ = true;
-    LogHeader copy = *header;
-    copy.first_part = header->part;  // no parts are beside the copy
-    RS_RETURN_IF_ERROR(writer_.Append(Op{op.time_ns, std::move(copy)}));
-    return WriteGaps(op.time_ns);
-  }
-
-  Status Finish() {
-    const bool lost = log_.damage_count() > 0 || frames_.unknown_records() > 0;
-    if (lost) RS_RETURN_IF_ERROR(Start());
-    RS_RETURN_IF_ERROR(WriteGaps(std::nullopt));
-    // The copy is closed, so that only a record can state that what it is a copy of was not.
-    if ((continues_ || !log_.closed()) && started_) {
-      RS_RETURN_IF_ERROR(
-          writer_.Append(Op{last_time_ns_, RecordingEnded{.ending = RecordingEnding::kCutOff}}));
-    }
-    return writer_.Close();
-  }
-
- private:
-  /// A log whose header is lost, or a text that has none, gets one.
-  Status Start() {
-    if (started_) return {};
-    started_ = true;
-    LogHeader header = ImportHeader();
-    header.description = "copied from a log without a header";
-    return writer_.Append(Op{std::nullopt, std::move(header)});
-  }
-
-  Status WriteGaps(std::optional<uint64_t> until_ns) {
-    if (damage_.Has(log_))
-      for (DamageGaps::Gap& missing : damage_.Take(log_))
-        RS_RETURN_IF_ERROR(WriteGap(std::move(missing.gap), until_ns));
-    if (frames_.unknown_records() > unknown_) {
-      RecorderGap gap;
-      gap.reason = "records of a kind that this program does not know were left out of this copy";
-      gap.records = frames_.unknown_records() - unknown_;
-      unknown_ = frames_.unknown_records();
-      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
-    }
-    return {};
-  }
-
-  Status WriteGap(RecorderGap gap, std::optional<uint64_t> until_ns) {
-    gap.is_damage = false;  // the copy has a record of it
-    gap.from_ns = last_time_ns_;
-    gap.to_ns = until_ns;
-    return writer_.Append(Op{std::nullopt, std::move(gap)});
-  }
-
-  LogSource& log_;
-  const FrameCounter& frames_;
-  CommitLogWriter& writer_;
-  SessionBounds bounds_;
-  bool started_ = false;
-  bool continues_ = false;  // in a part that was not read so far
-  DamageGaps damage_{"damage in the log that this is a copy of"};
-  uint64_t unknown_ = 0;  // unknown records, noted already
-  std::optional<uint64_t> last_time_ns_;
-};
-
-}  // namespace
-
-Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
-                          const ProgressFn& progress) {
-  FrameCounter frames;
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &frames));
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<CommitLogWriter> writer,
-                      CommitLogWriter::Create(out, {.threads = CompressionThreads()}));
-
-  Copier copier(*log, frames, *writer);
-  RS_ASSIGN_OR_RETURN(
-      LogInfo info, ScanLog(*log, frames, progress, [&](const Op& op) { return copier.Copy(op); }));
-  RS_RETURN_IF_ERROR(copier.Finish());
   return info;
 }
 

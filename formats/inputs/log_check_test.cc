@@ -7,7 +7,6 @@
 
 #include "formats/inputs/open_log.h"
 #include "formats/testing/sample_log.h"
-#include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope::testing {
@@ -29,13 +28,6 @@ class CommitLogCheck : public ::testing::Test {
   }
   static LogInfo Info(const std::string& bytes) { return ReadLogInfo(Open(bytes)).value(); }
   static LogInfo Verify(const std::string& bytes) { return VerifyLog(Open(bytes)).value(); }
-  std::string Repair(const std::string& bytes) {
-    StringSink sink;
-    repaired_ = RepairLog(Open(bytes), sink).value();
-    return sink.text;
-  }
-
-  LogInfo repaired_;
 };
 
 auto Says(const std::string& text) { return Field(&Damage::what, HasSubstr(text)); }
@@ -165,49 +157,6 @@ TEST_F(CommitLogCheck, Verify_UnsoundRequestsAreNoDamage) {
   ops.Add({}, HeaderOf("a")).Add({}, CommitOf(small_chunk)).Add({}, CommitOf("\x0a\x7f"));
   const LogInfo info = Verify(WriteLog(ops));
   EXPECT_THAT(info.damage, IsEmpty()) << "what a producer sent is no damage of the log";
-}
-
-TEST_F(CommitLogCheck, Repair_OfADamagedLogVerifiesClean) {
-  const std::string log = WriteLog(SmallSession(4), kCheckedFrame);
-  for (size_t at = 0; at < log.size(); at += 7) {
-    std::string flipped = log;
-    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    const std::string copy = Repair(flipped);
-    EXPECT_THAT(Verify(copy).damage, IsEmpty()) << at;
-    EXPECT_TRUE(Info(copy).from_index);
-  }
-  for (size_t cut = 1; cut < log.size(); cut += 7) {
-    EXPECT_THAT(Verify(Repair(log.substr(0, cut))).damage, IsEmpty()) << cut;
-  }
-}
-
-TEST_F(CommitLogCheck, Repair_NotesWhatIsMissing) {
-  std::string log = WriteLog(SmallSession(4), kCheckedFrame);
-  const size_t at = FrameOffsets(log)[3];
-  log[at + 30] = static_cast<char>(log[at + 30] ^ 1);
-  const OpList copy = ReadLog(Repair(log)).ops;
-  ASSERT_THAT(copy.ops(), SizeIs(6));
-  const auto& gap = std::get<RecorderGap>(copy[4].body);
-  EXPECT_EQ(gap.records, 1u);
-  EXPECT_EQ(gap.from_ns, 2001u);
-  EXPECT_EQ(gap.to_ns, 2003u);
-  EXPECT_THAT(gap.reason, HasSubstr("record 4"));
-  EXPECT_EQ(repaired_.damage_count, 1u);
-}
-
-TEST_F(CommitLogCheck, Repair_OfALostHeader) {
-  std::string log = WriteLog(SmallSession(3), kCheckedFrame);
-  const size_t at = FrameOffsets(log)[1];
-  log[at + 30] = static_cast<char>(log[at + 30] ^ 1);
-  const OpList copy = ReadLog(Repair(log)).ops;
-  ASSERT_THAT(copy.ops(), SizeIs(4));
-  EXPECT_TRUE(std::holds_alternative<LogHeader>(copy[0].body));
-  EXPECT_EQ(std::get<RecorderGap>(copy[1].body).records, 3u);
-}
-
-TEST_F(CommitLogCheck, Repair_OfAnIntactLogChangesNothing) {
-  const std::string log = WriteLog(SmallSession(5));
-  EXPECT_EQ(Repair(log), log);
 }
 
 TEST_F(CommitLogCheck, Captures_SurviveTheCommitLog) {

@@ -53,6 +53,8 @@ class LogSource : public OpSource {
   /// Damage met so far: at most kMaxDamage entries, and the count of all.
   const std::vector<Damage>& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
+  /// Records met so far of kinds that this version does not know; they are skipped.
+  uint64_t unknown_records() const { return unknown_records_; }
   /// Returns true, after the last record, if the log's writer ended it. Texts are always closed.
   virtual bool closed() const { return true; }
   /// Number in the file of the record that Next() returned last; 0-based.
@@ -71,6 +73,7 @@ class LogSource : public OpSource {
 
   std::vector<Damage> damage_;
   uint64_t damage_count_ = 0;
+  uint64_t unknown_records_ = 0;
 };
 
 }  // namespace ringscope

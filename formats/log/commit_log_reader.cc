@@ -112,6 +112,7 @@ class Reader : public LogSource {
         RS_RETURN_IF_ERROR(CheckVersion(*header));
       }
     }
+    if (!decoded->op) ++unknown_records_;
     if (observer_) observer_->OnRecord(decoded->op ? &*decoded->op : nullptr, encoded);
     return std::move(decoded->op);
   }
