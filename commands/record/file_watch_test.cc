@@ -12,7 +12,7 @@
 
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
-#include "commands/testing/op_list.h"
+#include "commands/testing/recorded_bodies.h"
 #include "core/base/wire.h"
 
 namespace ringscope {
@@ -61,7 +61,7 @@ class FileWatchTest : public ::testing::Test {
     return marks;
   }
 
-  testing::OpList log_;
+  testing::RecordedBodies log_;
   const std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
   FileWatch watch_{*loop_, log_};
   const TempFolder folder_;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/testing/ipc_peer.h"
-#include "commands/testing/op_list.h"
+#include "commands/testing/recorded_bodies.h"
 
 namespace ringscope {
 namespace {
@@ -76,7 +76,7 @@ class FlushWatchTest : public ::testing::Test {
   }
 
   static constexpr FlushWatch::Clock::time_point kStart{};
-  testing::OpList log_;
+  testing::RecordedBodies log_;
   SessionBuffers buffers_{log_, [](const std::string&, int32_t) {}};
   Instances instances_;
   FlushWatch watch_{log_, buffers_, instances_};

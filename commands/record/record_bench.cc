@@ -17,7 +17,7 @@
 #include "commands/record/recorder.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
-#include "commands/testing/op_list.h"
+#include "commands/testing/recorded_bodies.h"
 
 namespace ringscope {
 namespace {
@@ -149,7 +149,7 @@ class Between {
   std::string path_;
   std::optional<Listener> listener_;
   EventLoop::WatchHandle watch_;
-  testing::OpList no_log_;
+  testing::RecordedBodies no_log_;
   Recording recording_{*loop_, no_log_, [](const std::string&, int32_t) {}};
   Turns turns_;
   std::vector<std::unique_ptr<ConnectionPair>> pairs_;

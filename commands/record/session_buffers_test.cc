@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/testing/ipc_peer.h"
-#include "commands/testing/op_list.h"
+#include "commands/testing/recorded_bodies.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/testing/testdata.h"
 
@@ -50,7 +50,7 @@ class SessionBuffersTest : public ::testing::Test {
     return config;
   }
 
-  testing::OpList log_;
+  testing::RecordedBodies log_;
   std::vector<std::string> warnings_;
   SessionBuffers buffers_{log_,
                           [this](const std::string& text, int32_t) { warnings_.push_back(text); }};

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
-#define RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
+#ifndef RINGSCOPE_COMMANDS_TESTING_RECORDED_BODIES_H_
+#define RINGSCOPE_COMMANDS_TESTING_RECORDED_BODIES_H_
 
 #include <utility>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace ringscope::testing {
 
 /// The records of a test that has one thread, without their times.
-struct OpList : public RecordSink {
+struct RecordedBodies : public RecordSink {
   void Append(OpBody body) override { bodies.push_back(std::move(body)); }
 
   std::vector<OpBody> bodies;
@@ -17,4 +17,4 @@ struct OpList : public RecordSink {
 
 }  // namespace ringscope::testing
 
-#endif  // RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
+#endif  // RINGSCOPE_COMMANDS_TESTING_RECORDED_BODIES_H_
