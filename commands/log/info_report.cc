@@ -284,6 +284,11 @@ bool IsCutOff(const LogInfo& info) {
   });
 }
 
+namespace {
+
+/// Reports what a log holds.
+/// @param path that was asked for @param parts the files that `info` is of
+/// @param only a session's number, from 1; absent: all
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
                 std::optional<uint64_t> only) {
   report.Title(
@@ -307,8 +312,6 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
     report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
   }
 }
-
-namespace {
 
 struct InfoArgs {
   std::string log;

@@ -12,12 +12,6 @@
 
 namespace ringscope {
 
-/// Reports what a log holds.
-/// @param path that was asked for @param parts the files that `info` is of
-/// @param only a session's number, from 1; absent: all
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only);
-
 // Parts that info and verify share.
 
 /// "2 sessions, 4,732 records, 1.2 MiB in 9 frames (9.9 MiB raw)"

@@ -56,69 +56,50 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   }
 }
 
-/// A trace, as far as it can be read.
-struct ReadTrace {
-  uint64_t packets = 0;
-  uint64_t bytes = 0;  // of these
-  std::vector<Damage> damage;
-  uint64_t damage_count = 0;
-  bool is_cut_off = false;
-};
-
-/// @param copy gets all packets that are whole; may be nullptr
-Result<ReadTrace> ReadWholePackets(Context& context, std::unique_ptr<ByteSource> source,
-                                   ByteSink* copy) {
-  Progress progress(context.console, fmt::format("verifying {}", Printable(source->path())));
+/// Reports a trace, and writes what is whole of it.
+/// @return kNotice if some of it is not
+Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
+                             std::unique_ptr<ByteSource> source, Report& report, Context& context) {
+  std::unique_ptr<OutputFile> copy;
+  if (!args.repaired.empty()) {
+    RS_ASSIGN_OR_RETURN(copy, CreateOutput(context, args.repaired, kTraceOutput, args.force));
+  }
+  std::optional<Progress> progress;
+  progress.emplace(context.console, fmt::format("verifying {}", Printable(path)));
   RS_ASSIGN_OR_RETURN(const auto reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
-  ReadTrace trace;
-  RawPacket packet;
+  uint64_t packets = 0, bytes = 0;
   std::string field;
-  while (true) {
+  for (RawPacket packet;;) {
     RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
     if (!more) break;
-    ++trace.packets;
-    trace.bytes += packet.bytes.size();
+    ++packets;
+    bytes += packet.bytes.size();
     if (copy != nullptr) {
       field.clear();
       wire::AppendBytes(field, proto::Trace::kPacket, packet.bytes);
       RS_RETURN_IF_ERROR(copy->Write(wire::AsBytes(field)));
     }
-    progress.Update(reader->position(), reader->size().value_or(0));
+    progress->Update(reader->position(), reader->size().value_or(0));
   }
-  trace.damage = reader->damage();
-  trace.damage_count = reader->damage_count();
-  trace.is_cut_off = reader->is_cut_off();
-  return trace;
-}
-
-/// Reports a trace, and writes what is whole of it.
-/// @return kNotice if some of it is not
-Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path, KnownInput input,
-                             Report& report, Context& context) {
-  std::unique_ptr<OutputFile> copy;
-  if (!args.repaired.empty()) {
-    RS_ASSIGN_OR_RETURN(copy, CreateOutput(context, args.repaired, kTraceOutput, args.force));
-  }
-  RS_ASSIGN_OR_RETURN(const ReadTrace trace,
-                      ReadWholePackets(context, std::move(input.source), copy.get()));
+  progress.reset();
   if (copy != nullptr) RS_RETURN_IF_ERROR(copy->Commit());
+  const uint64_t damaged = reader->damage_count();
   report.Data({{"input", path},
-               {"packets", trace.packets},
-               {"bytes", trace.bytes},
-               {"is_cut_off", trace.is_cut_off},
-               {"damage_count", trace.damage_count},
-               {"damage", DamageTable(trace.damage).ToJson()}});
-  report.Title(Printable(path),
-               fmt::format("a trace, {}: {} ({}) can be read",
-                           trace.damage_count == 0 ? "whole"
-                           : trace.is_cut_off      ? "cut off within a packet"
-                                                   : "damaged",
-                           Count(trace.packets, "packet"), HumanSize(trace.bytes)));
-  PrintDamage(report, trace.damage, trace.damage_count);
+               {"packets", packets},
+               {"bytes", bytes},
+               {"is_cut_off", reader->is_cut_off()},
+               {"damage_count", damaged},
+               {"damage", DamageTable(reader->damage()).ToJson()}});
+  report.Title(Printable(path), fmt::format("a trace, {}: {} ({}) can be read",
+                                            damaged == 0           ? "whole"
+                                            : reader->is_cut_off() ? "cut off within a packet"
+                                                                   : "damaged",
+                                            Count(packets, "packet"), HumanSize(bytes)));
+  PrintDamage(report, reader->damage(), damaged);
   if (copy != nullptr)
     report.Paragraph(fmt::format("They are in {}.", Printable(args.repaired)), 2);
-  return trace.damage_count == 0 ? ExitCode::kClean : ExitCode::kNotice;
+  return damaged == 0 ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 /// Verifies the copy before it is in its place: one that is not clean would be trusted.
@@ -181,7 +162,7 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
     if (input.kind == InputKind::kTrace) {
       RS_ASSIGN_OR_RETURN(const ExitCode code, report.AddItem("traces", [&] {
-        return VerifyTrace(args, path, std::move(input), report, context);
+        return VerifyTrace(args, path, std::move(input.source), report, context);
       }));
       notice |= code == ExitCode::kNotice;
       continue;
