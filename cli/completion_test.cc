@@ -24,7 +24,7 @@ std::string BashWords(const std::string& line, const std::string& setup = "") {
 
 TEST(BashCompletion, WordsOfALine) {
   EXPECT_EQ(BashWords("ringscope -q re"), "[report][replay][record]");
-  EXPECT_EQ(BashWords("ringscope replay --pa"), "[--pass-bytes]");
+  EXPECT_EQ(BashWords("ringscope replay --pr"), "[--protovm]");
   EXPECT_EQ(BashWords("ringscope dump --format j"), "[jsonl][json]");
 }
 

@@ -41,7 +41,6 @@ std::string SidesAsOptions(const DiffArgs& args) {
     if (reads.mode != ReadsMode::kAuto)
       text += fmt::format("{}-reads {}{}", letter, Name(reads.mode),
                           reads.every_ns == 0 ? "" : fmt::format("={}ns", reads.every_ns));
-    if (choices.pass_bytes) text += fmt::format("{}-pass-bytes {}", letter, *choices.pass_bytes);
   }
   if (args.input.clone) text += fmt::format(" --clone {}", *args.input.clone);
   return text.empty() ? text : text.substr(1);

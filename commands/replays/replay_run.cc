@@ -84,12 +84,8 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "writes into a file, with the config's period or this one; or so that the replay "
             "equals a trace that the service wrote into a file (default: recorded if the log has "
             "read passes, else streamed if the config has write_into_file, else end)");
-  AddParsed(app, names.prefix + "protovm", choices.session.programs, ParsePrograms, "on|off|SIZE",
-            "Run the programs of data sources (ProtoVM): on, off, or with this memory limit "
-            "instead of the config's (default: on)");
-  AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
-            "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
-            "the limit in the record, else none)");
+  AddParsed(app, names.prefix + "protovm", choices.session.run_programs, ParseOnOff, "on|off",
+            "Run the programs of data sources (ProtoVM): on or off (default: on)");
   if (names.config) AddConfig(app, choices.config, kConfigToReplay);
 }
 
@@ -103,8 +99,7 @@ std::string BuffersText(const ReplayOutcome& outcome) {
 bool ChoosesAnything(const ReplayChoices& choices) {
   const BufferChoice& all = choices.session.all;
   return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
-         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes ||
-         choices.session.programs != protovm::ProgramChoice{};
+         choices.reads.mode != ReadsMode::kAuto || !choices.session.run_programs;
 }
 
 Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {

@@ -46,7 +46,7 @@ inline constexpr const char* kConfigToReplay =
     "Replay as if the session had had this trace config (.pbtxt): its buffers, what targets them, "
     "and its periods of writing into a file; also for a log without its buffers, as it was "
     "recorded without the consumer";
-/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config.
+/// Adds --engine, --size, --policy, --reads, --protovm, --config.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// The buffers of a session, as options name them: "buffers[0] (id 1), buffers[1] (id 2)".
 std::string BuffersText(const ReplayOutcome& outcome);

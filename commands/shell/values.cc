@@ -150,15 +150,9 @@ Result<FillPolicy> ParsePolicy(std::string_view text) {
   return *FromName<FillPolicy>(name);
 }
 
-Result<protovm::ProgramChoice> ParsePrograms(std::string_view text) {
-  if (text == "on" || text == "off") return protovm::ProgramChoice{text == "on", {}};
-  const auto limit = ParseSize(text);
-  if (!limit)
-    return UsageError("'{}' is neither on nor off, nor a memory limit like 64k", Printable(text));
-  constexpr uint64_t kMostKb = UINT32_MAX / 1024;  // the service counts bytes in 32 bits
-  if (*limit == 0 || *limit % 1024 != 0 || *limit / 1024 > kMostKb)
-    return UsageError("'{}': a memory limit is a number of whole KiB, like 64k", Printable(text));
-  return protovm::ProgramChoice{true, static_cast<uint32_t>(*limit / 1024)};
+Result<bool> ParseOnOff(std::string_view text) {
+  if (text == "on" || text == "off") return text == "on";
+  return UsageError("'{}' is neither on nor off", Printable(text));
 }
 
 Result<TimePoint> ParseTimePoint(std::string_view text) {

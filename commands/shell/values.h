@@ -61,8 +61,8 @@ Result<std::string> ParseChoice(std::string_view text, std::span<const std::stri
 /// "ring_buffer" or "discard"
 Result<FillPolicy> ParsePolicy(std::string_view text);
 
-/// What programs of data sources do: "on", "off", or a memory limit of whole KiB, like "64k".
-Result<protovm::ProgramChoice> ParsePrograms(std::string_view text);
+/// "on" or "off"
+Result<bool> ParseOnOff(std::string_view text);
 
 /// "1.5s" (from the session's start) or "2768013150246" (absolute nanoseconds)
 Result<TimePoint> ParseTimePoint(std::string_view text);

@@ -51,8 +51,6 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       app, "--engines", choices.engines, ParseEngineName, "ENGINE,...",
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
-  AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
-            "Bytes after which a read pass stops (default: the limit in the record, else none)");
   AddConfig(app, args.config, kConfigToReplay);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "

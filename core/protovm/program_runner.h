@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,20 +10,6 @@
 #include "core/perfetto/packet.h"
 
 namespace ringscope {
-namespace protovm {
-
-/// Choices about the programs of data sources.
-struct ProgramChoice {
-  bool run = true;
-  /// Of each state, in the place of its config's: a data source whose config gives none, so that
-  /// the service runs no program for it, then has one.
-  std::optional<uint32_t> memory_limit_kb;
-
-  friend bool operator==(const ProgramChoice&, const ProgramChoice&) = default;
-};
-
-}  // namespace protovm
-
 /// A data source's program (ProtoVM) for a buffer.
 struct ProgramSetUp {
   std::string_view data_source;

@@ -11,13 +11,11 @@ constexpr uint64_t kClonePassBytes = 32 * 1024;
 
 }  // namespace
 
-ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice,
-                       std::optional<uint64_t> pass_bytes, LookAhead log, bool is_reconfigured)
+ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice, LookAhead log,
+                       bool is_reconfigured)
     : session_(session),
       mode_(choice.mode),
       every_ns_(choice.every_ns),
-      // A pass of no bytes would never end.
-      pass_bytes_(pass_bytes == 0 ? 1 : pass_bytes),
       log_(std::move(log)),
       is_reconfigured_(is_reconfigured),
       service_(choice.mode == ReadsMode::kStreamed, choice.every_ns) {}
@@ -35,7 +33,7 @@ Status ReadPolicy::BeforeTime(uint64_t time_ns) {
   const uint64_t due = (time_ns - first_ns_) / every_ns_;
   if (due <= periods_read_) return {};
   periods_read_ = due;
-  return ReadAll(pass_bytes_, Session::Reach::kFreed);
+  return ReadAll({}, Session::Reach::kFreed);
 }
 
 /// Returns true if reads for a file are assumed. For kAuto.
@@ -84,7 +82,7 @@ Status ReadPolicy::AtEnd(bool is_plain) {
     reads_all |= mode_ == ReadsMode::kAuto && !has_recorded_reads_;
   }
   // Nothing was written to a buffer after it was freed: reading it now or then is the same.
-  if (reads_all && !is_clone) RS_RETURN_IF_ERROR(ReadAll(pass_bytes_, Session::Reach::kFreed));
+  if (reads_all && !is_clone) RS_RETURN_IF_ERROR(ReadAll({}, Session::Reach::kFreed));
   // A clone is read by its holder; the session's own reads before it may be assumed.
   if (mode_ == ReadsMode::kAuto)
     used_.assumed = for_file || (!is_clone && !has_recorded_reads_ && passes_ > 0);
@@ -123,16 +121,15 @@ Status ReadPolicy::ReadAll(std::optional<uint64_t> pass_bytes, Session::Reach re
 }
 
 Status ReadPolicy::ReadForFile(Session::Reach reach) {
-  return ReadAll(pass_bytes_.value_or(ServiceReads::kFilePassBytes), reach, service_.session());
+  return ReadAll(ServiceReads::kFilePassBytes, reach, service_.session());
 }
 
 /// Reads the clone that is replayed as its holder has; until nothing is left if that is not
 /// recorded.
 Status ReadPolicy::ReadClone(const CloneFacts& clone) {
-  if (pass_bytes_ || clone.passes.empty())
-    return ReadAll(
-        pass_bytes_.value_or(clone.is_in_file ? ServiceReads::kFilePassBytes : kClonePassBytes),
-        Session::Reach::kClone);
+  if (clone.passes.empty())
+    return ReadAll(clone.is_in_file ? ServiceReads::kFilePassBytes : kClonePassBytes,
+                   Session::Reach::kClone);
   for (const uint64_t max_bytes : clone.passes)
     RS_RETURN_IF_ERROR(Pass(max_bytes, Session::Reach::kClone, {}).map([](bool) {}));
   return {};
@@ -145,22 +142,13 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
   // For a file the service reads until nothing is left.
   if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
     // A pass of no bytes would never end.
-    const uint64_t pass_bytes = std::max<uint64_t>(
-        pass_bytes_.value_or(read.max_bytes.value_or(ServiceReads::kFilePassBytes)), 1);
+    const uint64_t pass_bytes =
+        std::max<uint64_t>(read.max_bytes.value_or(ServiceReads::kFilePassBytes), 1);
     // The service's own packets are in the first pass, and at least one of the buffers' is read.
     const uint64_t own_bytes = std::min(read.own_bytes.value_or(0), pass_bytes - 1);
     RS_ASSIGN_OR_RETURN(const bool more,
                         Pass(pass_bytes - own_bytes, Session::Reach::kOpen, read.session));
     return more ? ReadAll(pass_bytes, Session::Reach::kOpen, read.session) : Status{};
-  }
-  if (pass_bytes_ && !read.max_bytes && !read.max_packets) {
-    if (!read.buffer) return ReadAll(pass_bytes_, Session::Reach::kOpen, read.session);
-    for (bool more = true; more;) {
-      ++passes_;
-      RS_ASSIGN_OR_RETURN(
-          more, session_.ReadBuffer(*read.buffer, {{}, *pass_bytes_, /*as_in_trace=*/true}));
-    }
-    return {};
   }
   if (read.buffer) {
     ++passes_;

@@ -86,10 +86,8 @@ using LookAhead = std::shared_ptr<LogReads>;
 /// Decides when a replay reads the buffers, and reads them. The calls come in the order of the log.
 class ReadPolicy {
  public:
-  /// @param pass_bytes of each pass; absent: as recorded, else unlimited
   /// @param is_reconfigured whether the records are as if the session had had other buffers
-  ReadPolicy(Session& session, const ReadsChoice& choice, std::optional<uint64_t> pass_bytes,
-             LookAhead log, bool is_reconfigured);
+  ReadPolicy(Session& session, const ReadsChoice& choice, LookAhead log, bool is_reconfigured);
 
   ServiceReads& service() { return service_; }
   const ServiceReads& service() const { return service_; }
@@ -124,7 +122,6 @@ class ReadPolicy {
   Session& session_;
   const ReadsMode mode_;
   const uint64_t every_ns_;
-  const std::optional<uint64_t> pass_bytes_;
   const LookAhead log_;
   const bool is_reconfigured_;
   ServiceReads service_;

@@ -18,8 +18,7 @@ bool IsPlain(const OpBody& body) {
 
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
     : session_(std::move(options.session), std::move(listeners)),
-      reads_(session_, options.reads, options.pass_bytes, std::move(options.ahead),
-             options.is_reconfigured),
+      reads_(session_, options.reads, std::move(options.ahead), options.is_reconfigured),
       plain_as_recorded_(options.plain_streams_as_recorded) {}
 
 Status Replay::AdvanceTo(uint64_t time_ns) {

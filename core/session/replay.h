@@ -13,7 +13,6 @@ namespace ringscope {
 struct ReplayOptions {
   Session::Options session;
   ReadsChoice reads;
-  std::optional<uint64_t> pass_bytes;  // bytes per pass; absent: as recorded, else unlimited
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;

@@ -146,22 +146,5 @@ TEST_F(ReplayTest, Every_SurvivesTimesThatJump) {
                                     "a2 invalid", "a3 invalid", "read 0: 2"));
 }
 
-TEST_F(ReplayTest, PassBytes_RepeatsPassesUntilNothingIsLeft) {
-  Start({.pass_bytes = 1});
-  Apply(BufferOp(0));
-  Chunk chunk(1, 1, 0);
-  chunk.Raw("\x02\x08\x01\x02\x08\x02").Counting(2);  // two valid packets
-  Apply(Request(1).Move(0, chunk).op());
-  Finish();
-  EXPECT_EQ(replay_->read_passes(), 3u);
-  EXPECT_EQ(log_.lines.size(), 2u + 3u);
-}
-
-TEST_F(ReplayTest, PassBytes_OfNothingComesToAnEnd) {
-  Start({.pass_bytes = 0});
-  Apply(BufferOp(0));
-  EXPECT_THAT(Finish(), ElementsAre("read 0: 0"));
-}
-
 }  // namespace
 }  // namespace ringscope::testing

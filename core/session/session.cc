@@ -11,10 +11,6 @@
 #include "core/protovm/program_runner.h"
 #include "core/protovm/protovm_rules.h"
 
-// Programs (ProtoVM) of the data sources of a session.
-
-// Clones of the buffers of a session, and the buffers in the replay of a clone.
-
 namespace ringscope {
 void ServiceCounts::Apply(const Op& op) {
   if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
@@ -347,6 +343,8 @@ void Session::WarnOnce(const char* kind, const std::string& text) {
   if (warned_.insert(kind).second) listeners_.Call(&ReplayListener::OnWarning, text);
 }
 
+// Programs (ProtoVM) of the data sources of a session.
+
 void Session::Register(const DataSourceRegistered& source) {
   if (source.protovm_program.empty())
     programs_.erase({source.producer, source.name});
@@ -356,35 +354,30 @@ void Session::Register(const DataSourceRegistered& source) {
 
 /// Sets up the VM of a data source instance, if it has a program, as the service does.
 Status Session::SetUpSource(const DataSourceSetUp& source) {
-  if (!options_.programs.run) return {};
+  if (!options_.run_programs) return {};
   const auto program = programs_.find({source.producer, source.name});
   const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
   using SetUpKind = protovm::VmSetUp::Kind;
   const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
-  const auto set_up = [&] {
-    return SetUpProgram({.buffer = source.target_buffer,
-                         .producer = source.producer,
-                         .data_source = source.name,
-                         .program = program->second,
-                         .memory_limit_kb = found.memory_limit_kb});
-  };
   const char* lacks = nullptr;
   switch (found.kind) {
     case SetUpKind::kNone:
       return {};
     case SetUpKind::kNoConfig:
-      if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a program (ProtoVM), but its config has no protovm_config";
       break;
     case SetUpKind::kNoProgram:
       lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
       break;
     case SetUpKind::kNoLimit:
-      if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a protovm_config without memory_limit_kb";
       break;
     case SetUpKind::kComplete:
-      return set_up();
+      return SetUpProgram({.buffer = source.target_buffer,
+                           .producer = source.producer,
+                           .data_source = source.name,
+                           .program = program->second,
+                           .memory_limit_kb = found.memory_limit_kb});
   }
   WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
                                   "service does",
@@ -393,7 +386,7 @@ Status Session::SetUpSource(const DataSourceSetUp& source) {
 }
 
 Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
-  if (!options_.programs.run) return {};
+  if (!options_.run_programs) return {};
   SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
   if (buffer == nullptr) {
     if (!IsOutOfView(setup.buffer))
@@ -402,11 +395,10 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
                            Raw(setup.buffer)));
     return {};
   }
-  const uint32_t limit_kb = options_.programs.memory_limit_kb.value_or(setup.memory_limit_kb);
   auto* const runner = dynamic_cast<ProgramRunner*>(buffer->engine.get());
   if (runner != nullptr && runner->SetUpProgram({.data_source = setup.data_source,
                                                  .program = wire::AsBytes(setup.program),
-                                                 .memory_limit_kb = limit_kb,
+                                                 .memory_limit_kb = setup.memory_limit_kb,
                                                  .producer = setup.producer}))
     return CheckEngine(buffer->id, *buffer->engine);
   const protovm::ProtoVmRules* const rules =
@@ -434,8 +426,8 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
                          setup.data_source, Raw(setup.buffer), buffer->info->name));
     return {};
   }
-  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), limit_kb, setup.producer,
-                         wire::AsBytes(setup.state)))
+  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
+                         setup.producer, wire::AsBytes(setup.state)))
     return {};
   return Fail(
       ErrorCode::kLimit,
@@ -482,6 +474,8 @@ void SessionBuffer::VisitWriterStats(const std::function<void(const WriterStats&
     if (rest != WriterHistogram{}) visit({writer.sequence, &rest});
   });
 }
+
+// Clones of the buffers of a session, and the buffers in the replay of a clone.
 
 /// Counts the live buffers, those of clones included. (The statistics of a trace are older than the
 /// end of its own buffers.)

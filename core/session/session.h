@@ -175,8 +175,7 @@ class Session {
     EngineMaker make_engine;  // absent: EngineInfo::create
     /// Replays what the holder of this clone sees. Absent: what the session's own consumer sees.
     std::optional<CloneFacts> clone;
-    /// Choice of the programs of data sources (ProtoVM) that run on what is overwritten.
-    protovm::ProgramChoice programs;
+    bool run_programs = true;  // of data sources (ProtoVM), on what is overwritten
 
     /// Returns what is chosen for a buffer.
     BufferChoice ChoiceFor(BufferId id, uint32_t index) const;

@@ -195,7 +195,6 @@ SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoi
   config.options.session.all.engine = setting.engine;
   config.options.session.all.policy = setting.policy;
   config.options.reads = setting.reads.choice;
-  config.options.pass_bytes = choices.pass_bytes;
   return config;
 }
 

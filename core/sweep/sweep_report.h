@@ -67,7 +67,6 @@ struct SweepChoices {
   std::vector<FillPolicy> policies;
   std::vector<NamedReads> reads;
   std::vector<std::string> engines;
-  std::optional<uint64_t> pass_bytes;
 };
 
 /// Reads the records of a session to their end.
