@@ -108,7 +108,6 @@ struct PluginArgs {
   std::string out;       // a build folder with generated headers; empty: looked for
   std::string commit;    // of git, in place of what is checked out; empty: none
   std::string buffer;    // "v1" or "v2" alone; empty: both, as far as there are both
-  std::string compiler;  // and what precedes its arguments: "ccache g++"
   bool asan = false;
   std::string output;
   bool force = false;
@@ -128,8 +127,8 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   InGroup(app, "Build");
   AddChoice(app, "--buffer", args.buffer, {"v1", "v2"},
             "Build one of the buffers (default: both, v2 first)");
-  AddFlag(app, "--asan", args.asan, "Compile the buffers with AddressSanitizer");
-  AddText(app, "--cxx", args.compiler, "COMMAND", "Compiler (default: $CXX, or c++)");
+  AddFlag(app, "--asan", args.asan,
+          "Compile the buffers with AddressSanitizer (the compiler is $CXX, or c++)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "PLUGIN", "Plug-in to write (.so)", Need::kRequired);
   AddForce(app, args.force);
@@ -144,8 +143,7 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                 {}, fmt::format("for example '{}.so'", args.output));
   }
   const char* const by_name = std::getenv("CXX");
-  std::string compiler = args.compiler.empty() && by_name != nullptr ? by_name : args.compiler;
-  if (compiler.empty()) compiler = "c++";
+  const std::string compiler = by_name == nullptr || *by_name == '\0' ? "c++" : by_name;
   const unsigned jobs =
       context.threads > 0 ? context.threads : std::max(1U, std::thread::hardware_concurrency());
   RS_ASSIGN_OR_RETURN(PendingFile file,

@@ -30,10 +30,12 @@ class PluginBuildTest : public ::testing::Test {
   PluginBuildTest() {
     fs::create_directories(Path("tmp"));
     ::setenv("TMPDIR", Path("tmp").c_str(), 1);
+    ::unsetenv("CXX");
   }
   ~PluginBuildTest() override {
     ::setenv("PATH", path_.c_str(), 1);
     ::unsetenv("TMPDIR");
+    ::unsetenv("CXX");
     // Whatever happened, nothing is left.
     EXPECT_TRUE(fs::is_empty(Path("tmp")));
   }
@@ -134,7 +136,8 @@ TEST_F(PluginBuildTest, Sources_AreCompiled) {
 TEST_F(PluginBuildTest, V53_HasV1Alone) {
   MakeCheckout(53);
   MakeBuildFolder();
-  EXPECT_EQ(Build({"--cxx", "c++ -O0"}).error, "");
+  ::setenv("CXX", "c++ -O0", 1);
+  EXPECT_EQ(Build().error, "");
   EXPECT_THAT(Names(), ElementsAre("v1"));
   EXPECT_THAT(Build({"--buffer", "v2"}).error,
               HasSubstr("this checkout has no TraceBufferV2 (it exists from v54 on"));
@@ -149,8 +152,8 @@ TEST_F(PluginBuildTest, WhatIsMissing_IsNamed) {
   EXPECT_THAT(Build({"--out", Path("nowhere")}).error,
               HasSubstr("there is no gen/build_config/perfetto_build_flags.h"));
   MakeBuildFolder();
-  EXPECT_THAT(Build({"--cxx", "no-such-compiler"}).error,
-              HasSubstr("no-such-compiler ended with status 127:"));
+  ::setenv("CXX", "no-such-compiler", 1);
+  EXPECT_THAT(Build().error, HasSubstr("no-such-compiler ended with status 127:"));
   fs::remove(Path("perfetto/src/tracing/service/trace_buffer_v1.h"));
   EXPECT_THAT(Build().error, HasSubstr("expected Perfetto v53 or later"));
   EXPECT_FALSE(fs::exists(Path("mine.so")));
@@ -222,7 +225,8 @@ TEST_F(PluginBuildTest, ASignal_LeavesNothing) {
   MakeGn();
   // The command is interrupted, as if someone pressed Ctrl-C; the compiler does not end by itself.
   Write("bin/slow", fmt::format("#!/bin/sh\nkill -INT {}\nexec sleep 600\n", ::getpid()), true);
-  const Ran ran = Build({"--commit", "HEAD", "--cxx", Path("bin/slow")});
+  ::setenv("CXX", Path("bin/slow").c_str(), 1);
+  const Ran ran = Build({"--commit", "HEAD"});
   EXPECT_THAT(ran.error, HasSubstr("ended by signal 2; nothing was written"));
   EXPECT_FALSE(fs::exists(Path("mine.so")));
   EXPECT_EQ(CountOf(Git("worktree list"), "\n"), 1u);

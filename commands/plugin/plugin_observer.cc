@@ -8,152 +8,137 @@
 #include "commands/plugin/plugin_structs.h"
 
 namespace ringscope {
-namespace {
 
-std::vector<Patch> ToPatches(const ringscope_patches& given) {
-  std::vector<Patch> patches;
-  for (uint64_t i = 0; i < given.count; ++i)
-    patches.push_back({.offset = given.patches[i].offset, .data = given.patches[i].data});
-  return patches;
-}
-
-}  // namespace
-
-/// Each converts the plug-in's structs to ours.
+/// The observer's calls, in the plug-in's structs.
 struct PluginObserver::Reports {
-  static PluginObserver& Self(void* context) { return *static_cast<PluginObserver*>(context); }
+  PluginObserver& to;
 
-  static void Complain(void* context, std::string text) {
-    std::string& complaint = Self(context).complaint_;
-    if (complaint.empty()) complaint = std::move(text);
+  /// The C function that calls this member function of the observer that is its context.
+  template <auto kReport>
+  struct Callback;
+  template <typename... Arguments, void (Reports::*kReport)(Arguments...) const>
+  struct Callback<kReport> {
+    static void Call(void* context, Arguments... arguments) {
+      (Reports{*static_cast<PluginObserver*>(context)}.*kReport)(arguments...);
+    }
+  };
+
+  void Complain(std::string text) const {
+    if (to.complaint_.empty()) to.complaint_ = std::move(text);
   }
-  static void ComplainOfNothing(void* context, const char* callback) {
-    Complain(context, fmt::format("it called '{}' without what the call is about", callback));
+  void ComplainOfNothing(const char* callback) const {
+    Complain(fmt::format("it called '{}' without what the call is about", callback));
   }
   /// The commit under way, if the plug-in names that one; otherwise nullptr, and a bad report is
   /// noted. (Only the name is taken from the plug-in: its pointers may dangle.)
-  static const ChunkCommit* UnderWay(void* context, const char* callback,
-                                     const ringscope_commit* given) {
-    const ChunkCommit* const commit = Self(context).input_.under_way;
-    if (commit == nullptr) {
-      Complain(context, fmt::format("it called '{}' outside a commit", callback));
-      return nullptr;
-    }
+  const ChunkCommit* UnderWay(const char* callback, const ringscope_commit* given) const {
+    const ChunkCommit* const commit = to.input_.under_way;
     const auto meant = TakeStruct(given);
-    if (!meant) {
-      ComplainOfNothing(context, callback);
-      return nullptr;
-    }
-    if (ToKey(meant->sequence) == commit->sequence && meant->chunk == Raw(commit->chunk))
+    if (commit == nullptr) {
+      Complain(fmt::format("it called '{}' outside a commit", callback));
+    } else if (!meant) {
+      ComplainOfNothing(callback);
+    } else if (ToKey(meant->sequence) == commit->sequence && meant->chunk == Raw(commit->chunk)) {
       return commit;
-    Complain(context,
-             fmt::format("it called '{}' for chunk {} of {}:{}, expected the commit under way, "
-                         "chunk {} of {}:{}",
-                         callback, meant->chunk, meant->sequence.producer, meant->sequence.writer,
-                         Raw(commit->chunk), Raw(commit->sequence.producer),
-                         Raw(commit->sequence.writer)));
+    } else {
+      Complain(fmt::format(
+          "it called '{}' for chunk {} of {}:{}, expected the commit under way, "
+          "chunk {} of {}:{}",
+          callback, meant->chunk, meant->sequence.producer, meant->sequence.writer,
+          Raw(commit->chunk), Raw(commit->sequence.producer), Raw(commit->sequence.writer)));
+    }
     return nullptr;
   }
   /// A value of one of our enumerations, whose last one is `last`.
   template <typename Enum>
-  static std::optional<Enum> ToEnum(void* context, const char* callback, uint32_t value,
-                                    Enum last) {
+  std::optional<Enum> ToEnum(const char* callback, uint32_t value, Enum last) const {
     if (value <= static_cast<uint32_t>(last)) return static_cast<Enum>(value);
-    Complain(context, fmt::format("it called '{}' with {}, expected at most {}", callback, value,
-                                  static_cast<uint32_t>(last)));
+    Complain(fmt::format("it called '{}' with {}, expected at most {}", callback, value,
+                         static_cast<uint32_t>(last)));
     return std::nullopt;
   }
-
-  /// The calls that are about one chunk.
-  template <void (EngineObserver::*kCall)(const ObservedChunk&)>
-  static void OnChunk(void* context, const char* callback, const ringscope_chunk* given) {
-    if (!Self(context).taken_.chunks) return;
-    if (const auto chunk = ToChunk(given))
-      (Self(context).observer_.*kCall)(*chunk);
-    else
-      ComplainOfNothing(context, callback);
-  }
-  static void Committed(void* context, const ringscope_chunk* chunk) {
-    OnChunk<&EngineObserver::OnCommitted>(context, "committed", chunk);
-  }
-  static void Rewritten(void* context, const ringscope_chunk* chunk) {
-    OnChunk<&EngineObserver::OnRewritten>(context, "rewritten", chunk);
-  }
-  static void Relocated(void* context, const ringscope_chunk* chunk) {
-    OnChunk<&EngineObserver::OnRelocated>(context, "relocated", chunk);
-  }
-  static void Erased(void* context, const ringscope_chunk* chunk) {
-    OnChunk<&EngineObserver::OnErased>(context, "erased", chunk);
-  }
-  static void Discarded(void* context, const ringscope_commit* given, uint32_t value) {
-    const ChunkCommit* const commit = UnderWay(context, "discarded", given);
-    if (commit == nullptr) return;
-    if (const auto reason = ToEnum(context, "discarded", value, DiscardReason::kUnknown))
-      Self(context).observer_.OnDiscarded(*commit, *reason);
-  }
-  static void Evicting(void* context, const ringscope_chunk* given, const ringscope_commit* by) {
-    if (!Self(context).taken_.chunks) return;
-    const auto chunk = ToChunk(given);
-    if (!chunk) return ComplainOfNothing(context, "evicting");
-    const ChunkCommit* const commit = UnderWay(context, "evicting", by);
-    if (commit == nullptr) return;
-    Self(context).observer_.OnEvicting(*chunk, *commit);
+  /// A chunk, which must be there; nullopt also if reports about chunks are left out.
+  std::optional<ObservedChunk> TakeChunk(const char* callback, const ringscope_chunk* given) const {
+    if (!to.taken_.chunks) return std::nullopt;
+    auto chunk = ToChunk(given);
+    if (!chunk) ComplainOfNothing(callback);
+    return chunk;
   }
   /// Calls `report` with the patches in our form.
   template <typename Report>
-  static void OnPatches(void* context, const char* callback, const ringscope_patches* given,
-                        Report report) {
+  void OnPatches(const char* callback, const ringscope_patches* given, Report report) const {
     const auto taken = TakeStruct(given);
     if (!taken || (taken->count > 0 && taken->patches == nullptr))
-      return ComplainOfNothing(context, callback);
-    const std::vector<Patch> patches = ToPatches(*taken);
+      return ComplainOfNothing(callback);
+    std::vector<Patch> patches;
+    for (uint64_t i = 0; i < taken->count; ++i)
+      patches.push_back({.offset = taken->patches[i].offset, .data = taken->patches[i].data});
     report({.sequence = ToKey(taken->sequence),
             .chunk = ChunkId{taken->chunk},
             .patches = patches,
             .more = taken->more != 0});
   }
-  static void Patched(void* context, const ringscope_chunk* given_chunk,
-                      const ringscope_patches* given) {
-    if (!Self(context).taken_.chunks) return;
-    const auto chunk = ToChunk(given_chunk);
-    if (!chunk) return ComplainOfNothing(context, "patched");
-    OnPatches(context, "patched", given, [&](const ChunkPatches& patches) {
-      Self(context).observer_.OnPatched(*chunk, patches);
-    });
+
+  void Committed(const ringscope_chunk* given) const {
+    if (const auto chunk = TakeChunk("committed", given)) to.observer_.OnCommitted(*chunk);
   }
-  static void PatchMissed(void* context, const ringscope_chunk* given_chunk,
-                          const ringscope_patches* given, uint32_t value) {
-    const auto miss = ToEnum(context, "patch_missed", value, PatchMiss::kOutOfBounds);
+  void Rewritten(const ringscope_chunk* given) const {
+    if (const auto chunk = TakeChunk("rewritten", given)) to.observer_.OnRewritten(*chunk);
+  }
+  void Relocated(const ringscope_chunk* given) const {
+    if (const auto chunk = TakeChunk("relocated", given)) to.observer_.OnRelocated(*chunk);
+  }
+  void Erased(const ringscope_chunk* given) const {
+    if (const auto chunk = TakeChunk("erased", given)) to.observer_.OnErased(*chunk);
+  }
+  void Discarded(const ringscope_commit* given, uint32_t value) const {
+    const ChunkCommit* const commit = UnderWay("discarded", given);
+    if (commit == nullptr) return;
+    if (const auto reason = ToEnum("discarded", value, DiscardReason::kUnknown))
+      to.observer_.OnDiscarded(*commit, *reason);
+  }
+  void Evicting(const ringscope_chunk* given, const ringscope_commit* by) const {
+    const auto chunk = TakeChunk("evicting", given);
+    if (!chunk) return;
+    if (const ChunkCommit* const commit = UnderWay("evicting", by))
+      to.observer_.OnEvicting(*chunk, *commit);
+  }
+  void Patched(const ringscope_chunk* given_chunk, const ringscope_patches* given) const {
+    const auto chunk = TakeChunk("patched", given_chunk);
+    if (!chunk) return;
+    OnPatches("patched", given,
+              [&](const ChunkPatches& patches) { to.observer_.OnPatched(*chunk, patches); });
+  }
+  void PatchMissed(const ringscope_chunk* given_chunk, const ringscope_patches* given,
+                   uint32_t value) const {
+    const auto miss = ToEnum("patch_missed", value, PatchMiss::kOutOfBounds);
     if (!miss) return;
     const auto chunk = ToChunk(given_chunk);
-    OnPatches(context, "patch_missed", given, [&](const ChunkPatches& patches) {
-      Self(context).observer_.OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
+    OnPatches("patch_missed", given, [&](const ChunkPatches& patches) {
+      to.observer_.OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
     });
   }
-  static void PacketGivenUp(void* context, ringscope_sequence sequence,
-                            const ringscope_place* place, uint32_t cause) {
-    if (!Self(context).taken_.abandoned) return;
-    if (place == nullptr) return ComplainOfNothing(context, "packet_given_up");
+  void PacketGivenUp(ringscope_sequence sequence, const ringscope_place* place,
+                     uint32_t cause) const {
+    if (!to.taken_.abandoned) return;
+    if (place == nullptr) return ComplainOfNothing("packet_given_up");
     const PacketPlace taken = ToPlace(*place);
-    if (!Self(context).input_.CanHold(taken)) {
-      return Complain(context,
-                      fmt::format("it called 'packet_given_up' with chunks {} to {}, expected no "
-                                  "more than were committed",
-                                  place->first_chunk, place->last_chunk));
-    }
-    Self(context).observer_.OnPacketAbandoned(ToKey(sequence), taken, cause);
+    if (to.input_.CanHold(taken))
+      return to.observer_.OnPacketAbandoned(ToKey(sequence), taken, cause);
+    Complain(
+        fmt::format("it called 'packet_given_up' with chunks {} to {}, expected no more than "
+                    "were committed",
+                    place->first_chunk, place->last_chunk));
   }
-  static void LossBit(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
-    Self(context).observer_.OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);
+  void LossBit(ringscope_sequence sequence, uint32_t chunk, uint32_t bit) const {
+    to.observer_.OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);
   }
-  static void Wrap(void* context) { Self(context).observer_.OnWrap(); }
-  static void Padding(void* context, uint64_t offset, uint32_t size) {
-    Self(context).observer_.OnPadding(offset, size);
-  }
-  static void Stalled(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t value) {
-    if (!Self(context).taken_.stalls) return;
-    if (const auto reason = ToEnum(context, "stalled", value, StallReason::kIncomplete))
-      Self(context).observer_.OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
+  void Wrap() const { to.observer_.OnWrap(); }
+  void Padding(uint64_t offset, uint32_t size) const { to.observer_.OnPadding(offset, size); }
+  void Stalled(ringscope_sequence sequence, uint32_t chunk, uint32_t value) const {
+    if (!to.taken_.stalls) return;
+    if (const auto reason = ToEnum("stalled", value, StallReason::kIncomplete))
+      to.observer_.OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
   }
 };
 
@@ -163,19 +148,19 @@ PluginObserver::PluginObserver(EngineObserver& observer, const PluginInput& inpu
   callbacks_ = {.struct_size = sizeof(ringscope_observer),
                 .reserved = 0,
                 .context = this,
-                .committed = Reports::Committed,
-                .rewritten = Reports::Rewritten,
-                .relocated = Reports::Relocated,
-                .discarded = Reports::Discarded,
-                .evicting = Reports::Evicting,
-                .erased = Reports::Erased,
-                .patched = Reports::Patched,
-                .patch_missed = Reports::PatchMissed,
-                .packet_given_up = Reports::PacketGivenUp,
-                .loss_bit = Reports::LossBit,
-                .wrap = Reports::Wrap,
-                .padding = Reports::Padding,
-                .stalled = Reports::Stalled};
+                .committed = Reports::Callback<&Reports::Committed>::Call,
+                .rewritten = Reports::Callback<&Reports::Rewritten>::Call,
+                .relocated = Reports::Callback<&Reports::Relocated>::Call,
+                .discarded = Reports::Callback<&Reports::Discarded>::Call,
+                .evicting = Reports::Callback<&Reports::Evicting>::Call,
+                .erased = Reports::Callback<&Reports::Erased>::Call,
+                .patched = Reports::Callback<&Reports::Patched>::Call,
+                .patch_missed = Reports::Callback<&Reports::PatchMissed>::Call,
+                .packet_given_up = Reports::Callback<&Reports::PacketGivenUp>::Call,
+                .loss_bit = Reports::Callback<&Reports::LossBit>::Call,
+                .wrap = Reports::Callback<&Reports::Wrap>::Call,
+                .padding = Reports::Callback<&Reports::Padding>::Call,
+                .stalled = Reports::Callback<&Reports::Stalled>::Call};
 }
 
 }  // namespace ringscope

@@ -190,7 +190,7 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
   return settings;
 }
 
-SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoices& choices) {
+SweepConfig OwnConfig(const SweepSetting& setting, size_t index) {
   SweepConfig config{.setting = index, .options = {}};
   config.options.session.all.engine = setting.engine;
   config.options.session.all.policy = setting.policy;
@@ -215,8 +215,7 @@ Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& sett
   std::vector<SweepPoint> points;
   for (size_t setting = 0; setting < settings.size(); ++setting)
     for (size_t i = 0; i < count; ++i) {
-      SweepPoint& point =
-          points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting, choices)});
+      SweepPoint& point = points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting)});
       if (!scales.empty()) Scale(point, scales[std::min(i, scales.size() - 1)], facts);
       for (const auto& [buffer, sizes] : lists) {
         const uint64_t size = sizes[std::min(i, sizes.size() - 1)];
@@ -321,7 +320,7 @@ Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
                                [&](const SweepTarget& target) { return Meets(target, row); });
   };
   for (size_t setting = 0; setting < report.settings.size(); ++setting) {
-    SweepConfig own = OwnConfig(report.settings[setting], setting, choices);
+    SweepConfig own = OwnConfig(report.settings[setting], setting);
     for (const SizeList& list : choices.sizes)
       own.options.session.buffers[*list.buffer].size = list.sizes.front();
     const size_t first_point = report.points.size();

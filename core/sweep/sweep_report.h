@@ -143,7 +143,7 @@ std::vector<SweepSeries> SeriesOf(const SweepReport& report);
 /// The settings of a sweep.
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);
 /// A setting with the log's own sizes.
-SweepConfig OwnConfig(const SweepSetting& setting, size_t index, const SweepChoices& choices);
+SweepConfig OwnConfig(const SweepSetting& setting, size_t index);
 /// The configurations of these settings.
 Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
                                            const SweepChoices& choices, const SessionFacts& facts);

@@ -34,7 +34,8 @@ std::string Import(const std::string& capture, std::optional<ReadPass> passes = 
   auto writer = CommitLogWriter::Create(sink).value();
   EXPECT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
   const auto read = [&] {
-    if (passes) EXPECT_TRUE(writer->Append({.time_ns = {}, .body = *std::exchange(passes, {})}));
+    if (!passes) return;
+    EXPECT_TRUE(writer->Append({.time_ns = {}, .body = *std::exchange(passes, {})}));
   };
   while (const std::optional<Op> op = log->Next().value()) {
     if (std::holds_alternative<BufferFreed>(op->body)) read();
