@@ -164,8 +164,8 @@ TEST_P(ProvenHoles, HaveNoPacketOfTheTraceInThem) {
   for (const Hole& hole : HolesOf(Tracks({log_, trace_}))) holes[hole.sequence].push_back(hole);
   const auto reader = TraceReader::Open(MakeMemorySource(bytes_)).value();
   std::map<uint32_t, std::vector<uint64_t>> times;  // absolute ones
-  while (const std::optional<TracePacket> packet = reader->Next().value()) {
-    const TracePacketView view = ViewTracePacket(packet->bytes);
+  for (RawPacket packet; reader->Next(packet).value();) {
+    const TracePacketView view = ViewTracePacket(packet.bytes);
     if (view.timestamp.value_or(0) > 1'000'000'000'000 && view.sequence_id > 1)
       times[view.sequence_id].push_back(*view.timestamp);
   }
@@ -196,8 +196,8 @@ class Processes : public ReplayListener {
 TEST_P(ProvenHoles, AreBelowTheirThread) {
   std::map<uint32_t, uint64_t> threads;
   const auto reader = TraceReader::Open(MakeMemorySource(bytes_)).value();
-  while (const std::optional<TracePacket> packet = reader->Next().value()) {
-    const TracePacketView view = ViewTracePacket(packet->bytes);
+  for (RawPacket packet; reader->Next(packet).value();) {
+    const TracePacketView view = ViewTracePacket(packet.bytes);
     if (view.content != proto::TracePacket::kTrackDescriptor) continue;
     const TrackNames names = ReadTrackNames(view.content_bytes);
     if (names.is_of_thread) threads.try_emplace(view.sequence_id, names.uuid);

@@ -202,10 +202,10 @@ Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> so
   std::vector<FoundProgram> programs;
   RS_ASSIGN_OR_RETURN(const auto trace,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, trace->Next());
-    if (!packet) return programs;
-    wire::ForEachField(packet->bytes, [&](const wire::VisitedField& field) {
+  for (RawPacket packet;;) {
+    RS_ASSIGN_OR_RETURN(const bool more, trace->Next(packet));
+    if (!more) return programs;
+    wire::ForEachField(packet.bytes, [&](const wire::VisitedField& field) {
       if (field.number != proto::TracePacket::kProtovms) return;
       wire::FieldReader instances(field.bytes);
       while (const auto instance = instances.Next())

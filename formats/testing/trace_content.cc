@@ -8,6 +8,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
+#include "formats/testing/trace_packet.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -16,12 +17,12 @@ Result<TraceContent> ReadTraceContent(std::unique_ptr<ByteSource> trace) {
   TraceContent content;
   RS_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(std::move(trace)));
   while (true) {
-    RS_ASSIGN_OR_RETURN(const auto packet, reader->Next());
+    RS_ASSIGN_OR_RETURN(const auto packet, testing::NextPacket(*reader));
     if (!packet) return content;
-    if (packet->sequence_id != kServiceSequenceId) {
+    if (packet->view.sequence_id != kServiceSequenceId) {
       ContentPacket& added = content.packets.emplace_back();
       added.content = wire::AsText(packet->content);
-      added.sequence_id = packet->sequence_id;
+      added.sequence_id = packet->view.sequence_id;
       added.dropped = packet->dropped;
       wire::FieldReader all(packet->bytes);
       while (const auto field = all.Next())

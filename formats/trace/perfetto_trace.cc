@@ -187,9 +187,9 @@ bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
   const size_t end = head + static_cast<size_t>(size.value);
   if (end < bytes.size() && bytes[end] != kPacketTag) return false;
   budget -= std::min<uint64_t>(budget, end);
-  const TracePacket packet = SplitTracePacket({.bytes = bytes.subspan(head, end - head)});
-  return packet.is_well_formed &&
-         ((packet.sequence_id != 0 && packet.trusted_uid) || PackedIn(packet.bytes));
+  const Bytes packet = bytes.subspan(head, end - head);
+  const TracePacketView view = ViewTracePacket(packet);
+  return view.is_well_formed && ((view.sequence_id != 0 && view.uid) || PackedIn(packet));
 }
 
 namespace {
@@ -244,13 +244,6 @@ Result<bool> TraceReader::Next(RawPacket& packet) {
   auto more = ReadOuter(packet);
   if (!more) status_ = tl::unexpected<Error>(more.error());
   return more;
-}
-
-Result<std::optional<TracePacket>> TraceReader::Next() {
-  RawPacket packet;
-  RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
-  if (!more) return std::nullopt;
-  return SplitTracePacket(packet);
 }
 
 Result<uint64_t> TraceReader::ReadSessions(
@@ -345,13 +338,6 @@ void TraceReader::Note(uint64_t offset, uint64_t bytes, const Error& error, bool
                        .records = {},
                        .what = error.message,
                        .is_left_out = is_left_out});
-}
-
-TracePacket SplitTracePacket(const RawPacket& raw) {
-  const TracePacketView view = ViewTracePacket(raw.bytes);
-  const ProducerPart part = SplitAppended(raw.bytes, view);
-  return {raw,      part.bytes,   view.sequence_id, view.uid,
-          view.pid, view.machine, part.dropped,     view.is_well_formed};
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,

@@ -157,18 +157,6 @@ class TraceWriter : public ReplayListener {
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
                              const TakenStats& taken = {});
 
-/// A packet of a trace file with the trusted fields found in it.
-struct TracePacket : RawPacket {
-  Bytes content;  // without the fields that the service appended, where these are its end
-  uint32_t sequence_id = 0;
-  std::optional<int32_t> trusted_uid;
-  std::optional<int32_t> trusted_pid;
-  uint32_t machine = 0;  // 0: the service's own
-  uint32_t dropped = 0;  // previous_packet_dropped, see ProducerPart
-  bool is_well_formed = true;
-};
-TracePacket SplitTracePacket(const RawPacket& packet);
-
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
 inline constexpr uint64_t kMaxTracePacket = uint64_t{128} << 20;
 
@@ -192,8 +180,6 @@ class TraceReader {
   /// Reads the next packet. Fields other than packets are skipped.
   /// @return false at the file's clean end
   Result<bool> Next(RawPacket& packet);
-  /// Reads the next packet with its trusted fields.
-  Result<std::optional<TracePacket>> Next();
 
   /// Reads all packets that follow, and divides them among the sessions of the file.
   /// @param progress called now and then with the bytes of the file read, and their total, 0 if it

@@ -12,10 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto reader =
       TraceReader::Open(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)));
   if (!reader) return 0;
-  while (true) {
-    const auto packet = (*reader)->Next();
-    if (!packet || !*packet) return 0;
-    const TracePacket& p = **packet;
-    if (p.content.size() > p.bytes.size() || p.content.data() != p.bytes.data()) std::abort();
+  for (RawPacket packet; (*reader)->Next(packet).value_or(false);) {
+    const Bytes content = SplitAppended(packet.bytes, ViewTracePacket(packet.bytes)).bytes;
+    if (content.size() > packet.bytes.size() || content.data() != packet.bytes.data()) std::abort();
   }
+  return 0;
 }

@@ -13,6 +13,7 @@
 #include "formats/io/compressed_source.h"
 #include "formats/testing/frames.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_packet.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
@@ -44,7 +45,7 @@ ReadPacked ReadPackets(const std::string& bytes,
   ReadPacked trace;
   auto reader = TraceReader::Open(MakeMemorySource(bytes, "x.pftrace"), on_damage).value();
   while (true) {
-    const auto packet = reader->Next();
+    const auto packet = testing::NextPacket(*reader);
     if (!packet) trace.error = packet.error().ToString();
     if (!packet || !*packet) break;
     const Bytes content = (*packet)->content;

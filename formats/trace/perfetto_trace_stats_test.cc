@@ -78,8 +78,8 @@ TraceStats Decode(Bytes message) {
 TraceStats StatsOf(std::unique_ptr<ByteSource> trace) {
   TraceStats stats;
   const auto reader = TraceReader::Open(std::move(trace)).value();
-  while (const auto packet = reader->Next().value()) {
-    wire::FieldReader fields(packet->bytes);
+  for (RawPacket packet; reader->Next(packet).value();) {
+    wire::FieldReader fields(packet.bytes);
     while (const auto field = fields.Next())
       if (field->number == 35) stats = Decode(field->bytes);
   }

@@ -11,6 +11,7 @@
 #include "formats/testing/frames.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
+#include "formats/testing/trace_packet.h"
 
 namespace ringscope {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 /// A packet as a reader returned it, with its own copy of the bytes.
 struct ReadPacket {
   std::string content;
-  TracePacket packet;
+  testing::TracePacket packet;
 };
 
 struct ReadTrace {
@@ -34,10 +35,10 @@ ReadTrace ReadAll(std::string bytes) {
   auto reader = TraceReader::Open(MakeMemorySource(std::move(bytes), "x.pftrace"));
   if (!reader) return {{}, reader.error().ToString()};
   while (true) {
-    const auto packet = (*reader)->Next();
+    const auto packet = testing::NextPacket(**reader);
     if (!packet) {
       trace.error = packet.error().ToString();
-      EXPECT_FALSE((*reader)->Next()) << "an error ends the stream";
+      EXPECT_FALSE(testing::NextPacket(**reader)) << "an error ends the stream";
       return trace;
     }
     if (!*packet) return trace;
@@ -114,23 +115,23 @@ TEST(Trace_RoundTrip, ReaderGivesBackWhatWasWritten) {
     ASSERT_EQ(trace.packets.size(), 5u);
     const auto& p = trace.packets;
     EXPECT_EQ(p[0].content, "\x32\x02\x10\x06");
-    EXPECT_EQ(p[0].packet.sequence_id, kServiceSequenceId);
-    EXPECT_EQ(p[0].packet.trusted_uid, 0);
-    EXPECT_EQ(p[0].packet.trusted_pid, std::nullopt);
+    EXPECT_EQ(p[0].packet.view.sequence_id, kServiceSequenceId);
+    EXPECT_EQ(p[0].packet.view.uid, 0);
+    EXPECT_EQ(p[0].packet.view.pid, std::nullopt);
     EXPECT_EQ(p[0].packet.offset, 0u);
     EXPECT_EQ(p[1].content, "\x8A\x02\x02\x18\x01");
     EXPECT_EQ(p[1].packet.offset, 10u);
     EXPECT_EQ(p[2].content, "\x40\x7F");
-    EXPECT_EQ(p[2].packet.sequence_id, 2u);
-    EXPECT_EQ(p[2].packet.trusted_uid, 1000);
-    EXPECT_EQ(p[2].packet.trusted_pid, 42);
+    EXPECT_EQ(p[2].packet.view.sequence_id, 2u);
+    EXPECT_EQ(p[2].packet.view.uid, 1000);
+    EXPECT_EQ(p[2].packet.view.pid, 42);
     EXPECT_EQ(p[2].packet.dropped, 65u);
     EXPECT_EQ(p[3].content, "\x40\x01");
-    EXPECT_EQ(p[3].packet.trusted_uid, -1);
-    EXPECT_EQ(p[3].packet.trusted_pid, std::nullopt);
+    EXPECT_EQ(p[3].packet.view.uid, -1);
+    EXPECT_EQ(p[3].packet.view.pid, std::nullopt);
     EXPECT_EQ(p[3].packet.dropped, 0u);
     EXPECT_EQ(p[4].content, "\xD0\x02\x81\x02");
-    EXPECT_EQ(p[4].packet.trusted_pid, 0);
+    EXPECT_EQ(p[4].packet.view.pid, 0);
     EXPECT_EQ(p[4].packet.dropped, 0u) << "the producer's own field is content";
   }
 }
@@ -153,7 +154,7 @@ TEST(Trace_Split, OnlyTheServicesFieldsAtTheEnd) {
       {std::string_view(), 0, 0},
   };
   for (const Case& c : cases) {
-    const TracePacket packet = SplitTracePacket({.bytes = wire::AsBytes(c.bytes)});
+    const testing::TracePacket packet({.bytes = wire::AsBytes(c.bytes)});
     EXPECT_EQ(packet.bytes.size(), c.bytes.size());
     EXPECT_EQ(packet.content.size(), c.content) << &c - cases;
     EXPECT_EQ(packet.dropped, c.dropped) << &c - cases;
@@ -223,13 +224,13 @@ TEST_P(TraceOfCapture, IsSplitIntoContentAndTrustedFields) {
   const auto path = testing::TestdataPath("captures") / GetParam() / "trace.pftrace.zst";
   const auto reader = TraceReader::Open(OpenByteSource(path).value()).value();
   size_t split = 0;
-  while (const std::optional<TracePacket> packet = reader->Next().value()) {
-    if (packet->sequence_id == kServiceSequenceId) continue;
+  while (const auto packet = testing::NextPacket(*reader).value()) {
+    if (packet->view.sequence_id == kServiceSequenceId) continue;
     std::string fields;
     AppendTrustedFields(fields,
-                        {.uid = static_cast<uint32_t>(packet->trusted_uid.value_or(0)),
-                         .pid = packet->trusted_pid.value_or(-1)},
-                        packet->sequence_id, packet->dropped);
+                        {.uid = static_cast<uint32_t>(packet->view.uid.value_or(0)),
+                         .pid = packet->view.pid.value_or(-1)},
+                        packet->view.sequence_id, packet->dropped);
     ASSERT_EQ(wire::AsText(packet->bytes), std::string(wire::AsText(packet->content)) + fields);
     ++split;
   }

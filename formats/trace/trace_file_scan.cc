@@ -126,13 +126,15 @@ Result<WrittenFile> ReadWrittenFile(std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source)));
   WrittenFile file;
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, reader->Next());
-    if (!packet) return file;
-    if (packet->sequence_id <= kServiceSequenceId)
-      AddServicePacketTo(packet->bytes, file);
+  for (RawPacket packet;;) {
+    RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
+    if (!more) return file;
+    const TracePacketView view = ViewTracePacket(packet.bytes);
+    const ProducerPart part = SplitAppended(packet.bytes, view);
+    if (view.sequence_id <= kServiceSequenceId)
+      AddServicePacketTo(packet.bytes, file);
     else
-      file.packets.push_back({HashOfPacket(packet->content), packet->sequence_id, packet->dropped});
+      file.packets.push_back({HashOfPacket(part.bytes), view.sequence_id, part.dropped});
   }
 }
 
