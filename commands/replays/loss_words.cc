@@ -406,16 +406,17 @@ Table ProgramTable(const ReplayOutcome& outcome) {
 }  // namespace
 
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {
-  VmRuns runs;
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    const VmRuns of_buffer = buffer.programs();
-    runs.folded += of_buffer.folded;
-    runs.in_trace += of_buffer.in_trace;
-    runs.errors += of_buffer.errors;
-    runs.aborted += of_buffer.aborted;
-  }
-  const bool is_read = runs.in_trace > 0;
-  if (runs.folded + runs.errors + runs.aborted == 0) return {};
+  uint64_t runs = 0, in_trace = 0, errors = 0, aborted = 0;
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms) {
+      runs += vm.folded.packets;
+      in_trace += vm.in_trace.packets;
+      errors += vm.errors;
+      aborted += vm.aborted;
+    }
+  const bool is_read = in_trace > 0;
+  const uint64_t not_in_trace = runs - in_trace;
+  if (runs + errors + aborted == 0) return {};
   std::vector<std::string> parts;
   if (folded.packets > 0)
     parts.push_back(
@@ -423,15 +424,14 @@ std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) 
                     Count(folded.packets, "packet"), HumanSize(folded.bytes), Was(folded.packets),
                     folded.packets == 1 ? "its" : "their",
                     is_read ? ", which is in the trace" : ", which the first read would write"));
-  if (is_read && runs.folded > runs.in_trace)
+  if (is_read && not_in_trace > 0)
     parts.push_back(
-        fmt::format("{} {} folded after the only read that writes the state, so that "
-                    "{} lost",
-                    Count(runs.folded - runs.in_trace, "packet"), Was(runs.folded - runs.in_trace),
-                    runs.folded - runs.in_trace == 1 ? "it is" : "they are"));
-  if (runs.errors + runs.aborted > 0)
+        fmt::format("{} {} folded after the only read that writes the state, so that {} lost",
+                    Count(not_in_trace, "packet"), Was(not_in_trace),
+                    not_in_trace == 1 ? "it is" : "they are"));
+  if (errors + aborted > 0)
     parts.push_back(fmt::format("programs' runs: {} ended with an error, {} aborted",
-                                WithCommas(runs.errors), WithCommas(runs.aborted)));
+                                WithCommas(errors), WithCommas(aborted)));
   return Joined(parts, "; ");
 }
 

@@ -213,14 +213,13 @@ TEST(BufferEvents, Erasure_OfAChunkThatMoves) {
   EXPECT_TRUE(moved);
 }
 
-TEST(BufferEvents, Moment_CountsWhatWasWritten) {
+TEST(BufferEvents, Moment_IsThatOfTheRecord) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(30, 'b'));
   const BufferEventLog log = EventLogOf("v1", {BufferOp(1), first.op(), second.op()});
   ASSERT_EQ(log.events.size(), 2u);
-  EXPECT_EQ(log.events[0].at.written_bytes, log.events[0].outer_size);
-  EXPECT_EQ(log.events[1].at.written_bytes,
-            uint64_t{log.events[0].outer_size} + log.events[1].outer_size);
+  EXPECT_EQ(log.events[0].at.record, 2u);
+  EXPECT_EQ(log.events[1].at.record, 3u);
 }
 
 // What the reading out at the end finds is not part of the log.

@@ -18,7 +18,7 @@ bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, 
 
 // Inlined into each that reports a chunk: hot.
 [[gnu::always_inline]] inline BufferEvent BufferObserver::At(Kind kind, ChunkName chunk) const {
-  return {kind, {now(), written_bytes_}, buffer_, chunk};
+  return {kind, now(), buffer_, chunk};
 }
 
 [[gnu::always_inline]] inline BufferEvent BufferObserver::Of(Kind kind,
@@ -56,7 +56,6 @@ void BufferObserver::EndCommit() {
 }
 
 void BufferObserver::OnCommitted(const ObservedChunk& chunk) {
-  written_bytes_ += chunk.outer_size;
   BufferEvent event = Of(Kind::kCommitted, chunk);
   event.moved = relocating_;
   Emit(event);

@@ -71,7 +71,6 @@ class BufferObserver : public VmFeed {
 
   const BufferId buffer_;
   const ReplayListeners& listeners_;
-  uint64_t written_bytes_ = 0;
   bool draining_ = false;
   // The commit under way.
   std::optional<ChunkName> under_way_;

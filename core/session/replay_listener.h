@@ -20,12 +20,6 @@ namespace ringscope {
 /// "7:3#120": sequence 7:3, chunk 120.
 std::string ToString(ChunkName name);
 
-/// When something happened to a buffer: the moment of the log, and what had been written to the
-/// buffer by then, the event itself included.
-struct BufferMoment : LogMoment {
-  uint64_t written_bytes = 0;  // of all chunks at the write cursor, headers and alignment included
-};
-
 /// Why a chunk left its buffer.
 enum class Erasure : uint8_t {
   kConsumed,     // all of it was read, or abandoned, by a read pass
@@ -58,11 +52,11 @@ struct BufferEvent {
 
   BufferEvent() = default;
   // Member by member: a copy of a blank event would cost more than all the rest.
-  BufferEvent(Kind its_kind, const BufferMoment& moment, BufferId its_buffer, ChunkName its_chunk)
+  BufferEvent(Kind its_kind, const LogMoment& moment, BufferId its_buffer, ChunkName its_chunk)
       : kind(its_kind), at(moment), buffer(its_buffer), chunk(its_chunk) {}
 
   Kind kind = Kind::kCommitted;
-  BufferMoment at;
+  LogMoment at;
   BufferId buffer{};
   ChunkName chunk;             // for kReturned, kGivenUp, kFolded: where the packet begins
   uint64_t offset = 0;         // bytes, of the chunk (or the padding) in the buffer

@@ -68,8 +68,6 @@ Result<ReplayOutcome> CountedReplay::Finish() {
     result.into_file = replay_.service_reads().WritesFile(buffer.session);
     result.read = counts.read;
     result.invalid = counts.invalid;
-    result.lost_chunks =
-        counts.lost_chunks + result.stats.chunks_overwritten + result.stats.chunks_discarded;
     if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;
   }
   RS_RETURN_IF_ERROR(replay_.Drain());
@@ -108,18 +106,6 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
     account.by_engine = true;
   });
   return outcome;
-}
-
-VmRuns BufferOutcome::programs() const {
-  VmRuns runs;
-  for (const protovm::VmAccount& vm : vms) {
-    runs.folded += vm.folded.packets;
-    runs.in_trace += vm.in_trace.packets;
-    runs.errors += vm.errors;
-    runs.aborted += vm.aborted;
-    runs.at_limit += vm.at_limit.packets;
-  }
-  return runs;
 }
 
 StatRows TraceProcessorStats(const ReplayOutcome& outcome) {

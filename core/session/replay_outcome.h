@@ -78,17 +78,8 @@ class LossAnalysis {
   std::map<BufferId, BufferLosses> losses_;
 };
 
-/// Runs of programs (ProtoVM) on packets that a buffer overwrote.
-struct VmRuns {
-  uint64_t folded = 0;    // packets whose content is in a state
-  uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
-  uint64_t errors = 0;    // runs that ended so
-  uint64_t aborted = 0;
-  uint64_t at_limit = 0;  // of these, because of the memory limit
-};
-
-/// The outcome of a replay for one buffer. Packets, `losses`, `stuck_bytes` and `lost_chunks` are
-/// those of all buffers that had its id.
+/// The outcome of a replay for one buffer. Packets, `losses` and `stuck_bytes` are those of
+/// all buffers that had its id.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config
@@ -104,11 +95,7 @@ struct BufferOutcome {
   PacketCount unread;        // what one more read would have returned
   uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
                              // for a patch or for another chunk
-  uint64_t lost_chunks = 0;  // overwritten or discarded, of all buffers that had the id
   std::vector<protovm::VmAccount> vms;  // those that left for a clone first
-
-  /// The sums of all VMs.
-  VmRuns programs() const;
 };
 
 /// Returns the part of the outcome that the buffer itself shows.
@@ -159,10 +146,8 @@ class CountedReplay {
   struct Counts {
     PacketCount read;
     uint64_t invalid = 0;
-    PacketCount unread;  // drained
-    // Of buffers whose id another has taken.
-    uint64_t stuck_bytes = 0;
-    uint64_t lost_chunks = 0;
+    PacketCount unread;        // drained
+    uint64_t stuck_bytes = 0;  // of buffers whose id another has taken
   };
   class Counter : public ReplayListener {
    public:
@@ -171,9 +156,7 @@ class CountedReplay {
       counts[buffer].unread += {1, packet.size};
     }
     void OnBufferReplaced(SessionBuffer& buffer) override {
-      const BufferStats stats = buffer.engine->stats();
-      counts[buffer.id].stuck_bytes += stats.unread_bytes();
-      counts[buffer.id].lost_chunks += stats.chunks_overwritten + stats.chunks_discarded;
+      counts[buffer.id].stuck_bytes += buffer.engine->stats().unread_bytes();
     }
 
     std::map<BufferId, Counts> counts;
