@@ -107,7 +107,6 @@ struct PluginArgs {
   std::string perfetto;  // a checkout
   std::string out;       // a build folder with generated headers; empty: looked for
   std::string commit;    // of git, in place of what is checked out; empty: none
-  std::string buffer;    // "v1" or "v2" alone; empty: both, as far as there are both
   bool asan = false;
   std::string output;
   bool force = false;
@@ -125,8 +124,6 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   AddText(app, "--commit", args.commit, "COMMIT",
           "Build this commit of the checkout, in a temporary worktree");
   InGroup(app, "Build");
-  AddChoice(app, "--buffer", args.buffer, {"v1", "v2"},
-            "Build one of the buffers (default: both, v2 first)");
   AddFlag(app, "--asan", args.asan,
           "Compile the buffers with AddressSanitizer (the compiler is $CXX, or c++)");
   InGroup(app, kOutputGroup);
@@ -151,8 +148,7 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(
       const std::string printed,
       ScriptProcess().Run({"CHECKOUT=" + args.perfetto, "COMMIT=" + args.commit, "OUT=" + args.out,
-                           "BUFFER=" + args.buffer, "CXX=" + compiler,
-                           fmt::format("ASAN={}", args.asan ? "yes" : ""),
+                           "CXX=" + compiler, fmt::format("ASAN={}", args.asan ? "yes" : ""),
                            fmt::format("JOBS={}", jobs), "PLUGIN=" + file.temporary(),
                            fmt::format("ADAPTER={}", AdapterSource()),
                            fmt::format("PLUGIN_ABI={}", PluginHeader())}));

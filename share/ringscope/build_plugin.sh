@@ -4,7 +4,6 @@
 #   CHECKOUT  folder of Perfetto
 #   COMMIT    of git, to build in place of what is checked out; empty: none
 #   OUT       GN build folder with generated headers; empty: the newest one of the checkout
-#   BUFFER    v1 or v2 alone; empty: both, as far as there are both
 #   CXX       compiler, and what precedes its arguments: "ccache g++"
 #   ASAN      not empty: compile the buffers with AddressSanitizer
 #   JOBS      compilers that run at once
@@ -52,8 +51,6 @@ if [ -n "$COMMIT" ]; then
   run git -C "$main" worktree add --detach --force "$checkout" "$COMMIT"
   check_checkout "commit $COMMIT"
 fi
-[ "$BUFFER" != v2 ] || [ -e "$checkout/${service}_v2.h" ] ||
-  fail "$CHECKOUT: this checkout has no TraceBufferV2 (it exists from v54 on; --buffer v1 builds the other)"
 
 # Generated headers: in the folder given, in the checkout's newest build folder, or in one that is
 # made for it. A commit's are made, as they may differ.
@@ -126,9 +123,7 @@ link_flag=-Wl,--no-undefined
 [ -z "$ASAN" ] || link_flag=-fsanitize=address
 [ -z "$ASAN" ] || flags="$flags -fsanitize=address"
 adapter_flags=
-[ "$BUFFER" != v1 ] || adapter_flags=-DRINGSCOPE_ADAPTER_V2=0
-[ "$BUFFER" != v2 ] || adapter_flags=-DRINGSCOPE_ADAPTER_V1=0
-[ -z "$version" ] || adapter_flags="$adapter_flags -DRINGSCOPE_ADAPTER_VERSION=\"$version\""
+[ -z "$version" ] || adapter_flags="-DRINGSCOPE_ADAPTER_VERSION=\"$version\""
 
 export CXX work checkout build flags adapter_flags
 printf '%s\n' perfetto_adapter $sources | xargs -P "$JOBS" -n 1 sh -c '
