@@ -143,8 +143,7 @@ class DiffSide : public ReplayListener {
     using Kind = BufferEvent::Kind;
     if (event.kind == Kind::kReturned) return;
     reports_events_ = true;
-    if (event.kind != Kind::kWrap && event.kind != Kind::kPadding)
-      buffers_[event.buffer].touched = event.chunk;
+    if (event.kind != Kind::kWrap) buffers_[event.buffer].touched = event.chunk;
     const ChunkAt at{event.buffer, event.chunk};
     const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
     const auto note_why = [&](DiffWhy::Kind kind, ChunkOnSide& chunk) {

@@ -114,8 +114,8 @@ void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) 
 }
 
 void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
-  if (event.kind == EventKind::kWrap || event.kind == EventKind::kPadding ||
-      event.kind == EventKind::kLossBit || event.kind == EventKind::kEvicting)
+  if (event.kind == EventKind::kWrap || event.kind == EventKind::kLossBit ||
+      event.kind == EventKind::kEvicting)
     return;
   Sequence* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;

@@ -72,8 +72,6 @@ std::string DescribeEvent(const BufferEvent& event) {
                          LossBitsToString(event.loss_bits));
     case EventKind::kWrap:
       return "the write cursor wraps";
-    case EventKind::kPadding:
-      return fmt::format("padding of {} bytes at {}", event.outer_size, event.offset);
     case EventKind::kStalled:
       return fmt::format("{} stalls its sequence: it waits for {}", chunk,
                          WaitsFor(event.stall, "it"));

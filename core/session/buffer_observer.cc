@@ -154,13 +154,6 @@ void BufferObserver::OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit
 
 void BufferObserver::OnWrap() { Emit(At(Kind::kWrap, ChunkName{})); }
 
-void BufferObserver::OnPadding(uint64_t offset, uint32_t size) {
-  BufferEvent event = At(Kind::kPadding, ChunkName{});
-  event.offset = offset;
-  event.outer_size = size;
-  Emit(event);
-}
-
 void BufferObserver::OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) {
   BufferEvent event = At(Kind::kStalled, {sequence, chunk});
   event.stall = reason;

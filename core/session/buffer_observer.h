@@ -60,7 +60,6 @@ class BufferObserver : public VmFeed {
   void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override;
   void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override;
   void OnWrap() override;
-  void OnPadding(uint64_t offset, uint32_t size) override;
   void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override;
 
  private:

@@ -45,7 +45,6 @@ struct BufferEvent {
     kGivenUp,
     kLossBit,
     kWrap,
-    kPadding,
     kStalled,
     kFolded,
   };
@@ -59,8 +58,8 @@ struct BufferEvent {
   LogMoment at;
   BufferId buffer{};
   ChunkName chunk;             // for kReturned, kGivenUp, kFolded: where the packet begins
-  uint64_t offset = 0;         // bytes, of the chunk (or the padding) in the buffer
-  uint32_t outer_size = 0;     // bytes occupied; for kPadding its size
+  uint64_t offset = 0;         // bytes, of the chunk in the buffer
+  uint32_t outer_size = 0;     // bytes occupied
   uint32_t payload_size = 0;   // bytes of valid fragments
   uint32_t payload_avail = 0;  // of these, not consumed
   uint8_t flags = 0;           // of the shared-memory ABI
@@ -87,11 +86,6 @@ struct BufferEvent {
 const char* InWords(DiscardReason reason);
 /// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
 std::string WaitsFor(StallReason reason, const std::string& chunk);
-template <>
-inline constexpr std::array kEnumNames<BufferEvent::Kind> = {
-    "committed", "rewritten", "relocated",    "discarded", "evicted",
-    "erased",    "patched",   "patch_missed", "returned",  "abandoned",
-    "loss_bit",  "wrap",      "padding",      "stalled",   "folded"};
 
 /// A packet that a buffer returned, with what the service adds to it.
 struct SessionPacket {
