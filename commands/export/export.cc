@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/described_kinds.h"

@@ -8,7 +8,6 @@
 #include "commands/shell/command.h"
 #include "commands/view/report.h"
 #include "formats/inputs/log_check.h"
-#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 

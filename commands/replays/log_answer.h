@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAYS_LOG_ANSWER_H_
 #define RINGSCOPE_COMMANDS_REPLAYS_LOG_ANSWER_H_
 
-#include <string>
-
 #include "commands/replays/tried_remedies.h"
 #include "core/doctor/finding.h"
 #include "core/gaps/gap_report.h"

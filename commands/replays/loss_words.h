@@ -9,7 +9,6 @@
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/base/log_moment.h"
-#include "core/base/text.h"
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/op.h"

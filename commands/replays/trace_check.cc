@@ -1,9 +1,6 @@
 #include "commands/replays/trace_check.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 #include <vector>

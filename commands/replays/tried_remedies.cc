@@ -7,7 +7,6 @@
 
 #include "commands/replays/further_replays.h"
 #include "commands/replays/loss_words.h"
-#include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"

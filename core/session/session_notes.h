@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_SESSION_SESSION_NOTES_H_
 #define RINGSCOPE_CORE_SESSION_SESSION_NOTES_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "core/trace/stat_rows.h"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 

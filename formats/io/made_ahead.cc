@@ -5,8 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "formats/io/made_ahead.h"
-
 namespace ringscope {
 namespace {
 

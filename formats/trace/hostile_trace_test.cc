@@ -43,12 +43,13 @@ TEST(HostileTrace, LargePacketsArePassedOver) {
 TEST(HostileTrace, LargePacketsOfOtherReadersAreAnErrorOrDamage) {
   const std::string bytes = HostileTrace("LargePacket");
   const auto failing = TraceReader::Open(MakeMemorySource(bytes)).value();
-  ASSERT_TRUE(failing->Next().value());
-  EXPECT_EQ(failing->Next().error().code, ErrorCode::kLimit);
+  RawPacket packet;
+  ASSERT_TRUE(failing->Next(packet).value());
+  EXPECT_EQ(failing->Next(packet).error().code, ErrorCode::kLimit);
   const auto skipping =
       TraceReader::Open(MakeMemorySource(bytes), TraceReader::OnDamage::kSkip).value();
   uint64_t packets = 0;
-  while (skipping->Next().value()) ++packets;
+  while (skipping->Next(packet).value()) ++packets;
   EXPECT_EQ(packets, HostileTraces::kGoodPackets);
   ASSERT_EQ(skipping->damage_count(), 1u);
   EXPECT_TRUE(skipping->damage().front().is_left_out);

@@ -1,7 +1,6 @@
 #include "formats/trace/trace_file_scan.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 

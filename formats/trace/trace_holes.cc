@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 
 #include "core/base/text.h"
 #include "core/perfetto/trace_config_facts.h"

@@ -18,7 +18,6 @@
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/trace_scan.h"
-#include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/trace/perfetto_trace.h"
 
