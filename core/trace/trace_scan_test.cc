@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/testing/message_text.h"
 #include "core/testing/protovm_dsl.h"
 #include "core/trace/stat_rows.h"
 
@@ -293,6 +296,140 @@ TEST(ServiceRelease, IsReadFromItsText) {
   EXPECT_EQ(ServiceRelease("Perfetto v58.2-5f4e1d2 (5f4e1d2)"), 58u);
   EXPECT_EQ(ServiceRelease("v54"), 54u);
   EXPECT_EQ(ServiceRelease("unknown version"), std::nullopt);
+}
+
+/// Letters for packets: c config, u uuid, k clock snapshot, e service event, s statistics, i system
+/// info, p a producer's, k of a producer: K.
+class SplitLetters : public SessionPackets {
+ public:
+  SplitLetters& Packets(std::string_view letters) {
+    for (const char letter : letters) Add(letter);
+    return *this;
+  }
+  std::string End() {
+    EXPECT_TRUE(split_.Finish());
+    return text_;
+  }
+  Status OnPacket(const RawPacket& packet, const TracePacketView&) override {
+    text_ += wire::AsText(packet.bytes);
+    return {};
+  }
+  Status OnNextSession(uint64_t) override {
+    text_ += '|';
+    return {};
+  }
+  SessionSplit split_{*this};
+
+ private:
+  void Add(char letter) {
+    constexpr uint32_t kSystemInfo = 45;
+    TracePacketView view;
+    view.has_sequence_id = true;
+    view.sequence_id = letter == 'p' || letter == 'K' ? 7 : kServiceSequenceId;
+    view.content = letter == 'c'                    ? TracePacket::kTraceConfig
+                   : letter == 'u'                  ? TracePacket::kTraceUuid
+                   : letter == 'k' || letter == 'K' ? TracePacket::kClockSnapshot
+                   : letter == 'e'                  ? TracePacket::kServiceEvent
+                   : letter == 's'                  ? TracePacket::kTraceStats
+                   : letter == 'i'                  ? kSystemInfo
+                                                    : TracePacket::kTrackEvent;
+    const std::string bytes(1, letter);
+    EXPECT_TRUE(split_.Add({.bytes = wire::AsBytes(bytes)}, view));
+  }
+  std::string text_;
+};
+
+std::string Split(std::string_view letters) { return SplitLetters().Packets(letters).End(); }
+
+TEST(SessionSplit, ASessionBeginsWithTheSnapshotsBeforeItsConfig) {
+  EXPECT_EQ(Split("kcuippses"
+                  "kkcuips"),
+            "kcuippses|kkcuips");
+}
+
+TEST(SessionSplit, OneSessionStaysWhole) {
+  EXPECT_EQ(Split("kcuipkpeksppkks"), "kcuipkpeksppkks");
+  EXPECT_EQ(Split("ppkppk"), "ppkppk");
+  EXPECT_EQ(Split("kcukipKpKs"), "kcukipKpKs");
+}
+
+TEST(SessionSplit, AnOpeningThatIsRepeatedAtOnceIsOne) { EXPECT_EQ(Split("kcckcuip"), "kcckcuip"); }
+
+TEST(SessionSplit, SessionsWithoutAConfigHaveAUuid) {
+  EXPECT_EQ(Split("kuipskuips"), "kuips|kuips");
+  EXPECT_EQ(Split("kuipskcuip"), "kuips|kcuip");
+}
+
+TEST(SessionSplit, PacketsBeforeTheOpeningAreOfTheFirstSession) {
+  EXPECT_EQ(Split("pkcpuip"), "pkcpuip");
+}
+
+TEST(SessionSplit, AfterAStopNothingBegins) {
+  SplitLetters letters;
+  letters.Packets("kcuip");
+  letters.split_.Stop();
+  EXPECT_EQ(letters.Packets("kcuip").End(), "kcuipkcuip");
+  EXPECT_TRUE(letters.split_.has_missed());
+}
+
+// What packets of a trace lack, as trace processor counts it.
+
+constexpr uint32_t kCounterPacket = 52;
+
+using Fields = testing::MessageText;
+
+/// Rows that are not 0, of packets on a sequence, as "name[index]=value".
+class ReportedScan {
+ public:
+  ReportedScan& Packet(uint32_t content, const Fields& message, uint64_t ns = 1000) {
+    Fields packet;
+    if (ns > 0) packet.Uint(TracePacket::kTimestamp, ns);
+    packet.Inner(content, message).Uint(TracePacket::kTrustedPacketSequenceId, 7);
+    scan_.AddPacket(offset_++, wire::AsBytes(packet.text()));
+    return *this;
+  }
+  ReportedScan& Raw(const Fields& packet) {
+    scan_.AddPacket(offset_++, wire::AsBytes(packet.text()));
+    return *this;
+  }
+  std::set<std::string> Rows() {
+    std::set<std::string> rows;
+    for (const StatRow& row : StatRowsOf(scan_.Finish()))
+      if (row.value != 0 && row.severity != StatSeverity::kInfo)
+        rows.insert(row.name + (row.index ? "[" + std::to_string(*row.index) + "]" : "") + "=" +
+                    std::to_string(row.value));
+    return rows;
+  }
+
+ private:
+  TraceScan scan_;
+  uint64_t offset_ = 0;
+};
+
+using Rows = std::set<std::string>;
+
+TEST(MissingFields, DescriptorsNeedTheirNumbers) {
+  EXPECT_EQ(
+      ReportedScan()
+          .Packet(TracePacket::kTrackDescriptor, Fields())
+          .Packet(TracePacket::kTrackDescriptor, Fields().Uint(1, 5).Inner(3, Fields()))
+          .Packet(TracePacket::kTrackDescriptor, Fields().Uint(1, 6).Inner(4, Fields().Uint(1, 40)))
+          .Packet(TracePacket::kTrackDescriptor,
+                  Fields().Uint(1, 7).Inner(4, Fields().Uint(1, 40).Uint(2, 41)))
+          .Rows(),
+      (Rows{"track_descriptor_missing_uuid=1", "track_descriptor_process_missing_pid=1",
+            "track_descriptor_thread_missing_pid_tid=1"}));
+}
+
+TEST(MissingFields, PacketsWithoutASequenceOrATime) {
+  EXPECT_EQ(ReportedScan()
+                .Raw(Fields().Uint(TracePacket::kTimestamp, 5).Inner(TracePacket::kTrackEvent, {}))
+                .Raw(Fields().Inner(44, Fields().Uint(1, 4)))
+                .Packet(kCounterPacket, Fields().Inner(2, Fields().Uint(1, 1)), 0)
+                .Packet(kCounterPacket, Fields().Inner(2, Fields().Uint(1, 1)))
+                .Rows(),
+            (Rows{"track_event_missing_sequence_id=1", "thread_descriptor_missing_sequence_id=1",
+                  "gpu_counters_missing_timestamp=1"}));
 }
 
 }  // namespace
