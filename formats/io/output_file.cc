@@ -259,7 +259,7 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   if (IsNoted(temporary))
     return Fail(ErrorCode::kUsage, "two outputs of the command are this file", {path, {}, {}},
                 "give each a file of its own; nothing was written");
-  pending.temporary_ = NoteName(temporary);
+  pending.temporary_.reset(NoteName(temporary));
   if (pending.temporary_ == nullptr)
     return Fail(ErrorCode::kLimit, "too many files are written at once", {path, {}, {}});
   if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
@@ -276,31 +276,19 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
 
 std::string PendingFile::temporary() const { return temporary_->text; }
 
-PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
-  if (this == &other) return *this;
-  Discard();
-  path_ = std::move(other.path_);
-  target_ = std::move(other.target_);
-  temporary_ = std::exchange(other.temporary_, nullptr);
-  return *this;
-}
-
 Status PendingFile::Commit() {
   struct stat info {};  // it may have become an input since
   if (::stat(target_.c_str(), &info) == 0) RS_RETURN_IF_ERROR(RunFiles::CheckOutput(info, path_));
   if (::rename(temporary_->text, target_.c_str()) != 0)
     return SystemError(fmt::format("cannot rename {} to its place", temporary()), errno, path_);
-  Forget();
+  temporary_.reset();
   return {};
 }
 
-void PendingFile::Discard() {
-  if (temporary_ == nullptr) return;
-  ::unlink(temporary_->text);
-  Forget();
+void PendingFile::Discard::operator()(OutputName* name) const {
+  ::unlink(name->text);
+  name->state = OutputName::kFree;
 }
-
-void PendingFile::Forget() { std::exchange(temporary_, nullptr)->state = OutputName::kFree; }
 
 void RemovePendingFiles() {
   for (const OutputName& name : AllNames())

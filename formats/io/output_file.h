@@ -96,15 +96,12 @@ constexpr Replace ReplaceBy(bool force) { return force ? Replace::kAny : Replace
 
 struct OutputName;
 
-/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames
-/// and the destructor removes.
+/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
+/// Removes what was not committed.
 class PendingFile {
  public:
   /// Makes an empty temporary file with the permissions of the file that will be replaced.
   static Result<PendingFile> At(const std::string& path, const OutputKind& kind, Replace replace);
-  ~PendingFile() { Discard(); }
-  PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
-  PendingFile& operator=(PendingFile&& other) noexcept;
 
   /// The name to write to.
   std::string temporary() const;
@@ -114,12 +111,14 @@ class PendingFile {
 
  private:
   PendingFile() = default;
-  void Discard();
-  void Forget();
 
-  std::string path_;                 // as the user gave it
-  std::string target_;               // where a symbolic link leads
-  OutputName* temporary_ = nullptr;  // while the file is pending
+  /// Removes the file, if it is still there, and frees the name.
+  struct Discard {
+    void operator()(OutputName* name) const;
+  };
+  std::string path_;                                // as the user gave it
+  std::string target_;                              // where a symbolic link leads
+  std::unique_ptr<OutputName, Discard> temporary_;  // while the file is pending
 };
 
 /// Removes all pending temporary files, also of processes that were forked after
