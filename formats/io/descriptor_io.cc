@@ -41,6 +41,11 @@ tl::unexpected<Error> SystemError(const std::string& what, int error, const std:
               std::move(hint));
 }
 
+Status CloseWritten(int fd, const std::string& path) {
+  if (::close(fd) == 0 || errno == EINTR) return {};
+  return SystemError("cannot finish writing", errno, path, WriteHint(errno));
+}
+
 std::string WriteHint(int error) {
   switch (error) {
     case ENOSPC:

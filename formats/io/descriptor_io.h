@@ -31,6 +31,8 @@ std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into
 /// "cannot open: No such file or directory", at a path, for an errno.
 tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
                                   std::string hint = {});
+/// Closes a file that was written. @return errors that the file system reports only now
+Status CloseWritten(int fd, const std::string& path);
 /// Returns what a user can do about a write that failed, or an empty text.
 std::string WriteHint(int error);
 

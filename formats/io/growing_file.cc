@@ -98,9 +98,7 @@ Status GrowingFile::Write(Bytes bytes) {
 }
 
 Status GrowingFile::Close() {
-  const int fd = std::exchange(fd_, -1);
-  if (fd < 0 || ::close(fd) == 0 || errno == EINTR) return {};
-  return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
+  return fd_ < 0 ? Status() : CloseWritten(std::exchange(fd_, -1), path_);
 }
 
 }  // namespace ringscope

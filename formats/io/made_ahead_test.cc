@@ -1,8 +1,8 @@
+#include "formats/io/made_ahead.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "formats/io/made_ahead.h"
 
 namespace ringscope {
 namespace {

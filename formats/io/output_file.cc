@@ -175,11 +175,12 @@ extern "C" void RemovePendingFilesAndEnd(int signal) {
 /// Writes to a descriptor, and puts a regular file in its place at the end.
 class DescriptorFile : public OutputFile {
  public:
-  /// @param fd closed, unless it is standard output
-  /// @param pending of a file that is not written in place
+  /// @param fd closed @param pending of a file that is not written in place
   DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
       : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
-  ~DescriptorFile() override { Close(); }
+  ~DescriptorFile() override {
+    if (fd_ >= 0) ::close(fd_);
+  }
 
   Status Write(Bytes bytes) override {
     const int error = WriteAll(fd_, bytes).error;
@@ -187,19 +188,13 @@ class DescriptorFile : public OutputFile {
     return {};
   }
   Status Commit() override {
-    if (!Close()) return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
+    RS_RETURN_IF_ERROR(CloseWritten(std::exchange(fd_, -1), path_));
     return pending_ ? pending_->Commit() : Status();
   }
   std::string written_to() const override { return pending_ ? pending_->temporary() : ""; }
   const std::string& path() const override { return path_; }
 
  private:
-  /// @return false with errno set if the file system reports a late error
-  bool Close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || fd == STDOUT_FILENO || ::close(fd) == 0 || errno == EINTR;
-  }
-
   int fd_;
   const std::string path_;
   std::optional<PendingFile> pending_;
@@ -309,8 +304,6 @@ void RemovePendingFilesOnSignals() {
 
 Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
                                                        const OutputKind& kind, Replace replace) {
-  if (path == "-") return std::make_unique<DescriptorFile>(STDOUT_FILENO, path);
-
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) {

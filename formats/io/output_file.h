@@ -129,8 +129,7 @@ void RemovePendingFiles();
 /// A signal that is ignored stays ignored. For main.
 void RemovePendingFilesOnSignals();
 
-/// A file that appears whole with Commit, or not at all. "-" writes to standard output; pipes and
-/// devices are written in place.
+/// A file that appears whole with Commit, or not at all. Pipes and devices are written in place.
 class OutputFile : public ByteSink {
  public:
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, const OutputKind& kind,
