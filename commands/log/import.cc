@@ -118,8 +118,7 @@ Result<TraceLog> WriteTraceAsLog(Context& context, TraceLogOptions options,
 /// Finds the reads, and reports them.
 Result<FoundReads> FindReadsToStore(const ImportArgs& args, const SessionReader& sessions,
                                     Context& context) {
-  RS_ASSIGN_OR_RETURN(FoundReads found,
-                      FindSessionReads(context, sessions.SessionAlone(), args.reads_from));
+  RS_ASSIGN_OR_RETURN(FoundReads found, FindSessionReads(context, sessions, args.reads_from));
   if (args.output == "-") return found;
   Report report(context.console, "text", "import");
   report.Title(Printable(args.log), fmt::format("reads found in {}", Printable(args.reads_from)));

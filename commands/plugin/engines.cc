@@ -57,8 +57,8 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
 void ReportAbilities(Report& report, const Plugin& plugin) {
   const PluginFacts& facts = plugin.facts();
   const ringscope_plugin& has = plugin.functions();
-  const std::vector<std::string> events = plugin.ReportedEvents();
-  const std::vector<std::string> missing = plugin.UnreportedEvents();
+  const std::vector<std::string> events = plugin.EventNames(true);
+  const std::vector<std::string> missing = plugin.EventNames(false);
   const struct {
     const char* key;
     bool can;
@@ -74,8 +74,7 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
       {"reports_chunks", has.visit_chunks != nullptr, "reports the chunks that it holds"},
       {"runs_programs", plugin.runs_programs(), "runs the programs of data sources (ProtoVM)"},
   };
-  Json json = {
-      {"name", facts.name}, {"version", facts.version}, {"abi_version", facts.abi_version}};
+  Json json = {{"name", facts.name}, {"version", facts.version}, {"abi_version", has.abi_version}};
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
@@ -91,7 +90,7 @@ Status ReportPlugins(Report& report, const std::string& path) {
   for (const auto& plugin : plugins) {
     report.AddItem("engines", [&] {
       ReportEngine(report, PluginEngineInfo(plugin),
-                   fmt::format(", interface version {}", plugin->facts().abi_version));
+                   fmt::format(", interface version {}", plugin->functions().abi_version));
       ReportAbilities(report, *plugin);
     });
   }

@@ -93,9 +93,7 @@ Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool i
   PluginFacts facts{.path = path,
                     .name = TextOrNothing(functions.name),
                     .version = TextOrNothing(functions.version),
-                    .description = TextOrNothing(functions.description),
-                    .abi_version = functions.abi_version,
-                    .tells = functions.tells};
+                    .description = TextOrNothing(functions.description)};
   if (facts.name.empty())
     return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
   if (is_named) facts.path += ":" + facts.name;
@@ -193,7 +191,7 @@ EngineReports Plugin::reports() const {
 
 /// @param bits all of them
 bool Plugin::Tells(uint64_t bits) const {
-  return (facts_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (facts_.tells & bits) == bits;
+  return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (functions_.tells & bits) == bits;
 }
 
 std::vector<std::string> Plugin::EventNames(bool reported) const {

@@ -29,8 +29,6 @@ struct PluginFacts {
   std::string name;
   std::string version;      // may be empty
   std::string description;  // may be empty
-  uint32_t abi_version = 0;
-  uint64_t tells = 0;  // as ringscope_plugin has it
 };
 
 /// A plug-in that is loaded and checked.
@@ -53,17 +51,15 @@ class Plugin {
   /// Its functions; those that it lacks are null.
   const ringscope_plugin& functions() const { return functions_; }
   EngineReports reports() const;
-  /// The observer's calls that it makes, and those that it does not make, by their names.
-  std::vector<std::string> ReportedEvents() const { return EventNames(true); }
-  std::vector<std::string> UnreportedEvents() const { return EventNames(false); }
+  /// Returns the names of the observer's calls that it makes, or of those that it does not make.
+  std::vector<std::string> EventNames(bool reported) const;
   bool runs_programs() const {
     return functions_.set_up_vm != nullptr && functions_.visit_vms != nullptr;
   }
-  bool reports_places() const { return (facts_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
+  bool reports_places() const { return (functions_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
 
  private:
   bool Tells(uint64_t bit) const;
-  std::vector<std::string> EventNames(bool reported) const;
 
   PluginFacts facts_;
   std::shared_ptr<void> library_;

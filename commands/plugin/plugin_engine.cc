@@ -37,7 +37,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
  public:
   PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
       : plugin_(std::move(plugin)), host_(std::make_unique<Host>()), observer_(observer) {
-    if (observer != nullptr && !plugin_->ReportedEvents().empty())
+    if (observer != nullptr && !plugin_->EventNames(true).empty())
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
   ~PluginEngine() override {

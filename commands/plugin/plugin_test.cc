@@ -251,18 +251,18 @@ TEST(PluginLookup, ColonsInPathsAreNoNames) {
 
 TEST(PluginLookup, APluginOfVersion1IsAskedForIt) {
   const auto plugin = Plugin::Load(PluginPath("test_plugin_abi_1")).value();
-  EXPECT_EQ(plugin->facts().abi_version, 1u);
-  EXPECT_TRUE(plugin->ReportedEvents().empty());
+  EXPECT_EQ(plugin->functions().abi_version, 1u);
+  EXPECT_TRUE(plugin->EventNames(true).empty());
   const auto whole = Plugin::Load(PluginPath("v2_plugin_abi_1")).value();
-  EXPECT_EQ(whole->facts().abi_version, 1u);
-  EXPECT_TRUE(whole->UnreportedEvents().empty());
+  EXPECT_EQ(whole->functions().abi_version, 1u);
+  EXPECT_TRUE(whole->EventNames(false).empty());
 }
 
 // Chunks are of use only with their end: what belongs to them is left out, what counts by itself is
 // not.
 TEST(PluginLookup, PartOfTheReports) {
   const auto plugin = Plugin::Load(Broken("PARTIAL")).value();
-  EXPECT_THAT(plugin->ReportedEvents(), ::testing::ElementsAre("committed", "discarded"));
+  EXPECT_THAT(plugin->EventNames(true), ::testing::ElementsAre("committed", "discarded"));
   Diary diary;
   const auto engine = EnginesAndPlugins()(Broken("PARTIAL"))
                           .value()

@@ -119,7 +119,7 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   const SessionSelection session = sessions.SessionAlone();
   if (sessions.clone() != nullptr) clone = *sessions.clone();
   if (!choices.reads.like.empty()) {
-    RS_ASSIGN_OR_RETURN(found, FindSessionReads(context, session, choices.reads.like));
+    RS_ASSIGN_OR_RETURN(found, FindSessionReads(context, sessions, choices.reads.like));
   }
   for (const auto& [key, choice] : choices.session.buffers)
     if (choice.size) config.sizes[key] = *choice.size;
@@ -235,8 +235,9 @@ LookAhead LookAheadIn(Context& context, const SessionSelection& session) {
       [muted, session] { return OpenSession(muted->context(), session, "looking ahead in"); });
 }
 
-Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
+Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessions,
                                     const std::string& trace) {
+  const SessionSelection session = sessions.SessionAlone();
   if (session.IsReadOnce() || trace == "-") {
     return Fail(ErrorCode::kUsage,
                 "the reads of a trace cannot be found in standard input, which can be read once",
@@ -247,9 +248,7 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
     return tl::unexpected<Error>(
         WrongContent(input.start, trace, "a trace", "expected a .pftrace"));
   RS_ASSIGN_OR_RETURN(const auto file, InFile(trace, ReadWrittenFile(std::move(input.source))));
-  SessionReader checked(context, session, {});
-  RS_RETURN_IF_ERROR(checked.NextSession());
-  RS_RETURN_IF_ERROR(ExpectPayload(checked, "a comparison with a trace"));
+  RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
   RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), file));
   if (found.packets > 0 && found.explained == 0) {

@@ -150,8 +150,8 @@ LookAhead LookAheadIn(Context& context, const SessionSelection& session);
 
 /// Finds the reads with which the session's replay equals a trace that the service wrote into a
 /// file. kUsage: the log is standard input, or the trace is of another session.
-/// @param session selects one
-Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
+/// @param sessions is at it
+Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessions,
                                     const std::string& trace);
 
 /// When a replay read: "as recorded", "every 500 ms as for a file (assumed)".

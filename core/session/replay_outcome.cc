@@ -34,7 +34,7 @@ Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
   const Bytes bytes = Joined(packet.packet->slices, scratch);
   const PacketFacts facts = ReadPacketFacts(bytes);
   losses.AddPacket(packet, facts);
-  if (FtraceCounters::Wants(facts.content)) ftrace.AddPacket(bytes);
+  ftrace.AddPacket(facts.content, bytes);
   return {};
 }
 

@@ -56,13 +56,9 @@ std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle) {
   return has_time ? std::optional(moment) : std::nullopt;
 }
 
-bool FtraceCounters::Wants(uint32_t content) {
-  return content == proto::TracePacket::kFtraceEvents ||
-         content == proto::TracePacket::kFtraceStats;
-}
-
-void FtraceCounters::AddPacket(Bytes packet) {
+void FtraceCounters::AddPacket(uint32_t content, Bytes packet) {
   using Packet = proto::TracePacket;
+  if (content != Packet::kFtraceEvents && content != Packet::kFtraceStats) return;
   wire::ForEachMessage(packet, Packet::kFtraceEvents, [&](Bytes bundle) { AddBundle(bundle); });
   wire::ForEachMessage(packet, Packet::kFtraceStats, [&](Bytes stats) { AddStats(stats); });
 }

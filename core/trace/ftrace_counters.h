@@ -85,10 +85,8 @@ class FtraceCounters {
     }
   };
 
-  /// Returns true if AddPacket is of use for a packet with this content (of proto::TracePacket).
-  static bool Wants(uint32_t content);
-  /// Reads all bundles and statistics in the packet.
-  void AddPacket(Bytes packet);
+  /// Reads all bundles and statistics in a packet with this content (of proto::TracePacket).
+  void AddPacket(uint32_t content, Bytes packet);
   /// An FtraceEventBundle.
   /// @param events their times; absent: of the first one, BOOTTIME, where it is needed
   void AddBundle(Bytes bundle, std::optional<TimeSpan> events = {});

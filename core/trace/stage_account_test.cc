@@ -71,7 +71,7 @@ TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
 TEST(StageAccounts, KernelLosses_AreItsCountersOrPlaces) {
   FtraceCounters counters;
   const auto add = [&](uint32_t field, const std::string& message) {
-    counters.AddPacket(wire::AsBytes(Sub(field, message)));
+    counters.AddPacket(field, wire::AsBytes(Sub(field, message)));
   };
   using Packet = proto::TracePacket;
   for (const uint64_t phase : {1, 2})
