@@ -407,13 +407,13 @@ Table ProgramTable(const ReplayOutcome& outcome) {
 
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {
   uint64_t runs = 0, in_trace = 0, errors = 0, aborted = 0;
-  for (const BufferOutcome& buffer : outcome.buffers)
-    for (const VmAccount& vm : buffer.vms) {
-      runs += vm.folded.packets;
-      in_trace += vm.in_trace.packets;
-      errors += vm.errors;
-      aborted += vm.aborted;
-    }
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    const VmRuns of_buffer = buffer.programs();
+    runs += of_buffer.folded;
+    in_trace += of_buffer.in_trace;
+    errors += of_buffer.errors;
+    aborted += of_buffer.aborted;
+  }
   const bool is_read = in_trace > 0;
   const uint64_t not_in_trace = runs - in_trace;
   if (runs + errors + aborted == 0) return {};

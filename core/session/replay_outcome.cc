@@ -108,6 +108,18 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   return outcome;
 }
 
+VmRuns BufferOutcome::programs() const {
+  VmRuns runs;
+  for (const protovm::VmAccount& vm : vms) {
+    runs.folded += vm.folded.packets;
+    runs.in_trace += vm.in_trace.packets;
+    runs.errors += vm.errors;
+    runs.aborted += vm.aborted;
+    runs.at_limit += vm.at_limit.packets;
+  }
+  return runs;
+}
+
 StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   std::vector<const BufferOutcome*> by_index;
   for (const BufferOutcome& buffer : outcome.buffers) by_index.push_back(&buffer);

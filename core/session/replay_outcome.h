@@ -78,6 +78,15 @@ class LossAnalysis {
   std::map<BufferId, BufferLosses> losses_;
 };
 
+/// Runs of programs (ProtoVM) on packets that a buffer overwrote.
+struct VmRuns {
+  uint64_t folded = 0;    // packets whose content is in a state
+  uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
+  uint64_t errors = 0;    // runs that ended so
+  uint64_t aborted = 0;
+  uint64_t at_limit = 0;  // of these, because of the memory limit
+};
+
 /// The outcome of a replay for one buffer. Packets, `losses` and `stuck_bytes` are those of
 /// all buffers that had its id.
 struct BufferOutcome {
@@ -96,6 +105,9 @@ struct BufferOutcome {
   uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
                              // for a patch or for another chunk
   std::vector<protovm::VmAccount> vms;  // those that left for a clone first
+
+  /// The sums of all VMs.
+  VmRuns programs() const;
 };
 
 /// Returns the part of the outcome that the buffer itself shows.
