@@ -104,11 +104,11 @@ class SharedTurn : public ::testing::Test {
     Send(producer.client, frame);
   }
   /// Commits a chunk with so many bytes.
-  void Commit(size_t producer, size_t bytes = 20) {
+  void Commit(size_t producer, size_t bytes = 20, BufferId target = kBuffer) {
     const std::string data(bytes, 'x');
     std::string request;
     CommitRequestBuilder(request).AddChunk(
-        {.page = 0, .index = 0, .target_buffer = Raw(kBuffer), .data = wire::AsBytes(data)});
+        {.page = 0, .index = 0, .target_buffer = Raw(target), .data = wire::AsBytes(data)});
     Call(producers_[producer], MethodName::kCommitData, request);
   }
   void CommitFlush(size_t producer, uint64_t flush) {
@@ -173,8 +173,10 @@ class SharedTurn : public ::testing::Test {
   }
 
   const Listener listener_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
+  const Listener consumers_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
   const RecorderOptions options_{
       .producer = {testing::UniqueSocketName("listen"), listener_.name()},
+      .consumer = PortSockets{testing::UniqueSocketName("listen"), consumers_.name()},
       .buffers = {{.id = kBuffer, .size = 65536}}};
   testing::MemoryLog log_;
   ipc::MethodTable methods_;
@@ -277,6 +279,80 @@ TEST_F(SharedTurn, ReplyAfterACommand_MarksTheOrder) {
     }
   }
   EXPECT_EQ(log_.All<Inexact>()[0].reason, InexactReason::kOrder);
+}
+
+/// A consumer between whose passes the service handles commits of the first producer.
+class ReadOfASession : public SharedTurn {
+ protected:
+  static constexpr BufferId kOfSession{2};
+
+  ReadOfASession() : client_(ringscope::Connect(options_.consumer->listen).value()) {
+    Settle();
+    service_.emplace(consumers_.Accept());
+    const ipc::BindServiceReply bound = ipc::BindReplyWith(1, ipc::kConsumerPort);
+    table_.Learn(bound);
+    std::string bytes;
+    ipc::AppendBind(bytes, 1, ipc::kConsumerPort);
+    Send(client_, bytes);
+    bytes.clear();
+    ipc::AppendBindReply(bytes, 1, bound);
+    Send(*service_, bytes);
+    const uint64_t session =
+        Ask(MethodName::kEnableTracing, testing::EnableTracingArgs(FillPolicy::kDiscard));
+    Call(producers_[0], MethodName::kGetAsyncCommand, {});
+    Settle();
+    ipc::AsyncCommand command;
+    command.set_up = {.instance = 1,
+                      .config = {.name = "source.p", .target_buffer = Raw(kOfSession)}};
+    Reply(0, Arrived(0).at(0).id, testing::Encode(command), /*more=*/true);
+    Settle();
+    // What has stopped is read while others commit.
+    Send(*service_, ReplyTo(session, /*more=*/false));
+    Settle();
+  }
+  static std::string ReplyTo(uint64_t request, bool more) {
+    std::string frame;
+    ipc::AppendInvokeReply(frame, request, {.success = true, .has_more = more, .reply = {}});
+    return frame;
+  }
+  uint64_t Ask(MethodName method, const std::string& args) {
+    std::string bytes;
+    ipc::AppendInvoke(bytes, ++last_request_,
+                      {.service = 1, .method = *table_.IdOf(method), .args = wire::AsBytes(args)});
+    Send(client_, bytes);
+    AnswerRecorder();
+    return last_request_;
+  }
+  /// Lets the service reply to what the recorder asks.
+  void AnswerRecorder() {
+    Settle();
+    EXPECT_TRUE(service_->Receive());
+    while (const auto frame = service_->NextFrame([](const ipc::Frame&) { return false; }).value())
+      if (frame->frame.request_id >= testing::kFirstOfRecorder)
+        Send(*service_, ReplyTo(frame->frame.request_id, /*more=*/false));
+    Settle();
+  }
+
+  FrameSocket client_;
+  std::optional<FrameSocket> service_;
+  ipc::MethodTable table_;
+};
+
+TEST_F(ReadOfASession, PassOfUnknownPlace_MarksTheOrder) {
+  const uint64_t read = Ask(MethodName::kReadBuffers, {});
+  const std::string pass = ReplyTo(read, /*more=*/true);
+  for (const bool together : {false, true}) {
+    Commit(0, 20, kOfSession);
+    AnswerRecorder();
+    const uint64_t commit = ExpectCommit(0);
+    Send(*service_, pass);
+    if (!together) Settle();
+    Send(*service_, pass);  // before the reply to the commit, or after it
+    Reply(0, commit);
+    Settle();
+    EXPECT_EQ(log_.All<Inexact>().size(), together ? 1u : 0u);
+  }
+  EXPECT_EQ(log_.All<ReadPass>().size(), 4u);
 }
 
 // Its last commit was sent; that the service has handled it is not known.

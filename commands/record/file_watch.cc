@@ -69,7 +69,7 @@ void FileWatch::Start(SessionId session, const std::string& path, bool is_there)
 }
 
 void FileWatch::Open(SessionId session, File& file) {
-  UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  UniqueFd fd(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   UniqueFd growth(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!SizeOf(fd) || ::inotify_add_watch(growth.get(), file.path.c_str(), IN_MODIFY) < 0) return;
   auto watch = loop_.Watch(growth.get(), EPOLLIN | EPOLLET,

@@ -23,6 +23,10 @@ constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxBlockCost = size_t{1} << 20;
+/// Records that are encoded without a pause.
+constexpr size_t kRecordsAtOnce = 16;
+/// The writer is behind when more than one part in so many of the queue waits for it.
+constexpr size_t kPartsBehind = 8;
 
 namespace fs = std::filesystem;
 
@@ -99,8 +103,10 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
   // Only now the part before is unlocked.
   if (file_) RS_RETURN_IF_ERROR(file_->Close());
   file_ = *std::move(file);
+  file_->SetPause([this] { pause_(); });
   CommitLogWriterOptions options;
   options.level = options_.level;
+  options.pause = [this] { pause_(); };
   RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
   const std::vector<OpBody> repeated = state_.Records();
   LogHeader header =
@@ -175,6 +181,7 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
   std::unique_ptr<LogQueue> queue(new LogQueue(std::move(files), std::move(options)));
   queue->files_->SetOnFullDisk(
       [&queue = *queue](const Error& error) { return queue.WaitForDisk(error); });
+  queue->files_->SetPause([&queue = *queue] { queue.Pause(); });
   try {
     queue->thread_ = std::thread([&queue = *queue] { queue.Run(); });
   } catch (const std::system_error& error) {
@@ -253,6 +260,14 @@ std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>&
   return block;
 }
 
+void LogQueue::Pause() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queued_ > options_.capacity / kPartsBehind) return;
+  }
+  std::this_thread::yield();
+}
+
 bool LogQueue::WaitForDisk(const Error& error) {
   std::unique_lock lock(mutex_);
   totals_.waiting = error;
@@ -262,7 +277,10 @@ bool LogQueue::WaitForDisk(const Error& error) {
 }
 
 Status LogQueue::Write(const Block& block) {
-  for (const StoredOp& record : block.records) RS_RETURN_IF_ERROR(files_->Append(record.op()));
+  for (size_t i = 0; i < block.records.size(); ++i) {
+    RS_RETURN_IF_ERROR(files_->Append(block.records[i].op()));
+    if (i % kRecordsAtOnce == 0) Pause();
+  }
   return files_->Flush();
 }
 
@@ -297,12 +315,8 @@ LogQueue::State LogQueue::state() const {
   State state = totals_;
   state.queued = queued_;
   state.gaps += gap_ ? 1 : 0;
+  if (!result_) state.failure = result_.error();
   return state;
-}
-
-std::optional<Error> LogQueue::failure() const {
-  const std::lock_guard lock(mutex_);
-  return result_ ? std::nullopt : std::optional(result_.error());
 }
 
 Status LogQueue::Close(std::optional<RecordingEnding> ending) {

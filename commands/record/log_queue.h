@@ -44,6 +44,8 @@ class LogFiles : private ByteSink {
   /// Calls `on_full` when the disk is full, again and again until it returns false: then writing is
   /// not tried once more. Without it a full disk is an error like any other.
   void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
+  /// Calls `pause` after each piece that is compressed, or written.
+  void SetPause(std::function<void()> pause) { pause_ = std::move(pause); }
 
   Status Append(const Op& record);
   /// Makes what was appended safe from the end of this process.
@@ -71,6 +73,7 @@ class LogFiles : private ByteSink {
 
   const LogFilesOptions options_;
   std::function<bool(const Error&)> on_full_;
+  std::function<void()> pause_ = [] {};
   uint32_t part_ = 0;
   uint32_t first_part_ = 0;
   std::deque<std::pair<std::string, uint64_t>> done_;  // paths and bytes of the earlier parts kept
@@ -107,6 +110,8 @@ class LogQueue : public RecordSink {
     /// The reason if nothing is written at present, though it is tried again and again: the disk is
     /// full.
     std::optional<Error> waiting;
+    /// Why writing has stopped, if it has. What is appended then is dropped.
+    std::optional<Error> failure;
   };
 
   /// Starts the writing thread. kIo: the system has no thread for it.
@@ -116,8 +121,6 @@ class LogQueue : public RecordSink {
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
   State state() const;
-  /// Returns why writing has stopped, if it has. What is appended then is dropped.
-  std::optional<Error> failure() const;
   /// Writes all that is queued and closes the files.
   /// @param ending of the last record, if there is to be one
   Status Close(std::optional<RecordingEnding> ending = {});
@@ -137,6 +140,8 @@ class LogQueue : public RecordSink {
   void Drop(const Op& op, size_t size);
   void Run();
   Status Write(const Block& block);
+  /// Leaves the processor to those that wait for it, unless much waits to be written.
+  void Pause() const;
   /// Waits a moment. @return whether to try to write again
   bool WaitForDisk(const Error& error);
   /// Waits for something to write. @return nullopt if the queue is closed and empty

@@ -216,7 +216,7 @@ TEST(LogQueue, FullDisk_IsWaitedFor_AndNothingIsLostThatFitsInMemory) {
   WaitUntil([&] { return queue->state().waiting.has_value(); });
   EXPECT_THAT(queue->state().waiting->ToString(), HasSubstr("No space left"));
   AppendCommit(*queue, SomeRequest(1000, 'c'));
-  EXPECT_FALSE(queue->failure());
+  EXPECT_FALSE(queue->state().failure);
   disk.Free();
   WaitUntil([&] { return !queue->state().waiting; });
   ASSERT_TRUE(queue->Close());
@@ -286,7 +286,7 @@ TEST(LogQueue, PipeThatBreaks_FailsAndGoesOnWithoutALog) {
   std::signal(SIGPIPE, before);
   ASSERT_FALSE(closed);
   EXPECT_THAT(closed.error().ToString(), HasSubstr("cannot write"));
-  EXPECT_TRUE(queue->failure());
+  EXPECT_TRUE(queue->state().failure);
   queue->Append(Note{"forgotten"});
   EXPECT_EQ(queue->state().queued, 0u);
 }

@@ -23,9 +23,8 @@ namespace ringscope {
 namespace {
 
 struct RecordArgs {
-  RecorderOptions recorder;    // sockets that are empty: defaults
-  PortSockets consumer;        // both empty: consumers are not recorded
-  std::string looks = "auto";  // at shared memory: "auto" or "off"
+  RecorderOptions recorder;  // sockets that are empty: defaults
+  PortSockets consumer;      // both empty: consumers are not recorded
   LogFilesOptions log;
   uint64_t queue_bytes = uint64_t{128} << 20;
   std::optional<uint64_t> duration_ns;
@@ -199,7 +198,7 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
     RS_RETURN_IF_ERROR(complete(options.consumer.emplace(args_.consumer), "consumer",
                                 kConsumerVariable, "--consumer-listen"));
-  options.looks = args_.looks == "auto";
+  options.looks = true;
   return options;
 }
 
@@ -268,7 +267,7 @@ void RecordingRun::OnTick() {
 }
 
 void RecordingRun::ReportFailure() {
-  const std::optional<Error> failure = log_->failure();
+  const std::optional<Error> failure = log_->state().failure;
   if (!failure || failure_reported_) return;
   failure_reported_ = true;
   context_.console.PrintError(
@@ -362,11 +361,6 @@ ExitCode RecordingRun::Finish() {
   RecordSummary summary{args_, log_->files(), recorder_->counts(), log_->state(),
                         log_->files().Ended(ending_)};
   if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
-  if (recorder_->lacks_buffers())
-    console.Warn(fmt::format(
-        "the log does not have the buffers of its session: to replay it, name the session's trace "
-        "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
-        args_.log.path));
   std::optional<Error> not_compared;
   if (!args_.compare.empty()) {
     Result<TraceCheck> check = Compare();
@@ -459,11 +453,6 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "Service");
   AddParsedList(app, "--buffer", args.recorder.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
-  AddChoice(
-      app, "--smb-looks", args.looks, {"auto", "off"},
-      "Log which chunks of the producers' shared memory are in use, and whose they are. auto: "
-      "before each commit, and while chunks are in use, with at most a twentieth of one CPU's "
-      "time (default: auto)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.log.path, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);

@@ -436,7 +436,7 @@ void BM_RecordDelay(benchmark::State& state) {
 }
 BENCHMARK(BM_RecordDelay)
     ->ArgNames({"way", "producers"})
-    ->ArgsProduct({{kDirect, kProxy, kStrict}, {1, 2, 4, 8}})
+    ->ArgsProduct({{kDirect, kProxy, kStrict, kStrictDefault}, {1, 2, 4, 8}})
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);

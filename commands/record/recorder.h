@@ -59,8 +59,6 @@ class Recorder {
   void Abandon();
 
   const RecordCounts& counts() const { return recording_.counts; }
-  /// Returns true if chunks were logged, and no buffer that they could go to.
-  bool lacks_buffers() const { return counts().chunks > 0 && !recording_.buffers.any(); }
 
  private:
   Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn);

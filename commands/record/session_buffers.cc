@@ -9,7 +9,6 @@ namespace ringscope {
 
 void SessionBuffers::SetUp(const BufferSetUp& buffer) {
   buffers_[buffer.id] = {.session = buffer.session};
-  any_ = true;
   log_.Append(buffer);
 }
 
@@ -145,9 +144,10 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
                         .detail = fmt::format("buffer {}, which data source '{}' writes to",
                                               Raw(target.buffer), target.data_source)});
       warn_(fmt::format(
-                "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
-                "(record the consumer's socket too, or give --buffer {}=SIZE,POLICY)",
-                target.data_source, Raw(target.buffer), Raw(target.buffer)),
+                "data source '{0}' writes to buffer {1}, which is unknown: it is missing in the "
+                "log (record the consumer's socket too, give --buffer {1}=SIZE,POLICY, or name it "
+                "when the log is replayed: --size {1}=64M, or --config)",
+                target.data_source, Raw(target.buffer)),
             -1);
     }
   }

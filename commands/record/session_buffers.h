@@ -42,8 +42,6 @@ class SessionBuffers {
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
   void End(SessionId id);
-  /// Returns true if the log has any buffer.
-  bool any() const { return any_; }
   /// The service has ended: all buffers are freed, and it will number from 1 again.
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
@@ -115,7 +113,6 @@ class SessionBuffers {
 
   RecordSink& log_;
   Warn warn_;
-  bool any_ = false;
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -85,7 +86,13 @@ GrowingFile::~GrowingFile() {
 }
 
 Status GrowingFile::Write(Bytes bytes) {
-  const int error = WriteAll(fd_, bytes).error;
+  constexpr size_t kPieceBytes = 64 * 1024;
+  int error = 0;
+  for (Bytes rest = bytes; error == 0 && !rest.empty(); pause_()) {
+    const Bytes piece = rest.first(std::min(kPieceBytes, rest.size()));
+    error = WriteAll(fd_, piece).error;
+    rest = rest.subspan(piece.size());
+  }
   disk_was_full_ = error == ENOSPC || error == EDQUOT;
   if (error != 0) {
     // A file that cannot be cut, such as a pipe, ends with a part of it, which its readers detect.

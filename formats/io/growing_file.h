@@ -1,9 +1,11 @@
 #ifndef RINGSCOPE_FORMATS_IO_GROWING_FILE_H_
 #define RINGSCOPE_FORMATS_IO_GROWING_FILE_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "formats/io/byte_stream.h"
 
@@ -31,6 +33,8 @@ class GrowingFile : public ByteSink {
 
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
+  /// Has Write call this after each 64 KiB, so that a thread can leave its processor to others.
+  void SetPause(std::function<void()> pause) { pause_ = std::move(pause); }
   /// Returns true if the last Write failed as the file system was full: it may succeed later.
   bool disk_was_full() const { return disk_was_full_; }
   /// Call once, last. Returns errors that the file system reports only now.
@@ -42,6 +46,7 @@ class GrowingFile : public ByteSink {
 
   int fd_;
   std::string path_;
+  std::function<void()> pause_ = [] {};
   uint64_t written_ = 0;
   bool disk_was_full_ = false;
 };

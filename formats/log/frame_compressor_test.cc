@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <zstd.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,29 @@ TEST(FrameCompressor, WithoutThreads_SameFrames) {
   for (const unsigned first : {0u, 1u}) {
     const testing::NoThreads no_more_threads(first);
     EXPECT_EQ(CompressedFrames(3), expected) << first;
+  }
+}
+
+TEST(FrameCompressor, Pause_IsAfterEachPiece) {
+  std::mt19937 random(1);
+  std::string content(200'000, 'a');
+  for (char& c : content) c = static_cast<char>('a' + random() % 16);
+  int pauses = 0;
+  FrameCompressor compressor(kDefaultLevel, /*threads=*/0, [&pauses] { ++pauses; });
+  for (int frame = 1; frame <= 2; ++frame) {
+    std::unique_ptr<FrameJob> job = compressor.NewJob();
+    job->content = content;
+    compressor.Add(std::move(job));
+    job = compressor.Take(/*all=*/true).value();
+    EXPECT_EQ(pauses, 4 * frame);
+    std::string restored(content.size(), '\0');
+    ASSERT_EQ(ZSTD_getFrameContentSize(job->compressed.data(), job->entry.compressed_size),
+              content.size());
+    EXPECT_EQ(ZSTD_decompress(restored.data(), restored.size(), job->compressed.data(),
+                              job->entry.compressed_size),
+              content.size());
+    EXPECT_EQ(restored, content);
+    compressor.Recycle(std::move(job));
   }
 }
 
