@@ -24,6 +24,7 @@ struct WrittenState {
   bool complete = false;
 };
 
+/// A packet that was returned.
 struct ReturnedPlace {
   uint64_t record = 0;
   GapPlace place;

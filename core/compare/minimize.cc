@@ -405,17 +405,9 @@ class Minimizer {
     return false;
   }
 
-  /// Takes packets away, and makes sizes and numbers small: of all records together, or else each
-  /// as small as it can be.
+  /// Takes packets away, and makes sizes and numbers as small as they can be.
   bool ShrinkContents() {
     bool changed = false;
-    for (const size_t size : kSmallSizes)
-      changed = changed || TryAll([&](Parts& parts) {
-                  const std::string before = parts.Payload();
-                  for (std::string& fragment : parts.fragments)
-                    fragment.resize(std::min(size, fragment.size()));
-                  return parts.Payload() != before;
-                });
     for (const Group& group : Groups(/*splits_chunks=*/false)) {
       const auto largest = [&](auto get) {
         size_t most = 0;
