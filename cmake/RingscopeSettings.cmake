@@ -25,15 +25,14 @@ if(RS_SANITIZE)
   target_compile_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE})
-  if(RS_NO_SANITIZE)
-    target_compile_options(rs_settings INTERFACE -fno-sanitize=${RS_NO_SANITIZE})
-  endif()
 endif()
 if(RS_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "RS_FUZZERS needs Clang (libFuzzer); use the fuzz preset")
   endif()
-  target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
+  if(NOT RS_TESTS)  # whose libraries count no coverage
+    target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
+  endif()
   # Fuzz targets are large, and there are many.
   find_program(RS_LLD ld.lld)
   if(RS_LLD)
@@ -100,13 +99,18 @@ function(rs_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  if(RS_FUZZERS AND RS_FUZZED)  # the rest is not built for the fuzzers
+  if(RS_FUZZERS AND RS_FUZZED AND NOT RS_TESTS)  # the rest is not built for the fuzzers
     list(FILTER sources INCLUDE REGEX "${RS_FUZZED}")
     list(FILTER helpers INCLUDE REGEX "${RS_FUZZED}")
   endif()
 
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
+  if(RS_TESTS AND name MATCHES "core|formats")
+    # The linker keeps the first of equal inline functions: those of the folders that are optimized.
+    target_link_options(rs_${name} INTERFACE
+                        "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
+  endif()
   rs_unity_by_room(rs_${name} ${RS_UNITY_ROOMS} ${sources})
   if(RS_UNITY_ROOMS EQUAL 1)
     rs_precompile(rs_${name})
@@ -123,7 +127,7 @@ function(rs_folder name)
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing> rs_test_settings)
     # Tests are compiled often and run for seconds; what they test is optimized in full.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:${RS_TEST_OPTIMIZE}>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_UNPACKED="${PROJECT_BINARY_DIR}"
@@ -141,6 +145,7 @@ function(rs_folder name)
       add_executable(${target} ${fuzzer})
       target_link_libraries(${target} PRIVATE rs_${name}
                             $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     endforeach()
   endif()

@@ -96,7 +96,7 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {
     for (const auto& [key, choice] : args.sides[side].session.buffers)
-      if (std::ranges::none_of(buffers, [&](const BufferDiff& buffer) {
+      if (std::ranges::none_of(buffers, [&key = key](const BufferDiff& buffer) {
             return key.Names(buffer.id, buffer.sides.a.index);
           }))
         return fail(fmt::format("the options of side {} name buffer '{}', which is not in the log",

@@ -291,7 +291,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
                      2);
   std::string example;
   if (const auto test = TestOf(plan, finding))
-    example = ExampleLine(*test, [&](const std::vector<StoredOp>& ops) {
+    example = ExampleLine(*test, [&, &smallest = smallest](const std::vector<StoredOp>& ops) {
       const auto found = CompareOver(plan.sides, plan.ignored, ops);
       return found && found->sort == smallest.finding.sort;
     });

@@ -251,7 +251,7 @@ TEST_P(ProvenHoles, OfTheTraceAloneAreNotInvented) {
   for (const auto& [path, of_track] : spans_in(alone)) {
     if (path.find("CPU") != std::string::npos) continue;
     for (const auto& [from, to] : of_track)
-      EXPECT_TRUE(std::ranges::any_of(proven[path], [&](const auto& hole) {
+      EXPECT_TRUE(std::ranges::any_of(proven[path], [&from = from, &to = to](const auto& hole) {
         return hole.first <= to && hole.second >= from;
       })) << path;
   }

@@ -234,7 +234,9 @@ class LogAnswer {
     answer.change = answer.Keep(ChangeText());
     answer.more_changes =
         static_cast<uint64_t>(std::ranges::count_if(remedies_.remedies, [&](const Remedy& remedy) {
-          return std::ranges::search(remedies_.changes, remedy.changes).empty();
+          return std::search(remedies_.changes.begin(), remedies_.changes.end(),
+                             remedy.changes.begin(),
+                             remedy.changes.end()) == remedies_.changes.end();
         }));
     answer.Add("Assumed", ReadsNotes(outcome_.reads));
     return answer;

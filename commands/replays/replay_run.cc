@@ -220,7 +220,7 @@ void ReplayRun::Warn(const ReplayOutcome& outcome) {
   if (!sessions_.reports_verdicts())
     WarnOfInexact(context_.console, outcome.path, outcome.verdicts);
   for (const auto& [key, choice] : choices_.session.buffers)
-    if (std::ranges::none_of(outcome.buffers, [&](const BufferOutcome& buffer) {
+    if (std::ranges::none_of(outcome.buffers, [&key = key](const BufferOutcome& buffer) {
           return key.Names(buffer.id, buffer.index);
         }))
       warn(fmt::format(

@@ -125,7 +125,7 @@ Status RemedyTrials::FindPeriod(Remedy& remedy) {
 /// Simulates some periods: the longest that leaves nearly as many packets usable as any is taken.
 Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
   std::vector<uint64_t> periods = {remedy.period_ns};
-  for (const uint64_t ms : {50, 100, 200, 500, 1000, 2000, 5000, 10'000, 30'000})
+  for (const uint64_t ms : {50U, 100U, 200U, 500U, 1000U, 2000U, 5000U, 10'000U, 30'000U})
     periods.push_back(ms * kNsPerMillisecond);
   periods.push_back(UINT64_MAX);  // never
   ClearSimulation simulation(*remedy.buffer, remedy.size, std::move(periods));
