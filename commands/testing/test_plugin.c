@@ -141,7 +141,7 @@ static void Commit(void* p, const ringscope_commit* commit) {
     abort();
   }
   while (RS_FAULT == FAULT_MEMORY) {
-    char* more = malloc(1 << 20);
+    char* volatile more = malloc(1 << 20);  // or a compiler may leave it out
     if (more != NULL) memset(more, 1, 1 << 20);
   }
   Report(self, commit);
