@@ -215,6 +215,7 @@ class SocketsInMemory {
     return file.peer == kGone || (file.peer >= 0 && At(file.peer).shut_down);
   }
   uint32_t EventsOf(int fd) const {
+    if (!Has(fd)) return FileEventsOf(fd);
     const File& file = At(fd);
     uint32_t events = 0;
     if (file.kind != kSocket) return events;
@@ -223,6 +224,11 @@ class SocketsInMemory {
     if (file.peer == kGone) events |= EPOLLHUP | EPOLLOUT;
     if (file.peer >= 0 && At(file.peer).queued < kCapacity) events |= EPOLLOUT;
     return events;
+  }
+  /// Of what the kernel has: the growth of a file that is watched.
+  static uint32_t FileEventsOf(int fd) {
+    pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
+    return ::syscall(SYS_poll, &entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0 ? EPOLLIN : 0;
   }
   static void GiveFds(msghdr& message, size_t space, const std::vector<int>& fds) {
     const size_t size = CMSG_SPACE(fds.size() * sizeof(int));
