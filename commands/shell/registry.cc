@@ -63,6 +63,10 @@ constexpr struct {
     {"--progress-every", "'ringscope info LOG' shows what is recorded so far"},
     {"--split", "change target_buffer in the trace config, and name that with --config"},
     {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},
+    {"--pass-bytes", "read passes end where the log says so"},
+    {"--cxx", "set the variable CXX: CXX=clang++ ringscope plugin build ..."},
+    {"--smb-looks", "'record' always looks at shared memory"},
+    {"--stop-now", "a second signal ends 'record' at once"},
     {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
 };
 
