@@ -23,8 +23,8 @@ constexpr size_t kAllLines = 70000;
 constexpr size_t kAllFiles = 750;
 constexpr size_t kRooms = 40;  // those of tests apart
 
-// What core must not use: files, clocks, sockets, threads, loading of code, randomness (that no
-// seed repeats).
+// Headers that core must not use: files, clocks, sockets, threads, loading of code, randomness
+// (that no seed repeats).
 const std::vector<std::string> kImpureHeaders = {"chrono",   "dlfcn.h", "filesystem",    "fstream",
                                                  "iostream", "mutex",   "random_device", "sys/",
                                                  "thread",   "unistd.h"};

@@ -142,7 +142,7 @@ TEST(Dump, Json_IsOneDocument) {
   EXPECT_TRUE(nlohmann::json::parse(none)["records"].empty());
 }
 
-// What dump shows of chunks: the fragments in them.
+// Fragments: dump shows them with their chunks.
 
 /// A request with chunks of one page each.
 std::string RequestOf(const std::string& chunks) {

@@ -42,7 +42,7 @@ class LogCopier {
         RS_RETURN_IF_ERROR(Append({op->time_ns, std::move(copy)}));
       }
     }
-    if (options_.reads)  // for whoever reads the log
+    if (options_.reads)  // states where the reads come from
       RS_RETURN_IF_ERROR(Append(
           {std::nullopt, Note{fmt::format("the reads in this log were found by comparison with {}: "
                                           "they explain {} of {} of it",

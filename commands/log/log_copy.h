@@ -17,7 +17,7 @@ struct LogCopyOptions {
   std::string reads_from = {};           // the trace in which they were found
 };
 
-/// What was written.
+/// Counts of a copy.
 struct LogCopy {
   uint64_t sessions = 0, records = 0, bytes = 0;
   bool is_cut_off = false;  // a session was, and its copy is marked so

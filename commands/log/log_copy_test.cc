@@ -21,8 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr size_t kCheckedFrame = 300;
-
 class LogCopies : public ::testing::Test {
  protected:
   /// @return the copy; empty: the command failed
@@ -139,7 +137,7 @@ TEST_F(LogCopies, OfAllParts_AreOneLog) {
     if (const auto* note = std::get_if<Note>(&op.body)) texts.push_back(note->text);
   }
   EXPECT_THAT(texts, ElementsAre("state", "0", "1", "2"));
-  // What follows the last part that is there is missing.
+  // Parts after the last one that is there are missing.
   std::filesystem::remove(folder_.File("cap.0002.tblog"));
   const Ran cut = RunCommand(VerifyCommand(), {part, "--repair", repaired, "--force"});
   EXPECT_THAT(cut.out, HasSubstr("part 2 is missing"));

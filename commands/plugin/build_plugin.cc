@@ -85,7 +85,7 @@ class ScriptProcess {
     ::posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     ::posix_spawnattr_setsigmask(&attributes, &before_);
-    sigset_t ignored;  // here, and not by compilers
+    sigset_t ignored;  // by this process, and not by what the script runs
     ::sigemptyset(&ignored);
     for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&ignored, signal);
     ::posix_spawnattr_setsigdefault(&attributes, &ignored);

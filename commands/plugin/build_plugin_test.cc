@@ -150,6 +150,9 @@ TEST_F(PluginBuildTest, WhatIsMissing_IsNamed) {
   EXPECT_THAT(Build({"--out", Path("nowhere")}).error,
               HasSubstr("there is no gen/build_config/perfetto_build_flags.h"));
   MakeBuildFolder();
+  // A later folder that lacks some of the headers is not taken.
+  const std::string statistics = "gen/protos/perfetto/common/trace_stats.gen.h";
+  Write("perfetto/out/partial/" + statistics, ReadFile(Path("perfetto/" + statistics)));
   ::setenv("CXX", "no-such-compiler", 1);
   EXPECT_THAT(Build().error, HasSubstr("no-such-compiler ended with status 127:"));
   fs::remove(Path("perfetto/src/tracing/service/trace_buffer_v1.h"));

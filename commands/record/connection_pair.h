@@ -115,15 +115,15 @@ class ConnectionPair {
   Status PassBatch();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
-  /// What is under way together is logged in the order of the service's replies. Sockets, and
-  /// watches of files, become readable in that order, and epoll reports them so, if nothing else
-  /// has arrived there before the reply.
+  /// Passes on what the service sent. Requests that are under way together are logged in the order
+  /// of its replies: sockets, and watches of files, become readable in that order, and epoll
+  /// reports them so, if nothing else has arrived there before the reply.
   /// @param in_order the first frame is what the socket was reported for
   Status PassServiceFrames(bool in_order = false);
   /// Passes on what may be; the pair may have got a turn. Called from within other pairs' calls.
   void PassSoon();
-  /// What the service has sent to another pair, about these buffers, may be older than what is
-  /// there for this one.
+  /// Notes that what the service has sent to another pair, about these buffers, may be older than
+  /// what is there for this one.
   void NoteUnordered(const std::set<BufferId>& buffers);
   /// Ends the turn as soon as the service has confirmed what was passed on.
   void Yield();

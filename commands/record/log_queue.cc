@@ -25,8 +25,8 @@ constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxBlockCost = size_t{1} << 20;
 /// Records that are encoded without a pause.
 constexpr size_t kRecordsAtOnce = 16;
-/// The writer is behind when more than one part in so many of the queue waits for it.
-constexpr size_t kPartsBehind = 8;
+/// The writer does not pause while more than 1/8 of the queue's capacity is in use.
+constexpr size_t kBehindDivisor = 8;
 
 namespace fs = std::filesystem;
 
@@ -263,7 +263,7 @@ std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>&
 void LogQueue::Pause() const {
   {
     const std::lock_guard lock(mutex_);
-    if (queued_ > options_.capacity / kPartsBehind) return;
+    if (queued_ > options_.capacity / kBehindDivisor) return;
   }
   std::this_thread::yield();
 }

@@ -44,7 +44,7 @@ class LogFiles : private ByteSink {
   /// Calls `on_full` when the disk is full, again and again until it returns false: then writing is
   /// not tried once more. Without it a full disk is an error like any other.
   void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
-  /// Calls `pause` after each piece that is compressed, or written.
+  /// Calls `pause` after each 64 KiB that are compressed or written.
   void SetPause(std::function<void()> pause) { pause_ = std::move(pause); }
 
   Status Append(const Op& record);

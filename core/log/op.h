@@ -302,7 +302,7 @@ struct RecorderGap {
 /// Why a recording may differ from what the service did.
 enum class InexactReason : uint8_t {
   kOrder,        // requests of several clients are in the order of forwarding
-  kUnconfirmed,  // the service cannot be asked whether it has handled a client's requests
+  kUnconfirmed,  // in older logs: the service could not be asked what it had handled
   kClone,        // the instant of a clone is an estimate
   kSession,      // it is assumed whose session, or which of its buffers, a data source writes to
   kUnhandled,    // the service ended a connection whose last requests it may not have handled

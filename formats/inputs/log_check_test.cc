@@ -19,8 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr size_t kCheckedFrame = 300;
-
 class CommitLogCheck : public ::testing::Test {
  protected:
   static std::unique_ptr<ByteSource> Open(const std::string& bytes) {

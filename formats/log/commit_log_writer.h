@@ -84,7 +84,7 @@ struct CommitLogWriterOptions {
   /// errors may show some frames later; Flush waits.
   unsigned threads = 0;
   /// Called after each 64 KiB of a frame that are compressed, so that a thread can leave its
-  /// processor to others. Empty: a frame is compressed at once, which saves 1 % of its bytes.
+  /// processor to others. Empty: a frame is compressed at once, which saves up to 0.7 %.
   std::function<void()> pause = {};
 };
 

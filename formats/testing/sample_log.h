@@ -80,6 +80,9 @@ inline LogHeader HeaderOf(std::string uuid, uint32_t part = 0) {
   return header;
 }
 
+/// Bytes of a frame, few enough for several in a small session.
+inline constexpr size_t kCheckedFrame = 300;
+
 /// A session of `commits` commits; with a frame size of 300 bytes each makes a frame.
 inline OpList SmallSession(size_t commits, const std::string& uuid = "a") {
   OpList ops;

@@ -9,7 +9,7 @@
 #   JOBS      compilers that run at once
 #   PLUGIN    file to write
 #   ADAPTER, PLUGIN_ABI  the texts of perfetto_adapter.cc and of ringscope/plugin_abi.h
-# Prints "sources N" and lines that begin with "note "; if it fails, only why.
+# Prints "sources N", and lines that begin with "note ". If it fails, the reason follows.
 
 main=$CHECKOUT
 for name in main OUT PLUGIN; do  # as absolute paths
@@ -24,6 +24,7 @@ fail() {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-build-XXXXXX") ||
   fail "cannot create a folder in ${TMPDIR:-/tmp} (set TMPDIR to a folder with space)"
+case $work in /*) ;; *) work=$PWD/$work ;; esac
 clean_up() {
   trap '' INT TERM HUP
   [ "$checkout" = "$main" ] || git -C "$main" worktree remove --force "$checkout" >"$work/log" 2>&1
@@ -63,7 +64,9 @@ how="in the checkout: 'tools/gn gen out/ringscope --args=\"$gn_arguments\"', the
 build=$OUT
 gn=
 if [ -z "$OUT" ]; then
-  newest=$(ls -t "$main"/out/*/"$stats.h" 2>"$work/log" | head -n 1)
+  newest=$(ls -t "$main"/out/*/"$stats.h" 2>"$work/log" | while IFS= read -r header; do
+    [ ! -e "${header%/"$stats.h"}/$build_flags" ] || { echo "$header"; break; }
+  done)
   build=${newest%/"$stats.h"}
   gn=$(command -v gn || command -v "$main/tools/gn")
 fi
@@ -78,6 +81,7 @@ elif [ -n "$gn" ]; then
   cd "$checkout" || exit
   run "$gn" gen "$build" --root="$checkout" --args="$gn_arguments"
   run "$(command -v ninja || echo "$main/tools/ninja")" -C "$build" $targets
+  cd "$OLDPWD" || exit
 elif [ -n "$has_headers" ]; then
   why=
   [ -n "$OUT" ] || why=', as gn is not in PATH'
@@ -87,7 +91,7 @@ elif [ -n "$OUT" ]; then
   [ ! -e "$build/$build_flags" ] || missing=$stats.h
   fail "$build: expected a build folder of Perfetto, but there is no $missing ($how)"
 else
-  fail "there is no build folder with Perfetto's generated headers: none of $main/out/* has $stats.h ($how; or give another folder with --out)"
+  fail "there is no build folder with Perfetto's generated headers: none of $main/out/* has both $stats.h and $build_flags ($how; or give another folder with --out)"
 fi
 
 # What git calls the sources; empty: they are not in git.
