@@ -127,7 +127,7 @@ function(rs_folder name)
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing> rs_test_settings)
     # Tests are compiled often and run for seconds; what they test is optimized in full.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:${RS_TEST_OPTIMIZE}>)
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:${RS_COLD}>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_UNPACKED="${PROJECT_BINARY_DIR}"
@@ -158,7 +158,7 @@ function(rs_plugin target)
   target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/include"
                              "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE rs_settings)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)  # as tests
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${RS_COLD}>)  # as tests
   if(NOT RS_SANITIZE)  # whose symbols the program has
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "commands/replays/replay_run.h"
@@ -11,6 +10,7 @@
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
 #include "formats/io/byte_stream.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
@@ -18,7 +18,6 @@
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -85,14 +84,14 @@ TEST(Diff, Json_SaysTheSame) {
   const Ran ran =
       DiffEngines("v2@58", "v2@58", {"-", "--b-size", "8192", "--format", "json"}, Evicting());
   EXPECT_EQ(ran.code, ExitCode::kNotice);
-  const json document = json::parse(ran.out);
+  const Json document = testing::ParsedJson(ran.out);
   EXPECT_EQ(document["schema"], "ringscope.diff/1");
   EXPECT_EQ(document["same"], false);
-  const json& session = document["sessions"][0];
+  const Json& session = document["sessions"][0];
   EXPECT_EQ(session["counts"]["only_in_b"], 1);
   EXPECT_EQ(session["counts"]["loss_bits"], 1);
   EXPECT_EQ(session["first_divergence"]["kind"], "only_in_b");
-  const json& packet = session["packets"]["only_in_b"][0];
+  const Json& packet = session["packets"]["only_in_b"][0];
   EXPECT_EQ(packet["sequence"], "1:1");
   EXPECT_EQ(packet["b"]["bytes"], 3000);
   EXPECT_EQ(packet["a"]["why"]["kind"], "evicted");
@@ -152,7 +151,7 @@ TEST(Diff, ManyLogs_AreComparedOneAfterTheOther) {
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   std::vector<bool> same;
   for (const std::string_view line : testing::Lines(ran.out)) {
-    const json document = json::parse(line);
+    const Json document = testing::ParsedJson(line);
     EXPECT_EQ(document["schema"], "ringscope.diff/1");
     same.push_back(document["same"].get<bool>());
   }
@@ -305,7 +304,7 @@ TEST(Diff, Config_SetsUpBuffersThatTheLogLacks) {
   EXPECT_THAT(without.error, HasSubstr("it has no buffer"));
   const Ran ran = Diff({log, "--a", "v1", "--b", "v2", "--config", config, "--format", "json"});
   EXPECT_EQ(ran.error, "");
-  const json buffer = json::parse(ran.out)["sessions"][0]["buffers"][0];
+  const Json buffer = testing::ParsedJson(ran.out)["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["a"]["size"], 4096);
   EXPECT_EQ(buffer["b"]["size"], 4096);
 }
@@ -323,7 +322,7 @@ TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   ASSERT_TRUE(trace.Finish());
   const Ran ran = Diff({folder.Write("replay.pftrace", sink.text),
                         CapturePath("ring-v2/trace.pftrace.zst"), "--format", "json"});
-  const json document = json::parse(ran.out);
+  const Json document = testing::ParsedJson(ran.out);
   EXPECT_EQ(document["compares"], "traces");
   EXPECT_EQ(document["counts"]["matched"], 4912);
   EXPECT_EQ(document["counts"]["only_in_a"], 0);
@@ -364,11 +363,11 @@ TEST(Diff, TraceWithoutTraceStats_SaysThatCountersWereNotCompared) {
 TEST(Diff, RecordedReads_AreObeyedBesideAStreamedTrace) {
   const std::string log = CapturePath("stream-v2/session.ops.jsonl.zst");
   const std::string trace = CapturePath("stream-v2/trace.pftrace.zst");
-  const json found = json::parse(Diff({log, trace, "--format", "json"}).out);
+  const Json found = testing::ParsedJson(Diff({log, trace, "--format", "json"}).out);
   EXPECT_EQ(found["same"], true);
   const Ran ran = Diff({log, trace, "--a-reads", "recorded", "--format", "json"});
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
-  const json recorded = json::parse(ran.out);
+  const Json recorded = testing::ParsedJson(ran.out);
   EXPECT_EQ(recorded["reads"]["mode"], "recorded");
   EXPECT_EQ(recorded["reads"]["assumed"], false);
   EXPECT_EQ(recorded["a"]["packets"], 0);

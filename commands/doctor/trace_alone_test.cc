@@ -13,6 +13,7 @@
 #include "core/base/wire.h"
 #include "formats/io/compressed_source.h"
 #include "formats/testing/files.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -42,8 +43,8 @@ struct CutTrace {
 
 TEST(TraceAlone, CutOff_ComesFirstAndNothingIsConcludedFromWhatIsMissing) {
   const CutTrace cut;
-  const Json trace =
-      Json::parse(RunCommand(DoctorCommand(), {"--format", "json", cut.path}).out)["traces"][0];
+  const Json trace = testing::ParsedJson(
+      RunCommand(DoctorCommand(), {"--format", "json", cut.path}).out)["traces"][0];
   EXPECT_THAT(trace["verdict"].get<std::string>(), HasSubstr("cut off"));
   EXPECT_EQ(trace["findings"][0]["rule"], "trace.cut_off");
   for (const Json& finding : trace["findings"])
@@ -63,7 +64,7 @@ TEST(TraceAlone, Verify_SaysWhereItIsCutAndSavesWhatIsWhole) {
   const Ran again = RunCommand(VerifyCommand(), {saved, "--format", "json"});
   EXPECT_EQ(again.code, ExitCode::kClean);
   EXPECT_THAT(WithoutLineBreaks(torn.out), HasSubstr("1,522 packets"));
-  EXPECT_EQ(Json::parse(again.out)["traces"][0]["packets"], 1522);
+  EXPECT_EQ(testing::ParsedJson(again.out)["traces"][0]["packets"], 1522);
   // The copy of one would replace that of the other.
   EXPECT_EQ(RunCommand(VerifyCommand(), {cut.path, saved, "--repair", "x.pftrace"}).error_code,
             ErrorCode::kUsage);
@@ -85,7 +86,7 @@ TEST(TraceAlone, CommandsExamineItOrNeedALog) {
     for (const std::string& input : {CapturedTrace(), cut.folder.path()}) {
       const Ran ran = RunCommand(command, {"--format", "json", input});
       EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
-      EXPECT_EQ(Json::parse(ran.out)["schema"], "ringscope.doctor/1");
+      EXPECT_EQ(testing::ParsedJson(ran.out)["schema"], "ringscope.doctor/1");
     }
     EXPECT_THAT(RunCommand(command, {CapturedTrace()}).out, Not(HasSubstr("Nothing was lost")));
   }

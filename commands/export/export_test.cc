@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/sqlite/sqlite_export.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -227,8 +227,8 @@ TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
   const std::string log = testing::CapturePath(GetParam());
   ASSERT_NE(Export({log}, folder.File("case.db")).code, ExitCode::kFailed);
   Database database(folder.File("case.db"));
-  const auto session = nlohmann::json::parse(
-      RunCommand(GapsCommand(), {log, "--format", "json"}).out)["sessions"][0];
+  const auto session =
+      testing::ParsedJson(RunCommand(GapsCommand(), {log, "--format", "json"}).out)["sessions"][0];
 
   Rows lost;
   for (const auto& sequence : session["sequences"])

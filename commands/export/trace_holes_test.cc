@@ -16,6 +16,7 @@
 #include "core/perfetto/fields.h"
 #include "formats/io/compressed_source.h"
 #include "formats/testing/files.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -53,7 +54,7 @@ std::vector<std::string> SlicesAfter(const std::string& trace, size_t bytes) {
 /// Counters of errors and losses, as trace processor has them.
 Json CountersOf(const TempFolder& folder, const std::string& trace) {
   const std::string path = folder.Write("counted.pftrace", trace);
-  return Json::parse(
+  return testing::ParsedJson(
       RunCommand(DoctorCommand(), {path, "--format", "json"}).out)["traces"][0]["counters"];
 }
 

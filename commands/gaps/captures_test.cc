@@ -14,6 +14,7 @@
 #include "commands/view/json_fields.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/files.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 
@@ -36,7 +37,7 @@ class RecordedSession : public ::testing::TestWithParam<const char*> {
   Json Of(const Command& command, std::vector<std::string> options,
           const std::string& input) const {
     options.insert(options.end(), {"--format", "json", input});
-    return Json::parse(RunCommand(command, options).out);
+    return testing::ParsedJson(RunCommand(command, options).out);
   }
   Json SessionOf(const Command& command, const std::vector<std::string>& options = {}) const {
     return Of(command, options, log())["sessions"][0];
@@ -190,7 +191,7 @@ TEST(BufferNames, AreThoseOfTheOutputs) {
   const auto sizes = [&](const std::string& option) {
     const Ran ran = RunCommand(GapsCommand(), {"--size", option, "--format", "json", log});
     std::vector<uint64_t> of;
-    const Json document = Json::parse(ran.out);
+    const Json document = testing::ParsedJson(ran.out);
     for (const Json& buffer : document["sessions"][0]["buffers"])
       of.push_back(buffer["size"].get<uint64_t>());
     return of;
@@ -199,7 +200,7 @@ TEST(BufferNames, AreThoseOfTheOutputs) {
   EXPECT_EQ(sizes("buffers[0]=1M"), sizes("1=1M")) << "the log's ids are 1 and 2";
   const auto sequences = [&](const std::string& buffer) {
     const Ran ran = RunCommand(GapsCommand(), {"--buffer", buffer, "--format", "json", log});
-    return Json::parse(ran.out)["sessions"][0]["sequences"];
+    return testing::ParsedJson(ran.out)["sessions"][0]["sequences"];
   };
   EXPECT_EQ(sequences("buffers[1]"), sequences("2"));
   EXPECT_NE(sequences("buffers[1]"), sequences("buffers[0]"));

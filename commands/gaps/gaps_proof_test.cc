@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "core/perfetto/commit_request.h"
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -87,7 +87,7 @@ TEST(GapsProof, EachCountIsExplained) {
     const std::string path = testing::TestdataPath(name);
     const auto result_of = [&](std::vector<std::string> options) {
       options.insert(options.end(), {"--format", "json", path});
-      return nlohmann::json::parse(RunCommand(StatsCommand(), options).out)["sessions"][0];
+      return testing::ParsedJson(RunCommand(StatsCommand(), options).out)["sessions"][0];
     };
     std::map<std::string, uint64_t> counted;
     const auto losses = result_of({"--data-loss"});

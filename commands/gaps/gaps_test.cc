@@ -2,31 +2,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/ledger/ledger.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
-using ParsedJson = nlohmann::json;
 
 Ran Gaps(std::vector<std::string> options, const char* capture = "ring-v2") {
   options.push_back(std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst");
   return RunCommand(GapsCommand(), options);
-}
-
-std::vector<ParsedJson> JsonLines(const std::string& text) {
-  std::vector<ParsedJson> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(ParsedJson::parse(line));
-  return lines;
 }
 
 TEST(GapsCommand, Status_SaysWhetherPacketsWereLost) {
@@ -52,20 +43,21 @@ TEST(GapsCommand, NameThatIsTooLong_IsAnError) {
 
 // Every lost packet of the session, with the commit that took its space.
 TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
-  std::vector<ParsedJson> packets = JsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
+  std::vector<Json> packets =
+      testing::ParsedJsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
   EXPECT_EQ(packets.front()["schema"], "ringscope.gaps/1");
   packets.erase(packets.begin());
   EXPECT_EQ(packets.back()["type"], "reads");
   packets.pop_back();
   EXPECT_EQ(packets.size(), 123'378u);
   uint64_t bytes = 0;
-  for (const ParsedJson& packet : packets) {
+  for (const Json& packet : packets) {
     ASSERT_EQ(packet["type"], "packet");
     ASSERT_EQ(packet["fate"], "overwritten");
     ASSERT_TRUE(packet["culprit"].is_string());
     bytes += packet["size"].get<uint64_t>();
   }
-  for (const ParsedJson& line : JsonLines(Gaps({"--format", "jsonl"}).out)) {
+  for (const Json& line : testing::ParsedJsonLines(Gaps({"--format", "jsonl"}).out)) {
     if (!line.contains("type") || line["type"] != "buffer") continue;
     EXPECT_EQ(line["lost"]["packets"], packets.size());
     EXPECT_EQ(line["lost"]["bytes"], bytes);
@@ -73,8 +65,8 @@ TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
 }
 
 TEST(GapsCommand, Packets_NoneOfALosslessSession) {
-  const std::vector<ParsedJson> lines =
-      JsonLines(Gaps({"--packets", "--format", "jsonl"}, "lossless-v2").out);
+  const std::vector<Json> lines =
+      testing::ParsedJsonLines(Gaps({"--packets", "--format", "jsonl"}, "lossless-v2").out);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[1]["type"], "reads");
 }
@@ -83,15 +75,15 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
   const auto printed = [](const char* format) {
     return Gaps({"--reads", "every=300ms", "--format", format}).out;
   };
-  const ParsedJson document = ParsedJson::parse(printed("json"));
+  const Json document = testing::ParsedJson(printed("json"));
   EXPECT_EQ(document["schema"], "ringscope.gaps/1");
-  const ParsedJson gaps = document["sessions"][0]["gaps"];
+  const Json gaps = document["sessions"][0]["gaps"];
   EXPECT_GT(gaps.size(), 20u);
-  const std::vector<ParsedJson> lines = JsonLines(printed("jsonl"));
-  EXPECT_EQ(
-      static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
-                                        [](const ParsedJson& j) { return j["type"] == "gap"; })),
-      gaps.size());
+  const std::vector<Json> lines = testing::ParsedJsonLines(printed("jsonl"));
+  EXPECT_EQ(static_cast<size_t>(
+                std::count_if(lines.begin(), lines.end(),
+                              [](const Json& line) { return line.value("type", "") == "gap"; })),
+            gaps.size());
   const std::string rows = printed("csv");
   EXPECT_EQ(static_cast<size_t>(std::count(rows.begin(), rows.end(), '\n')), gaps.size() + 1);
 }
@@ -121,7 +113,7 @@ TEST(GapsCommand, TheAnswerComesFirst) {
   EXPECT_LT(text.find("Only the last 63.6 ms of 3.710 s are left"), text.find("128,295 packets w"));
   EXPECT_LT(text.find("buffers[0].size_kb 256 ->\n6544, which loses nothing."),
             text.find("128,295 packets w"));
-  const ParsedJson document = ParsedJson::parse(Gaps({"--format", "json"}).out);
+  const Json document = testing::ParsedJson(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
 }
 
@@ -210,8 +202,7 @@ TEST(PacketRows, FormatsHaveTheSameFields) {
   PacketAccount account;
   account.written.record = 0;
   account.fate = Fate::kOverwritten;
-  const auto written =
-      nlohmann::ordered_json::parse(PacketLine(RowPart::kMembers, account, 1, 7, "a,b"));
+  const auto written = testing::ParsedJson(PacketLine(RowPart::kMembers, account, 1, 7, "a,b"));
   EXPECT_EQ(written["written_record"], 0);
   EXPECT_EQ(written["culprit"], nullptr);
   EXPECT_EQ(written["name"], "a,b");

@@ -10,6 +10,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
 #include "core/gaps/gap_report.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -28,7 +29,7 @@ std::string SmallSession(const std::string& name) {
 /// The session's gaps, as a document.
 Json GapsOf(const std::string& name, std::vector<std::string> options = {}) {
   options.insert(options.end(), {"--format", "json", SmallSession(name)});
-  return Json::parse(RunCommand(GapsCommand(), options).out)["sessions"][0];
+  return testing::ParsedJson(RunCommand(GapsCommand(), options).out)["sessions"][0];
 }
 
 std::string GapsTextOf(const std::string& name, std::vector<std::string> options = {}) {
@@ -38,7 +39,7 @@ std::string GapsTextOf(const std::string& name, std::vector<std::string> options
 }
 
 Json FindingsOf(const std::string& name) {
-  return Json::parse(
+  return testing::ParsedJson(
       RunCommand(DoctorCommand(), {"--format", "json", SmallSession(name)}).out)["traces"][0];
 }
 

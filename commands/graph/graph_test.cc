@@ -1,19 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands/graph/graph_report.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -84,12 +83,12 @@ TEST(Graph, Text_FoldsAndShowsTheGap) {
 
 TEST(Graph, Json_HasEachChunkOnce) {
   for (const bool full : {false, true}) {
-    const json document = json::parse(DrawnAs(LogOf(100), "json", full));
+    const Json document = testing::ParsedJson(DrawnAs(LogOf(100), "json", full));
     EXPECT_EQ(document["schema"], "ringscope.graph/1");
-    const json& graph = document["sessions"][0]["graphs"][0];
+    const Json& graph = document["sessions"][0]["graphs"][0];
     EXPECT_EQ(graph["chunks"], 99);
     int chunks = 0;
-    for (const json& item : graph["items"]) {
+    for (const Json& item : graph["items"]) {
       if (item["kind"] == "chunk") ++chunks;
       if (item["kind"] == "run") chunks += item["chunks"].get<int>();
     }
@@ -187,9 +186,9 @@ TEST(Layout, Outputs_ShowTheSameBuffer) {
   const std::string text = layout("text");
   EXPECT_THAT(text, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
   EXPECT_THAT(text, HasSubstr("write cursor 0x80"));
-  const json document = json::parse(layout("json"));
+  const Json document = testing::ParsedJson(layout("json"));
   EXPECT_EQ(document["schema"], "ringscope.layout/1");
-  const json& buffer = document["sessions"][0]["buffers"][0];
+  const Json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["write_cursor"], 128);
   EXPECT_EQ(buffer["extents"].size(), 5u);
   EXPECT_EQ(buffer["extents"][3]["chunk"], 4);

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
@@ -10,6 +8,7 @@
 #include "core/testing/smb_dsl.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 
 namespace ringscope {
@@ -131,7 +130,7 @@ TEST(Dump, MalformedRequests_AreSaidToBe) {
 }
 
 TEST(Dump, Json_IsOneDocument) {
-  const auto document = nlohmann::json::parse(Dump({"--format", "json"}));
+  const auto document = testing::ParsedJson(Dump({"--format", "json"}));
   EXPECT_EQ(document["schema"], "ringscope.dump/1");
   EXPECT_EQ(document["input"], "-");
   ASSERT_EQ(document["records"].size(), 7u);
@@ -139,7 +138,7 @@ TEST(Dump, Json_IsOneDocument) {
   EXPECT_EQ(document["records"][3]["record"], 3);
   EXPECT_EQ(document["records"][3]["session"], 1);
   const std::string none = Dump({"--format", "json", "--producer", "77"});
-  EXPECT_TRUE(nlohmann::json::parse(none)["records"].empty());
+  EXPECT_TRUE(testing::ParsedJson(none)["records"].empty());
 }
 
 // Fragments: dump shows them with their chunks.

@@ -1,17 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using ::testing::HasSubstr;
 
 /// All texts of operations in testdata.
@@ -36,8 +34,8 @@ void Import(const std::string& from, const std::string& to) {
 /// Whether a line that was written again means the same as the original. Defaults may be added.
 bool SaysTheSame(const std::string& original_line, const std::string& back_line) {
   if (original_line == back_line) return true;
-  const json original = json::parse(original_line), back = json::parse(back_line);
-  static const json kDefaults = {{"buffer", 0},          {"uid", 0},         {"pid", 0},
+  const Json original = testing::ParsedJson(original_line), back = testing::ParsedJson(back_line);
+  static const Json kDefaults = {{"buffer", 0},          {"uid", 0},         {"pid", 0},
                                  {"flags", 0},           {"complete", true}, {"more", false},
                                  {"origin", "imported"}, {"chunk", 0}};
   for (const auto& [key, value] : original.items())

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -13,12 +12,12 @@
 #include "core/base/wire.h"
 #include "core/testing/message_text.h"
 #include "formats/io/hex.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Sub;
@@ -46,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Captures, NoPayloadCapture, testing::AllCaptures(),
                          testing::NameOfParam<const char*>);
 
 /// Without what is the name of something in a packet, and the paths.
-json WithoutNames(json document) {
+Json WithoutNames(Json document) {
   static const std::set<std::string> kNames = {
       "input",   "log",   "path",        "thread", "name",   "names",
       "kind",    "kinds", "writer_name", "title",  "answer",  // with names of threads
@@ -57,8 +56,8 @@ json WithoutNames(json document) {
     for (const std::string& name : kNames) document.erase(name);
     for (auto& [key, value] : document.items()) value = WithoutNames(value);
   } else if (document.is_array()) {
-    json rest = json::array();
-    for (json& value : document) {
+    Json rest = Json::array();
+    for (Json& value : document) {
       // What producers would intern again is not known.
       if (value.is_object() && value.value("kind", "") == "clear_state") continue;
       rest.push_back(WithoutNames(value));
@@ -73,12 +72,12 @@ TEST_P(NoPayloadCapture, ReportsAreThoseOfTheFullLog) {
     args.insert(args.end(), {path, "--format", "json"});
     const Ran ran = RunCommand(command, args);
     EXPECT_EQ(ran.error, "");
-    return WithoutNames(json::parse(ran.out));
+    return WithoutNames(testing::ParsedJson(ran.out));
   };
   const auto expect_same = [&](Command command, std::vector<std::string> args) {
     SCOPED_TRACE(command.name);
-    const json full = run(command, args, full_), bare = run(command, args, bare_);
-    EXPECT_TRUE(full == bare) << json::diff(full, bare).dump(1).substr(0, 2000);
+    const Json full = run(command, args, full_), bare = run(command, args, bare_);
+    EXPECT_TRUE(full == bare) << Json::diff(full, bare).dump(1).substr(0, 2000);
   };
   expect_same(ReplayCommand(), {});
   expect_same(ReplayCommand(), {"--size", "64k", "--engine", "v1"});
@@ -93,7 +92,7 @@ TEST_P(NoPayloadCapture, ReportsAreThoseOfTheFullLog) {
 // These packets are mostly filled with one letter, which hardly takes space in the full log either.
 TEST_P(NoPayloadCapture, IsATenthOfTheChunksBytes) {
   const auto full = std::filesystem::file_size(full_), bare = std::filesystem::file_size(bare_);
-  const json info = json::parse(RunCommand(InfoCommand(), {full_, "--format", "json"}).out);
+  const Json info = testing::ParsedJson(RunCommand(InfoCommand(), {full_, "--format", "json"}).out);
   EXPECT_LE(bare * 10, info["sessions"][0]["chunk_bytes"].get<uint64_t>());
   EXPECT_LE(bare * 3, full * 2);
 }

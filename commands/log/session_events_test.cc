@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/log/commit_log_writer.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 
 namespace ringscope {
@@ -14,7 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Document = nlohmann::json;
 
 const std::string kLifeLog = std::string(RS_SOURCE_DIR) + "/testdata/inputs/life.ops.jsonl";
 
@@ -23,18 +21,18 @@ std::string LifeText(const std::string& input) {
   EXPECT_EQ(ran.error, "");
   return ran.out;
 }
-Document LifeDocument(const std::string& log) {
+Json LifeDocument(const std::string& log) {
   const Ran ran = RunCommand(InfoCommand(), {"--format", "json", log});
   EXPECT_EQ(ran.error, "");
-  return Document::parse(ran.out)["sessions"][0];
+  return testing::ParsedJson(ran.out)["sessions"][0];
 }
 
 TEST(InfoOfSession, Document_HasTypedEvents) {
-  const Document session = LifeDocument(kLifeLog);
+  const Json session = LifeDocument(kLifeLog);
   EXPECT_EQ(session["start_ns"], 1000000010000) << "of the session's start";
   ASSERT_FALSE(session["events"].empty());
-  Document flush, notified;
-  for (const Document& event : session["events"]) {
+  Json flush, notified;
+  for (const Json& event : session["events"]) {
     if (event["event"] == "flush" && flush.is_null()) flush = event;
     if (event["event"] == "data_source_notify") notified = event;
   }
@@ -42,24 +40,24 @@ TEST(InfoOfSession, Document_HasTypedEvents) {
   EXPECT_EQ(flush["producer"], 1);
   EXPECT_EQ(flush["reason"], "periodic");
   EXPECT_EQ(flush["initiator"], "traced");
-  EXPECT_EQ(flush["instances"], Document::array({1}));
+  EXPECT_EQ(flush["instances"], Json::array({1}));
   EXPECT_EQ(notified["stopped"], true);
   EXPECT_FALSE(notified.contains("buffer"));
 }
 
 TEST(InfoOfSession, Document_HasConfigAsBytesAndText) {
-  const Document config = LifeDocument(kLifeLog)["configs"][0];
+  const Json config = LifeDocument(kLifeLog)["configs"][0];
   EXPECT_EQ(config["session"], 1);
   EXPECT_THAT(config["bytes"].get<std::string>(), ::testing::StartsWith("0a06"));
   EXPECT_THAT(config["text"].get<std::string>(), HasSubstr("unique_session_name: \"ci\"\n"));
 }
 
 TEST(InfoOfSession, Document_HasFlushesWithTheirAnswers) {
-  const Document session = LifeDocument(kLifeLog);
+  const Json session = LifeDocument(kLifeLog);
   EXPECT_EQ(session["flushes"].size(), 10u);
   EXPECT_EQ(session["flushes"][8]["outcome"], "failed");
   EXPECT_EQ(session["flushes"][8]["timed_out"], true);
-  const Document answer = session["flushes"][9]["answers"][1];
+  const Json answer = session["flushes"][9]["answers"][1];
   EXPECT_EQ(answer["producer"], 2);
   EXPECT_EQ(answer["latency_ns"], 29900000);
 }
@@ -71,8 +69,8 @@ TEST(InfoOfSession, Index_HasTheLife) {
   ASSERT_EQ(RunCommand(ImportCommand(), {kLifeLog, "-o", log}).error, "");
   const Ran ran = RunCommand(InfoCommand(), {log});
   EXPECT_THAT(ran.out, HasSubstr("answered from its index"));
-  const Document indexed = LifeDocument(log);
-  const Document scanned = LifeDocument(kLifeLog);
+  const Json indexed = LifeDocument(log);
+  const Json scanned = LifeDocument(kLifeLog);
   for (const char* key : {"flushes", "configs"}) EXPECT_EQ(indexed[key], scanned[key]) << key;
   EXPECT_EQ(indexed["events"].size(), scanned["events"].size());
 }
@@ -139,7 +137,7 @@ TEST(InfoOfSession, BuffersOfOneId_AreTwoInEveryTable) {
   };
   const TempFolder folder;
   const std::string other_index = folder.Write("a.ops.jsonl", life(1, 0) + life(2, 2));
-  const Document session = LifeDocument(other_index);
+  const Json session = LifeDocument(other_index);
   ASSERT_EQ(session["sequences"].size(), 2u);
   EXPECT_EQ(session["sequences"][0]["set_up"], 0);
   EXPECT_EQ(session["sequences"][1]["set_up"], 1);

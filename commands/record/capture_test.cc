@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
@@ -14,6 +13,7 @@
 #include "formats/io/hex.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
@@ -22,11 +22,9 @@
 namespace ringscope::testing {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kSmbBytes = 131072;  // as the recorded images are
 
-std::string FromHex(const json& hex) {
+std::string FromHex(const Json& hex) {
   std::string bytes;
   EXPECT_TRUE(DecodeHex(hex.get<std::string>(), bytes));
   return bytes;
@@ -46,16 +44,16 @@ struct Step {
   bool with_fd = false;
   uint64_t time = 0;
   std::string frame;
-  std::vector<json> memory;
+  std::vector<Json> memory;
   std::optional<std::string> edited;
   std::vector<std::string> injected;
 };
 
 void ReadSteps(const std::string& file, bool consumer, std::vector<Step>& steps) {
   const std::string text = ReadTestdata("captures/short-v2/" + file);
-  std::vector<json> memory;
+  std::vector<Json> memory;
   for (const std::string_view line : Lines(text)) {
-    const json entry = json::parse(line);
+    const Json entry = testing::ParsedJson(line);
     if (!entry.contains("dir")) {
       memory.push_back(entry);
       continue;
@@ -89,7 +87,7 @@ std::vector<Step> ReadSession() {
   return steps;
 }
 
-void SetMemory(const TestMemory& memory, const json& entry) {
+void SetMemory(const TestMemory& memory, const Json& entry) {
   const auto put = [&](size_t offset, const std::string& bytes) {
     ASSERT_LE(offset + bytes.size(), memory.size());
     std::memcpy(memory.data() + offset, bytes.data(), bytes.size());
@@ -160,7 +158,7 @@ void Pass(const Step& step, From& from, To& to, Actors& actors) {
 void Play(const Step& step, Actors& actors) {
   BlockingPeer& client = step.consumer ? *actors.consumer : *actors.producer;
   ServiceEnd& service = step.consumer ? *actors.consumers_service : *actors.producers_service;
-  for (const json& entry : step.memory) SetMemory(actors.memory, entry);
+  for (const Json& entry : step.memory) SetMemory(actors.memory, entry);
   if (step.from_client) {
     Pass(step, client, service, actors);
   } else {

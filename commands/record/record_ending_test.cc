@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "commands/shell/commands.h"
@@ -18,6 +17,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/testing/producer.h"
 #include "core/perfetto/fields.h"
+#include "formats/testing/parsed_json.h"
 
 namespace ringscope::testing {
 namespace {
@@ -216,8 +216,8 @@ TEST(RecordEnding, LogWithoutPayloads_HasThePacketsThatTheConsumerGot_AndNotThei
   ASSERT_GT(packets, 0u);
   ASSERT_LT(packets, 500u);
   const auto replayed =
-      nlohmann::json::parse(RunCommand(ReplayCommand(), {live.log(), "--format", "json"}).out);
-  const nlohmann::json& buffer = replayed["sessions"][0]["buffers"][0];
+      testing::ParsedJson(RunCommand(ReplayCommand(), {live.log(), "--format", "json"}).out);
+  const Json& buffer = replayed["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["packets"]["written"], 500);
   EXPECT_EQ(buffer["packets"]["read"], packets);
   EXPECT_EQ(buffer["read"]["bytes"], bytes);

@@ -3,18 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 #include "formats/testing/trace_content.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -31,9 +30,9 @@ Ran RunReplay(const std::vector<std::string>& args, const std::string& input = k
   return RunCommand(ReplayCommand(), args, input);
 }
 
-json ReplayedJson(std::vector<std::string> args) {
+Json ReplayedJson(std::vector<std::string> args) {
   args.insert(args.end(), {"-", "--format", "json"});
-  return json::parse(RunReplay(args).out);
+  return testing::ParsedJson(RunReplay(args).out);
 }
 
 Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
@@ -42,8 +41,8 @@ Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
 }
 
 TEST(Replay, ReadsNone_LeavesPacketsUnread) {
-  const json document = ReplayedJson({"--reads", "none"});
-  const json& buffer = document["sessions"][0]["buffers"][0];
+  const Json document = ReplayedJson({"--reads", "none"});
+  const Json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["read"]["packets"], 0);
   EXPECT_EQ(buffer["unread"]["packets"], 4);
   EXPECT_EQ(buffer["incomplete_bytes"], 0);
@@ -71,8 +70,8 @@ TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
                  "1=16384", "--policy", "1=discard", "--size", "7=4096"},
                 std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
                                       "\n");
-  const json document = json::parse(ran.out);
-  const json& buffers = document["sessions"][0]["buffers"];
+  const Json document = testing::ParsedJson(ran.out);
+  const Json& buffers = document["sessions"][0]["buffers"];
   EXPECT_EQ(buffers[0]["size"], 8192);
   EXPECT_EQ(buffers[1]["size"], 16384);
   EXPECT_EQ(buffers[1]["policy"], "discard");
@@ -118,12 +117,12 @@ TEST(Replay, BuffersThatTheLogLacks_AreOfTheConfigOrOfASize) {
   const Ran without = RunReplay({"-"}, log);
   EXPECT_THAT(without.err, HasSubstr("--config"));
   const Ran sized = RunReplay({"-", "--size", "0=64k", "--format", "json"}, log);
-  EXPECT_EQ(json::parse(sized.out)["sessions"][0]["buffers"][0]["packets"]["read"], 4);
+  EXPECT_EQ(testing::ParsedJson(sized.out)["sessions"][0]["buffers"][0]["packets"]["read"], 4);
   const TempFolder folder;
   const std::string config =
       folder.Write("cfg.pbtxt", "buffers { size_kb: 8 fill_policy: DISCARD }");
   const Ran configured = RunReplay({"-", "--config", config, "--format", "json"}, log);
-  const json buffer = json::parse(configured.out)["sessions"][0]["buffers"][0];
+  const Json buffer = testing::ParsedJson(configured.out)["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["size"], 8192);
   EXPECT_EQ(buffer["policy"], "discard");
   EXPECT_EQ(buffer["packets"]["read"], 4);
@@ -168,7 +167,7 @@ TEST(Replay, Session_IsOneOfTheTracingSessions) {
   for (const int session : {1, 2, 3}) {
     const Ran ran = RunReplay({"-", "--session", std::to_string(session), "--format", "json"},
                               SeveralSessions());
-    const json sessions = json::parse(ran.out)["sessions"];
+    const Json sessions = testing::ParsedJson(ran.out)["sessions"];
     ASSERT_EQ(sessions.size(), 1u);
     EXPECT_EQ(sessions[0]["session"], session);
     ASSERT_EQ(sessions[0]["buffers"].size(), 1u);
@@ -184,7 +183,7 @@ TEST(Replay, Session_IsOneOfTheTracingSessions) {
 // Buffer 1 of the first service, and that of the second.
 TEST(Replay, BuffersOfARestartedService_AreOthers) {
   const Ran ran = RunReplay({"-", "--format", "json"}, SeveralSessions());
-  const json sessions = json::parse(ran.out)["sessions"];
+  const Json sessions = testing::ParsedJson(ran.out)["sessions"];
   ASSERT_EQ(sessions.size(), 2u);
   EXPECT_EQ(sessions[0]["session"], 1);
   ASSERT_EQ(sessions[0]["buffers"].size(), 2u);
@@ -250,7 +249,7 @@ TEST(Replay, Trace_OfASessionThatWasNotRead_SaysWhatIsAssumed) {
 
 TEST(Stats, Json_HasTheCounters) {
   const Ran ran = RunCommand(StatsCommand(), {"-", "--format", "json"}, kPlain);
-  const json session = json::parse(ran.out)["sessions"][0];
+  const Json session = testing::ParsedJson(ran.out)["sessions"][0];
   EXPECT_EQ(session["buffers"][0]["stats"]["chunks_read"], 2);
 }
 
@@ -308,9 +307,9 @@ TEST_P(ReplayAccounts, AddUp) {
   for (const std::vector<std::string>& what_if : what_ifs) {
     std::vector<std::string> args = {log + "/session.ops.jsonl.zst", "--format", "json"};
     args.insert(args.end(), what_if.begin(), what_if.end());
-    const json document = json::parse(RunCommand(ReplayCommand(), args).out);
-    for (const json& buffer : document["sessions"][0]["buffers"]) {
-      const json& packets = buffer["packets"];
+    const Json document = testing::ParsedJson(RunCommand(ReplayCommand(), args).out);
+    for (const Json& buffer : document["sessions"][0]["buffers"]) {
+      const Json& packets = buffer["packets"];
       EXPECT_GT(packets["written"].get<uint64_t>(), 0u);
       EXPECT_EQ(packets["written"].get<uint64_t>(),
                 packets["read"].get<uint64_t>() + packets["lost"].get<uint64_t>() +

@@ -19,6 +19,7 @@
 #include "formats/json/json.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/files.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
@@ -135,7 +136,8 @@ std::pair<std::string, uint64_t> RecordedApp(const ClearedApp& app, uint64_t cle
 }
 
 Json Advised(const std::string& path) {
-  return Json::parse(RunCommand(AdviseCommand(), {"--format", "json", path}).out)["sessions"][0];
+  return testing::ParsedJson(
+      RunCommand(AdviseCommand(), {"--format", "json", path}).out)["sessions"][0];
 }
 
 TEST(ClearPeriod, SimulatedClears_AreAsRecordedOnes) {
@@ -153,7 +155,7 @@ TEST(ClearPeriod, SimulatedClears_AreAsRecordedOnes) {
     ASSERT_NE(clears, nullptr) << advised.dump(2);
     const uint64_t period_ns = (*clears)["period_ns"];
     const auto [cleared_log, all_bytes] = RecordedApp(app, period_ns);
-    const Json doctor = Json::parse(
+    const Json doctor = testing::ParsedJson(
         RunCommand(DoctorCommand(), {"--format", "json", folder.Write("with.tblog", cleared_log)})
             .out)["traces"][0];
     const auto expect_near = [](double simulated, double recorded, const char* what) {
@@ -174,7 +176,7 @@ TEST(ClearPeriod, OfARingThatHoldsAll_IsNoRemedy) {
   const std::string log = testing::TestdataPath("captures") / "ring-v2/session.ops.jsonl.zst";
   const auto kinds = [&](std::vector<std::string> options) {
     options.insert(options.end(), {"--format", "json", log});
-    const Json document = Json::parse(RunCommand(AdviseCommand(), options).out);
+    const Json document = testing::ParsedJson(RunCommand(AdviseCommand(), options).out);
     std::set<std::string> found;
     for (const Json& remedy : document["sessions"][0]["remedies"])
       found.insert(remedy["kind"].get<std::string>());

@@ -1,26 +1,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/values.h"
 #include "commands/testing/memory_run.h"
 #include "formats/testing/files.h"
 #include "formats/testing/no_threads.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-json DocumentOf(const Ran& ran) { return json::parse(ran.out); }
+Json DocumentOf(const Ran& ran) { return testing::ParsedJson(ran.out); }
 
 using Args = std::vector<std::string>;
 
@@ -33,11 +31,11 @@ Ran RunSweep(const Args& args, const std::string& input = "") {
   return RunCommand(SweepCommand(), args, input);
 }
 
-json SweptJson(const Args& args, const std::string& input = "") {
+Json SweptJson(const Args& args, const std::string& input = "") {
   return DocumentOf(RunSweep(With(args, {"--format", "json"}), input));
 }
 
-json SweptSession(const Args& options, const std::string& log) {
+Json SweptSession(const Args& options, const std::string& log) {
   return SweptJson(With(options, {"-"}), log)["sessions"][0];
 }
 
@@ -59,17 +57,17 @@ std::string OneChunkASecond(int seconds) {
 class SweepRows : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SweepRows, EqualReplays) {
-  const json sessions = SweptJson({testing::CapturePath(GetParam()), "--sizes", "256k", "--engines",
+  const Json sessions = SweptJson({testing::CapturePath(GetParam()), "--sizes", "256k", "--engines",
                                    "v1,v2@55,v2", "--policies", "ring_buffer,discard", "--reads",
                                    "recorded,every=500ms"})["sessions"];
   ASSERT_EQ(sessions.size(), 1u);
   ASSERT_EQ(sessions[0]["configurations"].size(), 3u * 2 * 2);
 
-  for (const json& configuration : sessions[0]["configurations"]) {
+  for (const Json& configuration : sessions[0]["configurations"]) {
     ReplayChoices choices;
     choices.session.all.engine = configuration["engine"].get<std::string>();
     choices.session.all.policy = FromName<FillPolicy>(configuration["policy"].get<std::string>());
-    for (const json& buffer : configuration["buffers"])
+    for (const Json& buffer : configuration["buffers"])
       choices.session.buffers[BufferId{buffer["buffer"].get<uint16_t>()}].size =
           buffer["size"].get<uint64_t>();
     choices.reads = ParseReads(configuration["reads"].get<std::string>()).value();
@@ -81,7 +79,7 @@ TEST_P(SweepRows, EqualReplays) {
     ASSERT_EQ(configuration["buffers"].size(), outcome.buffers.size());
     for (size_t i = 0; i < outcome.buffers.size(); ++i) {
       const BufferOutcome& buffer = outcome.buffers[i];
-      const json& row = configuration["buffers"][i];
+      const Json& row = configuration["buffers"][i];
       SCOPED_TRACE(row.dump().substr(0, 200));
       EXPECT_EQ(row["buffer"], Raw(buffer.id));
       EXPECT_EQ(row["engine"], buffer.engine);
@@ -102,22 +100,22 @@ INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
 
 TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
   // 8 KiB hold eight of the chunks, 1,024 bytes each in the buffer: those of the seconds 12 to 19.
-  const json session = SweptSession({"--sizes", "8k,64k"}, OneChunkASecond(20));
-  const json& small = session["configurations"][0]["buffers"][0];
+  const Json session = SweptSession({"--sizes", "8k,64k"}, OneChunkASecond(20));
+  const Json& small = session["configurations"][0]["buffers"][0];
   EXPECT_EQ(small["read"]["packets"], 8);
   EXPECT_EQ(small["overwritten"]["packets"], 12);
   EXPECT_EQ(small["history_ns"], 7 * kSecond);
   EXPECT_EQ(small["shortest_history_ns"], 7 * kSecond);
   EXPECT_EQ(small["shortest_sequence"], "2:1");
-  const json& large = session["configurations"][1]["buffers"][0];
+  const Json& large = session["configurations"][1]["buffers"][0];
   EXPECT_EQ(large["history_ns"], 19 * kSecond);
   EXPECT_EQ(large["overwritten"]["packets"], 0);
 }
 
 TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
-  const json session = SweptSession({}, OneChunkASecond(3));
+  const Json session = SweptSession({}, OneChunkASecond(3));
   std::vector<uint64_t> sizes;
-  for (const json& configuration : session["configurations"])
+  for (const Json& configuration : session["configurations"])
     sizes.push_back(configuration["buffers"][0]["size"]);
   EXPECT_THAT(sizes, ::testing::ElementsAre(4096, 4096, 4096, 8192, 16384, 32768, 65536));
 }
@@ -125,7 +123,7 @@ TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
 TEST(Sweep, ConfigSetsTheBuffersThatAreSwept) {
   const TempFolder folder;
   const std::string config = folder.Write("a.pbtxt", "buffers { size_kb: 64 }");
-  const json configurations =
+  const Json configurations =
       SweptSession({"--config", config}, OneChunkASecond(20))["configurations"];
   ASSERT_EQ(configurations.size(), 7u);
   EXPECT_EQ(configurations[3]["buffers"][0]["size"], 65536);
@@ -134,17 +132,17 @@ TEST(Sweep, ConfigSetsTheBuffersThatAreSwept) {
 TEST(SweepTarget, Keep_FindsTheSmallestSize) {
   const Ran ran = RunSweep({"-", "--target", "keep=9s", "--format", "json"}, OneChunkASecond(60));
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  const json session = DocumentOf(ran)["sessions"][0];
-  const json& found = session["targets"][0];
+  const Json session = DocumentOf(ran)["sessions"][0];
+  const Json& found = session["targets"][0];
   // Ten chunks of 1,024 bytes or a little more: three pages.
   EXPECT_EQ(found["buffers"][0]["size"], 3 * 4096);
 }
 
 TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
-  const json session = SweptSession({"--target", "loss=0"}, OneChunkASecond(60));
+  const Json session = SweptSession({"--target", "loss=0"}, OneChunkASecond(60));
   const uint64_t size = session["targets"][0]["buffers"][0]["size"];
-  for (const json& configuration : session["configurations"]) {
-    const json& row = configuration["buffers"][0];
+  for (const Json& configuration : session["configurations"]) {
+    const Json& row = configuration["buffers"][0];
     EXPECT_EQ(row["overwritten"]["packets"] == 0, row["size"].get<uint64_t>() >= size);
   }
 }

@@ -9,14 +9,13 @@
 
 #include <array>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
+#include "formats/testing/parsed_json.h"
+
 namespace ringscope::testing {
 namespace {
-
-using nlohmann::json;
 
 constexpr int kReplyPatienceMs = 60'000;  // for a reply
 constexpr auto kPatienceAtEnd = std::chrono::seconds(10);
@@ -52,10 +51,11 @@ Result<std::unique_ptr<Chromium>> Chromium::Start(const std::string& producer_so
 
   RS_ASSIGN_OR_RETURN(const std::string made,
                       chromium->Call("Target.createTarget", R"({"url": "about:blank"})"));
-  const json attach = {{"targetId", json::parse(made).value("targetId", "")}, {"flatten", true}};
+  const Json attach = {{"targetId", testing::ParsedJson(made).value("targetId", "")},
+                       {"flatten", true}};
   RS_ASSIGN_OR_RETURN(const std::string attached,
                       chromium->Call("Target.attachToTarget", attach.dump()));
-  chromium->session_ = json::parse(attached).value("sessionId", "");
+  chromium->session_ = testing::ParsedJson(attached).value("sessionId", "");
   return chromium;
 }
 
@@ -74,16 +74,16 @@ Chromium::~Chromium() {
 }
 
 Result<std::string> Chromium::Run(const std::string& script) {
-  const json params = {{"expression", script}, {"awaitPromise", true}, {"returnByValue", true}};
+  const Json params = {{"expression", script}, {"awaitPromise", true}, {"returnByValue", true}};
   RS_ASSIGN_OR_RETURN(const std::string reply, Call("Runtime.evaluate", params.dump()));
-  const json result = json::parse(reply);
+  const Json result = testing::ParsedJson(reply);
   if (result.contains("exceptionDetails"))
     return tl::unexpected(Failure("the script failed: " + reply));
-  return result.value("result", json::object()).value("value", json()).dump();
+  return result.value("result", Json::object()).value("value", Json()).dump();
 }
 
 Result<std::string> Chromium::Call(const std::string& method, const std::string& params) {
-  json call = {{"id", ++last_call_}, {"method", method}, {"params", json::parse(params)}};
+  Json call = {{"id", ++last_call_}, {"method", method}, {"params", testing::ParsedJson(params)}};
   if (!session_.empty()) call["sessionId"] = session_;
   const std::string text = call.dump();
   for (size_t sent = 0; sent <= text.size();) {  // with the zero byte that ends it
@@ -93,7 +93,7 @@ Result<std::string> Chromium::Call(const std::string& method, const std::string&
   }
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::string message, NextMessage());
-    const json reply = json::parse(message, nullptr, /*allow_exceptions=*/false);
+    const Json reply = Json::parse(message, nullptr, /*allow_exceptions=*/false);
     if (!reply.is_object() || reply.value("id", int64_t{0}) != last_call_) continue;  // an event
     if (!reply.contains("result")) return tl::unexpected(Failure(method + ": " + message));
     return reply["result"].dump();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -22,6 +21,7 @@
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
+#include "formats/testing/parsed_json.h"
 
 namespace ringscope::testing {
 
@@ -203,7 +203,7 @@ class ChromiumMarks {
     ASSERT_TRUE(consumer_->FreeBuffers());
     received_[sessions_.size() + 1] = ContentOfTrace(trace, stats).value();
     sessions_.push_back({BufferId{static_cast<uint16_t>(sessions_.size() + 1)},
-                         nlohmann::json::parse(*counts).get<std::vector<uint64_t>>()});
+                         testing::ParsedJson(*counts).get<std::vector<uint64_t>>()});
   }
   /// Ends Chromium and the recorder. The replay must equal what the consumer received, each run of
   /// missing numbers must be in the account, and nothing else may be.

@@ -233,7 +233,7 @@ TEST(FuzzRun, Smallest_HasTheFewestAndSmallest) {
 // and no finding.
 TEST(Accounts, WhatAnEngineDoesNotReport_IsNoFinding) {
   const FuzzPlan plan = PlanOf("v2@58", "v2@58");
-  const FuzzSide quiet = SideOf(testing::QuietEngine::Info());
+  const FuzzSide quiet = SideOf(testing::QuietEngineInfo());
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const auto accounts = CheckAccounts(quiet.info, OptionsOf(quiet), StreamOfSeed(plan, seed));
     EXPECT_EQ(accounts.value().wrong, "") << seed;

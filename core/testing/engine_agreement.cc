@@ -24,7 +24,7 @@ std::vector<Seen> With(Flags flags, std::vector<Seen> packets) {
 }
 
 /// What the last step gave must be the same in both, except for the counters in `apart`.
-std::string SameStep(const EngineUnderTest& a, const EngineUnderTest& b, Flags flags,
+std::string SameStep(const CheckedEngine& a, const CheckedEngine& b, Flags flags,
                      const StatSet& apart = {}) {
   std::string differs;
   if (a.patched != b.patched) differs = "a patch";
@@ -41,14 +41,14 @@ EngineAgreement::EngineAgreement(const StreamTraits& traits, const Written* writ
   for (const EngineInfo& engine : Engines()) engines_.emplace_back(engine, traits);
 }
 
-EngineUnderTest& EngineAgreement::Find(const char* name) {
+CheckedEngine& EngineAgreement::Find(const char* name) {
   return *std::find_if(engines_.begin(), engines_.end(),
-                       [&](const EngineUnderTest& engine) { return engine.name == name; });
+                       [&](const CheckedEngine& engine) { return engine.name == name; });
 }
 
 std::string EngineAgreement::Apply(const RandomStream::Step& step) {
   Note(step);
-  for (EngineUnderTest& engine : engines_) {
+  for (CheckedEngine& engine : engines_) {
     std::string wrong = engine.Apply(step);
     if (wrong.empty() && written_ != nullptr) wrong = CheckWritten(engine);
     if (!wrong.empty()) return engine.name + ": " + wrong;
@@ -63,7 +63,7 @@ void EngineAgreement::Note(const RandomStream::Step& step) {
 
 /// Packets are those that were written: with the writer's bytes and identity, at their place. They
 /// are returned once, in order, and nothing is missing before one without a flag.
-std::string EngineAgreement::CheckWritten(EngineUnderTest& engine) {
+std::string EngineAgreement::CheckWritten(CheckedEngine& engine) {
   // What an engine forgets of a chunk that was read, it can return again after a re-commit.
   const bool is_v1 = engine.name == "v1";
   const bool forgets_reads = is_v1 || engine.name == "v2@54" || engine.name == "v2@55";
@@ -108,8 +108,8 @@ std::string EngineAgreement::CheckWritten(EngineUnderTest& engine) {
 
 /// What the releases of V2 have in common, step by step.
 std::string EngineAgreement::CheckReleases() {
-  const EngineUnderTest &v54 = Find("v2@54"), &v55 = Find("v2@55"), &v56 = Find("v2@56"),
-                        &v57 = Find("v2@57"), &v58 = Find("v2@58");
+  const CheckedEngine &v54 = Find("v2@54"), &v55 = Find("v2@55"), &v56 = Find("v2@56"),
+                      &v57 = Find("v2@57"), &v58 = Find("v2@58");
   // v57 reports causes where v56 reports 1. All else is equal.
   if (std::string wrong = SameStep(v57, v56, Flags::kWhetherSet); !wrong.empty()) return wrong;
 
@@ -157,7 +157,7 @@ std::string EngineAgreement::CheckReleases() {
 std::string EngineAgreement::Finish() {
   const std::string wrong = Apply({.kind = Kind::kRead});
   if (!wrong.empty() || written_ == nullptr || !traits_.fits) return wrong;
-  for (EngineUnderTest& engine : engines_)
+  for (CheckedEngine& engine : engines_)
     if (std::string missing = CheckNothingLost(engine); !missing.empty())
       return engine.name + ": " + missing;
   return "";
@@ -165,7 +165,7 @@ std::string EngineAgreement::Finish() {
 
 /// Where there is space for everything, nothing is overwritten, and all that was committed is
 /// returned: the same packets of each sequence by every engine.
-std::string EngineAgreement::CheckNothingLost(EngineUnderTest& engine) {
+std::string EngineAgreement::CheckNothingLost(CheckedEngine& engine) {
   const BufferStats& stats = engine.stats;
   if (stats.chunks_overwritten + stats.padding_bytes_written + stats.padding_bytes_cleared +
           stats.write_wrap_count !=

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/compare/random_stream.h"
-#include "core/testing/engine_under_test.h"
+#include "core/testing/checked_engine.h"
 
 namespace ringscope::testing {
 
@@ -34,15 +34,15 @@ class EngineAgreement {
     std::optional<std::pair<uint32_t, uint32_t>> last;
   };
 
-  EngineUnderTest& Find(const char* name);
+  CheckedEngine& Find(const char* name);
   void Note(const RandomStream::Step& step);
-  std::string CheckWritten(EngineUnderTest& engine);
+  std::string CheckWritten(CheckedEngine& engine);
   std::string CheckReleases();
-  std::string CheckNothingLost(EngineUnderTest& engine);
+  std::string CheckNothingLost(CheckedEngine& engine);
 
   const StreamTraits traits_;
   const Written* const written_;
-  std::vector<EngineUnderTest> engines_;  // in the catalogue's order
+  std::vector<CheckedEngine> engines_;  // in the catalogue's order
   std::map<std::pair<std::string, SequenceKey>, Progress> progress_;
   std::set<std::pair<SequenceKey, ChunkId>> committed_;
   bool has_recommits_ = false;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,22 +12,15 @@
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/ops/events_jsonl.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
-
-std::vector<json> Lines(const std::string& text) {
-  std::vector<json> lines;
-  for (const std::string_view line : testing::Lines(text)) lines.push_back(json::parse(line));
-  return lines;
-}
-
 /// Further keys are allowed in what we print, none may be missing or differ.
-bool HasAnswers(const json& expected, const json& found) {
+bool HasAnswers(const Json& expected, const Json& found) {
   if (!expected.is_object()) return expected == found;
   return found.is_object() &&
          std::all_of(expected.items().begin(), expected.items().end(), [&](const auto& item) {
@@ -67,9 +59,9 @@ TEST_P(ConformanceTest, AllCases) {
     SCOPED_TRACE(name);
     const auto found = ReplayToEvents(root / "cases" / name, GetParam());
     ASSERT_TRUE(found) << found.error().ToString();
-    const std::vector<json> expected = Lines(
+    const std::vector<Json> expected = testing::ParsedJsonLines(
         testing::ReadTestdata("conformance/expected/" + std::string(GetParam()) + "/" + name));
-    const std::vector<json> events = Lines(*found);
+    const std::vector<Json> events = testing::ParsedJsonLines(*found);
     for (size_t i = 0; i < std::min(expected.size(), events.size()); ++i) {
       ASSERT_TRUE(HasAnswers(expected[i], events[i]))
           << "event " << i + 1 << "\nexpected " << expected[i] << "\nfound    " << events[i];

@@ -4,24 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/compare/log_differ.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
 
-using nlohmann::json;
-
 /// What a release answered to a case.
 struct Answers {
   std::vector<std::string> results;  // packets and patches, in order
-  std::vector<json> counters;
+  std::vector<Json> counters;
   bool reads = false;  // the case has reads
 };
 
@@ -29,7 +27,7 @@ Answers AnswersOf(const std::string& engine, const std::string& name) {
   const std::string text = testing::ReadTestdata("conformance/expected/" + engine + "/" + name);
   Answers answers;
   for (const std::string_view line : testing::Lines(text)) {
-    const json event = json::parse(line);
+    const Json event = testing::ParsedJson(line);
     const std::string kind = event["event"];
     answers.reads |= kind == "read_done";
     if (kind == "stats") answers.counters.push_back(event["stats"]);

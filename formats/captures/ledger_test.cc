@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "core/engine/catalogue.h"
 #include "core/session/replay.h"
+#include "core/testing/fate_log.h"
 #include "core/testing/quiet_engine.h"
 #include "core/testing/silent_engine.h"
 #include "formats/inputs/open_log.h"
@@ -32,48 +31,25 @@ class CountingSink : public ReplayListener {
   uint64_t packets = 0;
 };
 
-/// Holds the ledger to one entry per place and kind of fate.
-class FateLog : public LedgerSink {
- public:
-  void OnPacketFate(const PacketAccount& account) override {
-    ++fates[account.fate];
-    ++causes[account.cause];
-    accounts[{account.buffer, account.sequence, account.first_chunk, account.first_offset}]
-        .push_back(account);
-  }
-  std::map<std::tuple<BufferId, SequenceKey, uint64_t, uint32_t>, std::vector<PacketAccount>>
-      accounts;
-  std::map<Fate, uint64_t> fates;
-  std::map<Cause, uint64_t> causes;
-};
-
-/// The same, and reads all packets as they are written.
-class CuriousFateLog : public FateLog {
- public:
-  void OnChunkWritten(BufferId, WrittenCommit& written) override {
-    for (size_t i = 0; i < written.chunk().fragments.size(); ++i) written.PacketAt(i);
-  }
-};
-
 struct Outcome {
   std::map<BufferId, LedgerTotals> totals;
   std::map<Fate, uint64_t> fates;
   std::map<Cause, uint64_t> causes;
   uint64_t packets = 0;
   std::string problems;
-  decltype(FateLog::accounts) accounts;
+  decltype(testing::FateLog::accounts) accounts;
 };
 
 Result<const EngineInfo*> FindReticentEngine(std::string_view name) {
   static const EngineInfo silent = testing::SilentEngine::Info();
-  static const EngineInfo quiet = testing::QuietEngine::Info();
+  static const EngineInfo quiet = testing::QuietEngineInfo();
   if (name == silent.name) return &silent;
   if (name == quiet.name) return &quiet;
   return FindEngine(name);
 }
 
 Outcome Account(const std::string& path, const std::string& engine, bool plain,
-                FateLog&& fates = {}) {
+                testing::FateLog&& fates = {}) {
   Ledger ledger(fates);
   CountingSink counter;
   ReplayOptions options;
@@ -131,7 +107,8 @@ TEST_P(LedgerOverTestdata, FactsAreThoseOfTheBytes) {
   for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
     SCOPED_TRACE(path);
     const Outcome late = Account(testing::TestdataPath(path), GetParam(), true);
-    const Outcome kept = Account(testing::TestdataPath(path), GetParam(), true, CuriousFateLog());
+    const Outcome kept =
+        Account(testing::TestdataPath(path), GetParam(), true, testing::CuriousFateLog());
     ASSERT_EQ(late.accounts.size(), kept.accounts.size());
     for (auto a = late.accounts.begin(), b = kept.accounts.begin(); a != late.accounts.end();
          ++a, ++b) {
@@ -215,9 +192,9 @@ TEST(LedgerTest, AQuietEngineIsNeverGuessedAt) {
           if (account.cause == Cause::kUnknown)  // a read may abandon what stays in the buffer
             return other.fate == account.fate || account.fate == Fate::kStalled;
           // What the log alone shows comes after what the buffer made of it.
-          const bool by_log =
-              account.cause == Cause::kBrokenChain || account.cause == Cause::kNoBeginning ||
-              account.cause == Cause::kBrokenSize;
+          const bool by_log = account.cause == Cause::kBrokenChain ||
+                              account.cause == Cause::kNoBeginning ||
+                              account.cause == Cause::kBrokenSize;
           return by_log && other.cause == Cause::kGivenUp;
         };
         EXPECT_TRUE(std::any_of(real->second.begin(), real->second.end(), agrees))

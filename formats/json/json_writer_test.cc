@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/io/hex.h"
 #include "formats/json/json.h"
+#include "formats/testing/parsed_json.h"
 
 namespace ringscope {
 namespace {
@@ -64,7 +64,7 @@ TEST(JsonWriter_Utf8, IsWhatJsonParsersTake) {
     for (char& c : text) c = static_cast<char>(kEdges[random() % std::size(kEdges)]);
     std::string quoted;
     AppendJsonString(quoted, text);
-    ASSERT_EQ(IsUtf8(text), nlohmann::json::accept(quoted)) << quoted;
+    ASSERT_EQ(IsUtf8(text), Json::accept(quoted)) << quoted;
   }
 }
 

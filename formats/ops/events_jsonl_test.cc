@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/wire.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/string_sink.h"
 #include "formats/testing/testdata.h"
 
@@ -91,7 +90,7 @@ TEST(Events_Lines, StatsAreThoseOfTheConformanceAnswers) {
       testing::ReadTestdata("conformance/expected/v2@58/edge-clones.jsonl.zst");
   size_t clones = 0;
   for (const std::string_view answer : testing::Lines(answers)) {
-    const auto event = nlohmann::json::parse(answer);
+    const auto event = testing::ParsedJson(answer);
     if (event["event"] != "clone_done") continue;
     ++clones;
     BufferStats stats;

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_
-#define RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_
+#ifndef RINGSCOPE_CORE_TESTING_CHECKED_ENGINE_H_
+#define RINGSCOPE_CORE_TESTING_CHECKED_ENGINE_H_
 
 #include <map>
 #include <memory>
@@ -66,9 +66,9 @@ class StepObserver : public EngineObserver {
 };
 
 /// One engine, unobserved and observed, which must not make a difference.
-class EngineUnderTest {
+class CheckedEngine {
  public:
-  EngineUnderTest(const EngineInfo& engine, const StreamTraits& traits);
+  CheckedEngine(const EngineInfo& engine, const StreamTraits& traits);
 
   /// @return what does not hold for this engine alone; empty: all does
   std::string Apply(const RandomStream::Step& step);
@@ -94,4 +94,4 @@ class EngineUnderTest {
 
 }  // namespace ringscope::testing
 
-#endif  // RINGSCOPE_CORE_TESTING_ENGINE_UNDER_TEST_H_
+#endif  // RINGSCOPE_CORE_TESTING_CHECKED_ENGINE_H_

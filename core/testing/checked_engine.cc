@@ -1,4 +1,4 @@
-#include "core/testing/engine_under_test.h"
+#include "core/testing/checked_engine.h"
 
 #include <fmt/format.h>
 
@@ -94,7 +94,7 @@ void StepObserver::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
   stats.chunks_discarded += !violates;
 }
 
-EngineUnderTest::EngineUnderTest(const EngineInfo& engine, const StreamTraits& traits)
+CheckedEngine::CheckedEngine(const EngineInfo& engine, const StreamTraits& traits)
     : name(engine.name),
       discards_(traits.policy == FillPolicy::kDiscard),
       plain_(engine.create({.size = traits.size, .policy = traits.policy}).value()),
@@ -102,7 +102,7 @@ EngineUnderTest::EngineUnderTest(const EngineInfo& engine, const StreamTraits& t
           engine.create({.size = traits.size, .policy = traits.policy, .observer = &observer_})
               .value()) {}
 
-std::string EngineUnderTest::Apply(const RandomStream::Step& step) {
+std::string CheckedEngine::Apply(const RandomStream::Step& step) {
   packets.clear();
   patched.reset();
   switch (step.kind) {
@@ -127,7 +127,7 @@ std::string EngineUnderTest::Apply(const RandomStream::Step& step) {
 }
 
 /// An engine's chunks are those that it reported, in order of offsets; with padding, back to back.
-std::string EngineUnderTest::CheckChunks() const {
+std::string CheckedEngine::CheckChunks() const {
   std::vector<HeldChunk> chunks = ChunksOf(*observed_);
   if (chunks != ChunksOf(*plain_)) return "an observer changes what is in the buffer";
   if (chunks.back().offset > stats.buffer_size) return "the write cursor is out of bounds";
@@ -150,7 +150,7 @@ std::string EngineUnderTest::CheckChunks() const {
   return end <= stats.buffer_size ? "" : "the chunks are larger than the buffer";
 }
 
-std::string EngineUnderTest::ReadBoth(uint64_t max_packets) {
+std::string CheckedEngine::ReadBoth(uint64_t max_packets) {
   packets = Read(*plain_, max_packets);
   read_ += packets.size();
   const std::string differs = Difference(packets, Read(*observed_, max_packets));
@@ -158,7 +158,7 @@ std::string EngineUnderTest::ReadBoth(uint64_t max_packets) {
 }
 
 /// A clone reads what the original would, and does not touch it.
-std::string EngineUnderTest::ReadClone() {
+std::string CheckedEngine::ReadClone() {
   const auto clone = plain_->Clone().value();
   const BufferStats before = plain_->stats();
   if (const auto differs = Difference(before.WithoutReads(), clone->stats()); !differs.empty())
@@ -174,7 +174,7 @@ std::string EngineUnderTest::ReadClone() {
   return differs.empty() ? "" : "a clone reads otherwise: " + differs;
 }
 
-std::string EngineUnderTest::Check() {
+std::string CheckedEngine::Check() {
   if (std::string wrong = plain_->CheckInvariants(); !wrong.empty()) return wrong;
   if (const auto differs = Difference(stats, observed_->stats()); !differs.empty())
     return "an observer changes counters: " + differs;
