@@ -25,7 +25,8 @@ INSTANTIATE_TEST_SUITE_P(Captures, Width,
                          testing::NameOfParam<const char*>);
 
 TEST_P(Width, EveryLineFits) {
-  const std::string folder = testing::TestdataPath("captures") / GetParam();
+  const std::string log = testing::CapturePath(GetParam());
+  const std::string trace = testing::TestdataPath("captures") / GetParam() / "trace.pftrace.zst";
   const std::vector<std::vector<std::string>> commands = {{"doctor"},
                                                           {"doctor", "--brief"},
                                                           {"gaps", "--all"},
@@ -39,17 +40,17 @@ TEST_P(Width, EveryLineFits) {
                                                           {"verify"}};
   for (std::vector<std::string> args : commands) {
     args.insert(args.begin() + 1, "");
-    for (const char* file : {"/session.ops.jsonl.zst", "/trace.pftrace.zst"}) {
-      args[1] = folder + file;
+    for (const std::string& input : {log, trace}) {
+      args[1] = input;
       const bool needs_log = args[0] == "replay" || args[0] == "sweep" || args[0] == "graph" ||
                              args[0] == "info" || args.back() == "--data-loss";
-      if (needs_log && args[1].ends_with("trace.pftrace.zst")) continue;
-      SCOPED_TRACE(args[0] + " " + file);
+      if (needs_log && input == trace) continue;
+      SCOPED_TRACE(args[0] + " " + input);
       MemoryRun memory;
       ASSERT_THAT(RunApp(args, memory.streams), ::testing::AnyOf(0, 3)) << memory.err.text;
       for (const std::string_view line : testing::Lines(memory.out.text)) {
         // The name of the input is never broken.
-        if (line.find(folder) == std::string_view::npos) {
+        if (line.find(input) == std::string_view::npos) {
           EXPECT_LE(DisplayWidth(line), 80u) << line;
         }
       }
@@ -60,7 +61,7 @@ TEST_P(Width, EveryLineFits) {
 // By default a person gets a screen; --all and --help have the rest.
 TEST_P(Width, AnswersFitOnAScreen) {
   const std::string folder = testing::TestdataPath("captures") / GetParam();
-  const std::string log = folder + "/session.ops.jsonl.zst", trace = folder + "/trace.pftrace.zst";
+  const std::string log = testing::CapturePath(GetParam()), trace = folder + "/trace.pftrace.zst";
   for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
            {log},
            {trace},

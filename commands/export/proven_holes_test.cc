@@ -118,7 +118,7 @@ std::vector<Hole> HolesOf(const Trace& tracks) {
 class ProvenHoles : public ::testing::TestWithParam<const char*> {
  protected:
   const std::string folder_ = testing::TestdataPath(std::string("captures/") + GetParam()).string();
-  const std::string log_ = folder_ + "/session.ops.jsonl.zst";
+  const std::string log_ = testing::CapturePath(GetParam());
   const std::string trace_ = folder_ + "/trace.pftrace.zst";
   const std::string bytes_ =
       testing::ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");

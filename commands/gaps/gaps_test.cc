@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Ran Gaps(std::vector<std::string> options, const char* capture = "ring-v2") {
-  options.push_back(std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst");
+  options.push_back(testing::CapturePath(capture));
   return RunCommand(GapsCommand(), options);
 }
 

@@ -301,11 +301,10 @@ class ReplayAccounts : public ::testing::TestWithParam<const char*> {};
 
 // Nothing vanishes from the table, whatever the size and the reads.
 TEST_P(ReplayAccounts, AddUp) {
-  const std::string log = std::string(RS_TESTDATA) + "/captures/" + GetParam();
   const std::vector<std::vector<std::string>> what_ifs = {
       {}, {"--size", "32k"}, {"--size", "64M"}, {"--reads", "none"}, {"--reads", "every=100ms"}};
   for (const std::vector<std::string>& what_if : what_ifs) {
-    std::vector<std::string> args = {log + "/session.ops.jsonl.zst", "--format", "json"};
+    std::vector<std::string> args = {testing::CapturePath(GetParam()), "--format", "json"};
     args.insert(args.end(), what_if.begin(), what_if.end());
     const Json document = testing::ParsedJson(RunCommand(ReplayCommand(), args).out);
     for (const Json& buffer : document["sessions"][0]["buffers"]) {
@@ -328,8 +327,7 @@ class CaptureStats : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CaptureStats, EqualTraceProcessors) {
   const std::string folder = std::string(RS_TESTDATA) + "/captures/" + GetParam();
-  const Ran ran =
-      RunCommand(StatsCommand(), {folder + "/session.ops.jsonl.zst", "--format", "csv"});
+  const Ran ran = RunCommand(StatsCommand(), {testing::CapturePath(GetParam()), "--format", "csv"});
   const RowsOfCsv want = BufferRows(ReadFile(folder + "/trace_processor_stats.csv"), 0, 2, 4);
   ASSERT_FALSE(want.empty());
   EXPECT_EQ(BufferRows(ran.out, 1, 3, 4), want);

@@ -173,7 +173,7 @@ TEST(ClearPeriod, SimulatedClears_AreAsRecordedOnes) {
 }
 
 TEST(ClearPeriod, OfARingThatHoldsAll_IsNoRemedy) {
-  const std::string log = testing::TestdataPath("captures") / "ring-v2/session.ops.jsonl.zst";
+  const std::string log = testing::CapturePath("ring-v2");
   const auto kinds = [&](std::vector<std::string> options) {
     options.insert(options.end(), {"--format", "json", log});
     const Json document = testing::ParsedJson(RunCommand(AdviseCommand(), options).out);

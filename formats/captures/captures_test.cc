@@ -30,7 +30,7 @@ TraceContent TraceOf(const std::string& capture) {
 /// @param passes of a last read, while the buffers are there
 std::string Import(const std::string& capture, std::optional<ReadPass> passes = {}) {
   StringSink sink;
-  auto log = OpenLog(testing::CapturePath(capture)).value();
+  auto log = OpenLog(testing::CaptureOps(capture)).value();
   auto writer = CommitLogWriter::Create(sink).value();
   EXPECT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
   const auto read = [&] {
