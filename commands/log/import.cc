@@ -166,8 +166,10 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
     context.console.Say(fmt::format("wrote {}: {}, {}, {}", args.output,
                                     Count(copy.sessions, "session"), Count(copy.records, "record"),
                                     HumanSize(copy.bytes)));
-  return Worse(sessions.Finish(),
-               options.reads && options.reads->unexplained ? ExitCode::kNotice : ExitCode::kClean);
+  const std::string left_out = copy.LeftOut();
+  if (!left_out.empty()) context.console.Warn(left_out);
+  const bool is_notice = !left_out.empty() || (options.reads && options.reads->unexplained);
+  return Worse(sessions.Finish(), is_notice ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 /// The folder in which packets that do not fit in memory are sorted: TMPDIR, else the output's.

@@ -90,6 +90,12 @@ class LogCopier {
 
 }  // namespace
 
+std::string LogCopy::LeftOut() const {
+  if (left_out == 0) return "";
+  return fmt::format("{} of kinds that this version does not know left out",
+                     Count(left_out, "record"));
+}
+
 Result<LogCopy> CopyLog(SessionReader& sessions, bool more, ByteSink& out,
                         const LogCopyOptions& options) {
   RS_ASSIGN_OR_RETURN(
@@ -107,6 +113,7 @@ Result<LogCopy> CopyLog(SessionReader& sessions, bool more, ByteSink& out,
   RS_RETURN_IF_ERROR(writer->Close());
   copy.records = writer->records();
   copy.bytes = writer->bytes_written();
+  copy.left_out = sessions.unknown_records();
   return copy;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "commands/replays/session_reader.h"
 #include "core/reads/ready_times.h"
@@ -20,7 +21,11 @@ struct LogCopyOptions {
 /// Counts of a copy.
 struct LogCopy {
   uint64_t sessions = 0, records = 0, bytes = 0;
+  uint64_t left_out = 0;    // records of kinds that this version does not know
   bool is_cut_off = false;  // a session was, and its copy is marked so
+
+  /// A clause that says what is left out; empty: nothing is.
+  std::string LeftOut() const;
 };
 
 /// Writes all that is readable of some logs as one commit log: the parts of a recording become one,

@@ -11,6 +11,8 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/inputs/log_check.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/sample_log.h"
 
 namespace ringscope::testing {
@@ -19,6 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class LogCopies : public ::testing::Test {
@@ -76,6 +79,20 @@ TEST_F(LogCopies, NoteWhatIsMissing) {
   EXPECT_EQ(gap.from_ns, 2001u);
   EXPECT_EQ(gap.to_ns, 2003u);
   EXPECT_THAT(gap.reason, HasSubstr("record 4"));
+}
+
+TEST_F(LogCopies, WithoutRecordsOfUnknownKinds_SaySo) {
+  const std::string unknown_kind = "\x0a\x04\xa2\x06\x01y";
+  const std::string log = commit_log::StartFrame() +
+                          DataFrame(Encoded(HeaderOf("a"), 0) + Encoded(Note{"x"}) + unknown_kind);
+  EXPECT_THAT(Verify(Repair(log)).damage, IsEmpty());
+  EXPECT_EQ(ran_.code, ExitCode::kNotice);
+  EXPECT_THAT(ran_.out, HasSubstr("1 record of kinds that this version does not know left out"));
+  EXPECT_THAT(ran_.out, Not(HasSubstr("Nothing was lost")));
+  const Ran imported = RunCommand(
+      ImportCommand(), {folder_.Write("log.tblog", log), "-o", folder_.File("import.tblog")});
+  EXPECT_EQ(imported.code, ExitCode::kNotice);
+  EXPECT_THAT(imported.err, HasSubstr("1 record of kinds"));
 }
 
 TEST_F(LogCopies, OfALostHeader_HaveOne) {

@@ -139,14 +139,16 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> s
   for (const std::string& problem : sessions.problems())
     report.Paragraph("Not complete: " + Printable(problem) + ".");
   if (copied.is_cut_off) report.Print("The copy is marked as cut off.\n");
-  if (sessions.damage_count() == 0) {
+  const std::string left_out = copied.LeftOut();
+  if (!left_out.empty()) report.Print("Not complete: " + left_out + ".\n");
+  if (sessions.damage_count() == 0 && left_out.empty()) {
     report.Print(sessions.problems().empty() ? "Nothing was lost.\n"
                                              : "Nothing of what was there was lost.\n");
-  } else {
+  } else if (sessions.damage_count() > 0) {
     report.Print(fmt::format("Lost from {}:\n", Printable(log)));
     PrintDamage(report, sessions.damage(), sessions.damage_count());
   }
-  return sessions.Finish();
+  return Worse(sessions.Finish(), left_out.empty() ? ExitCode::kClean : ExitCode::kNotice);
 }
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {

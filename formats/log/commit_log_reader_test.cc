@@ -21,13 +21,6 @@ using ::testing::SizeIs;
 
 constexpr size_t kSmallFrame = 300;  // one commit of SmallSession each
 
-/// A record with its number, as it is in a data frame.
-std::string Encoded(const OpBody& body, std::optional<uint64_t> number = {}) {
-  std::string encoded;
-  commit_log::AppendRecord(Op{{}, body}, number, encoded);
-  return encoded;
-}
-
 /// The kth data frame of a log with its place: frame 0 is the start frame.
 struct Span {
   size_t offset;

@@ -5,9 +5,19 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <optional>
 #include <string>
 
+#include "formats/log/record_codec.h"
+
 namespace ringscope::testing {
+
+/// A record with its number, as it is in a data frame.
+inline std::string Encoded(const OpBody& body, std::optional<uint64_t> number = {}) {
+  std::string encoded;
+  commit_log::AppendRecord(Op{{}, body}, number, encoded);
+  return encoded;
+}
 
 /// Bytes as a data frame.
 inline std::string DataFrame(const std::string& content, bool checksum = true) {
