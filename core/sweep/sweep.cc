@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/engine/zeroed_storage.h"
+
 namespace ringscope {
 namespace {
 
@@ -366,6 +368,13 @@ Result<Section> ReadSection(OpSource& source) {
   return section;
 }
 
+/// Fetches a record that is applied next: what the other replays did with their buffers has put it
+/// out of the caches.
+void Prefetch(const Op& op) {
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    PrefetchPayload(commit->request.data(), static_cast<uint32_t>(commit->request.size()));
+}
+
 }  // namespace
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
@@ -388,7 +397,10 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
         next = ReadSection(*ops);
         return;
       }
-      for (const StoredOp& stored : section) replays[i - 1]->Apply(stored.op());
+      for (size_t at = 0; at < section.size(); ++at) {
+        if (at + 1 < section.size()) Prefetch(section[at + 1].op());
+        replays[i - 1]->Apply(section[at].op());
+      }
     });
     if (!next) return tl::unexpected(std::move(next).error());
     section = *std::move(next);
