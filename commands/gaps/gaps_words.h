@@ -86,6 +86,11 @@ inline constexpr size_t kLostPacketMargin = 27;
 std::string LostPacketText(const PacketAccount& account, const std::string& kind,
                            const SessionNotes& notes);
 
+/// The programs of a session's buffers, one by one, with what went wrong where in them.
+void PrintPrograms(Report& out, const ReplayOutcome& outcome);
+/// An array of the programs.
+Json ProgramsJson(const ReplayOutcome& outcome);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_

@@ -77,11 +77,6 @@ void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict);
 /// @param folded packets of that fate
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
 
-/// The programs of a session's buffers, one by one, with what went wrong where in them.
-void PrintPrograms(Report& out, const ReplayOutcome& outcome);
-/// An array of the programs.
-Json ProgramsJson(const ReplayOutcome& outcome);
-
 /// "10 fragments, 4,080 bytes, continues on next, needs patching"
 std::string DescribeChunk(const ChunkToMove& chunk);
 /// "2 patches at 12, 30, more patches follow"
