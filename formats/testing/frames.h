@@ -32,7 +32,7 @@ inline std::string DataFrame(const std::string& content, bool checksum = true) {
 /// Compressed by zlib. @param window_bits choose the format, as for deflateInit2
 inline std::string Deflated(const std::string& text, int window_bits = MAX_WBITS) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
   std::string out(deflateBound(&stream, text.size()) + 32, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());

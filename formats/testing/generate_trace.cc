@@ -31,8 +31,8 @@ std::string Message(std::initializer_list<std::pair<uint32_t, uint64_t>> fields)
 std::string Deflated(const std::string& text) {
   uLongf size = ::compressBound(text.size());
   std::string out(size, '\0');
-  ::compress(reinterpret_cast<Bytef*>(out.data()), &size,
-             reinterpret_cast<const Bytef*>(text.data()), text.size());
+  ::compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+              reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_SPEED);
   out.resize(size);
   return out;
 }
