@@ -135,7 +135,7 @@ class BufferCi : public ::testing::Test {
     Write("perfetto/tools/ninja", "#!/bin/sh\n", true);
     Write("bin/gn", "#!/bin/sh\nmkdir -p \"$2\" && cp -r \"${3#--root=}/gen\" \"$2/gen\"\n", true);
     Write("bin/ninja", "#!/bin/sh\n", true);
-    Write("bin/c++", "#!/bin/sh\nexec " RS_CXX " \"$@\" -O1 -g0\n", true);  // in less time
+    Write("bin/c++", "#!/bin/sh\nexec " RS_CXX " \"$@\"\n", true);
     Sh("git init -q && git add -A && git commit -qm base && git tag base", {});
   }
 
