@@ -243,7 +243,7 @@ std::string SourceText(const VmAccount& vm) {
 }
 
 /// What is to be known about a program beside its counts, a sentence each.
-std::vector<std::string> NotesOf(const VmAccount& vm, BufferId buffer) {
+std::vector<std::string> ProgramNotes(const VmAccount& vm, BufferId buffer) {
   std::vector<std::string> notes;
   if (vm.by_engine)
     notes.push_back(
@@ -306,7 +306,7 @@ void PrintPrograms(Report& out, const ReplayOutcome& outcome) {
   out.Print(table, 2);
   for (const BufferOutcome& buffer : outcome.buffers)
     for (const VmAccount& vm : buffer.vms)
-      for (const std::string& note : NotesOf(vm, buffer.id))
+      for (const std::string& note : ProgramNotes(vm, buffer.id))
         out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), 2);
 }
 
