@@ -242,7 +242,7 @@ std::string SourceText(const VmAccount& vm) {
   return vm.data_source.empty() ? std::string("(no name)") : Printable(vm.data_source);
 }
 
-/// What is to be known about a program beside its counts, a sentence each.
+/// Facts about a program beside its counts, a sentence each.
 std::vector<std::string> ProgramNotes(const VmAccount& vm, BufferId buffer) {
   std::vector<std::string> notes;
   if (vm.by_engine)

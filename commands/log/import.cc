@@ -167,7 +167,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
                                     Count(copy.sessions, "session"), Count(copy.records, "record"),
                                     HumanSize(copy.bytes)));
   const std::string left_out = copy.LeftOut();
-  if (!left_out.empty()) context.console.Warn(left_out);
+  if (!left_out.empty()) context.console.Warn(Printable(args.log) + ": " + left_out);
   const bool is_notice = !left_out.empty() || (options.reads && options.reads->unexplained);
   return Worse(sessions.Finish(), is_notice ? ExitCode::kNotice : ExitCode::kClean);
 }

@@ -54,7 +54,7 @@ class QuietEngine final : public ForwardingEngine, private EngineObserver {
   void OnPacketReturned(const Packet& packet) override { to_->OnPacketReturned(packet); }
   void OnWrap() override { to_->OnWrap(); }
 
-  /// What of each chunk is not consumed as a call begins.
+  /// Keeps how many bytes of each chunk are unread as a call begins.
   void NoteUnread() {
     if (to_ == nullptr) return;
     unread_.clear();

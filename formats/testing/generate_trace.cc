@@ -1,6 +1,5 @@
 #include "formats/testing/generate_trace.h"
 
-#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
+#include "formats/testing/frames.h"
 
 namespace ringscope::testing {
 namespace {
@@ -26,15 +26,6 @@ std::string Message(std::initializer_list<std::pair<uint32_t, uint64_t>> fields)
   std::string message;
   for (const auto& [number, value] : fields) wire::AppendUint(message, number, value);
   return message;
-}
-
-std::string Deflated(const std::string& text) {
-  uLongf size = ::compressBound(text.size());
-  std::string out(size, '\0');
-  ::compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-              reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_SPEED);
-  out.resize(size);
-  return out;
 }
 
 std::string ZstdCompressed(const std::string& text) {

@@ -22,10 +22,11 @@ inline std::filesystem::path TestdataPath(std::string_view relative) {
   return std::filesystem::path(is_unpacked ? RS_UNPACKED : RS_TESTDATA) / relative;
 }
 
-/// The operations of a captured session, and the log that the build made of them.
+/// The operations of a captured session.
 inline std::string CaptureOps(std::string_view capture) {
   return TestdataPath("captures") / capture / "session.ops.jsonl.zst";
 }
+/// The log that the build made of them.
 inline std::string CapturePath(std::string_view capture) {
   return std::filesystem::path(RS_UNPACKED) / "captures" / (std::string(capture) + ".tblog");
 }
