@@ -7,7 +7,7 @@
 #include <cctype>
 #include <utility>
 
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/trace_check.h"

@@ -11,23 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/loss_words.h"
+#include "commands/replays/examined.h"
 #include "commands/replays/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "core/gaps/gap_analysis.h"
+#include "core/examine/replayed_packets.h"
 #include "core/perfetto/clocks.h"
-#include "core/perfetto/data_loss.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/buffer_tracks.h"
+#include "formats/trace/hole_tracks.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/replayed_packets.h"
 #include "formats/trace/trace_file_scan.h"
-#include "formats/trace/trace_holes.h"
 
 namespace ringscope {
 namespace {
@@ -82,100 +80,6 @@ Result<std::unique_ptr<ByteSource>> OpenInputs(TimelineArgs& args, Context& cont
   return trace;
 }
 
-/// "overwritten by RenderThread", "discarded: the buffer was already full".
-std::string HoleCauseText(const Gap& gap, const SessionNotes& notes) {
-  if (gap.causes.empty()) return "the cause is unknown";
-  const CauseCount& main = gap.causes.front();
-  if (main.cause != Cause::kEvicted || main.own_fault || gap.evicted_by.empty())
-    return CauseText(main);
-  const SequenceKey evictor = gap.evicted_by.front().sequence;
-  const bool has_others = gap.evicted_by.size() > 1 || gap.evicted_by_others > 0;
-  std::string name = evictor == gap.sequence ? "itself" : notes.WriterOf(evictor);
-  if (name.empty()) name = notes.NameOf(evictor);
-  return fmt::format("overwritten by {}{}", name, has_others ? " and others" : "");
-}
-
-/// The change that would have kept the packets.
-std::string RemedyText(const Gap& gap, const SessionNotes& notes) {
-  if (gap.remedies.buffer_size && !gap.remedies.no_size_helps)
-    return fmt::format("{}.size_kb: {}", notes.NameOf(gap.buffer),
-                       *gap.remedies.buffer_size / 1024);
-  const std::string text = gap.remedies.flush ? "flush_period_ms" : RemediesText(gap);
-  return text.empty() ? "none is known" : text;
-}
-
-TrackSlice SliceOf(const Gap& gap, const SessionNotes& notes) {
-  TrackSlice slice;
-  slice.name =
-      fmt::format("lost: {}, {}", Count(gap.lost.packets, "packet"), HoleCauseText(gap, notes));
-  slice.args = {{"packets", gap.lost.packets},
-                {"bytes", gap.lost.bytes},
-                {"cause", Joined(CauseTexts(gap.causes), "; ")},
-                {"cause_bits", LossBitsToString(gap.next ? gap.next->loss_bits : gap.lost_bits)},
-                {"chunks", fmt::format("{} to {}", gap.first.chunk, gap.last_chunk)},
-                {"buffer", notes.NameOf(gap.buffer)},
-                {"sequence", notes.NameOf(gap.sequence)},
-                {"remedy", RemedyText(gap, notes)}};
-  if (gap.abort) slice.args.push_back({"aborted", Name(gap.abort->reason)});
-  if (gap.own_fault.packets > 0) slice.args.push_back({"buffer_bug", gap.own_fault.packets});
-  return slice;
-}
-
-/// The holes of a sequence that a replay proves, named by what was lost and why.
-struct SequenceHoles {
-  SequenceKey key;
-  const ReplayedPackets::Sequence* packets;
-  std::vector<TrackSlice> lost;
-  std::vector<TrackSlice> unusable;  // packets that need lost state, by their commits
-};
-
-SequenceHoles HolesOf(const SequenceGaps& sequence, const SessionNotes& notes,
-                      const ReplayedPackets::Sequence& packets) {
-  SequenceHoles holes{sequence.sequence, &packets, {}, {}};
-  // From the packet before the first place to that at the second one, or after it.
-  const auto add = [&](ReplayedPackets::Place first, ReplayedPackets::Place after,
-                       TrackSlice slice) {
-    slice.from_ns = packets.TimeBefore(first);
-    slice.to_ns = std::max(slice.from_ns, packets.TimeFrom(after));
-    holes.lost.push_back(std::move(slice));
-  };
-  const auto add_unusable = [&](const UnusablePackets& unusable) {
-    if (!unusable.from_ns || !unusable.to_ns) return;
-    holes.unusable.push_back({.from_ns = static_cast<int64_t>(*unusable.from_ns),
-                              .to_ns = static_cast<int64_t>(*unusable.to_ns),
-                              .name = UnusableText(unusable.count.packets),
-                              .args = {{"packets", unusable.count.packets}}});
-  };
-  for (const Gap& gap : sequence.gaps) {
-    add({gap.first.chunk, gap.first.fragment}, {gap.last.chunk, gap.last.fragment},
-        SliceOf(gap, notes));
-    if (gap.next) add_unusable(gap.next->unusable);
-  }
-  for (const FalseFlag& flag : sequence.false_flags) add_unusable(flag.packet.unusable);
-  for (const MissingChunks& missing : sequence.missing)
-    add({missing.first, 0}, {missing.last, UINT32_MAX},
-        {.name = missing.reported ? "unknown: the log is not complete here"
-                                  : "lost: chunks that were never committed",
-         .args = {{"packets", "unknown"},
-                  {"cause_bits", LossBitsToString(missing.loss_bits)},
-                  {"chunks", fmt::format("{} to {}", missing.first, missing.last)}}});
-  for (const ReplayedPackets::Flagged& flagged : packets.flagged) {
-    // After a gap with an aborted packet, it is of that.
-    const int64_t at_ns = packets.TimeFrom(flagged.place);
-    if (std::ranges::find(holes.lost, at_ns, &TrackSlice::to_ns) == holes.lost.end())
-      add(flagged.place, flagged.place,
-          {.name = (flagged.loss_bits & kLossSmbFull) != 0
-                       ? "lost: shared memory full"
-                       : "lost: packets that the producer dropped",
-           .args = {{"packets", "unknown"},
-                    {"cause_bits", LossBitsToString(flagged.loss_bits)},
-                    {"remedy", "a larger shm_size_kb of the producer"}}});
-  }
-  std::ranges::stable_sort(holes.lost, {}, &TrackSlice::from_ns);
-  std::ranges::stable_sort(holes.unusable, {}, &TrackSlice::from_ns);
-  return holes;
-}
-
 /// Keeps the clock snapshots of a log.
 class ClockSnapshots : public ReplayListener {
  public:
@@ -186,41 +90,29 @@ class ClockSnapshots : public ReplayListener {
   std::vector<std::string> list;
 };
 
-/// A replayed session, and the tracks with what it shows.
-struct ReplayedSession {
-  ReplayedSession(Context& context, SessionReader& sessions, const ReplayChoices& choices)
-      : run(context, sessions, choices) {}
+/// An examined session of a log, and the tracks with what it shows.
+struct ExaminedLog {
+  ExaminedLog(Context& context, SessionReader& sessions, const ReplayChoices& choices)
+      : session(context, sessions, choices) {}
 
   Status ToEnd(const TimelineArgs& args) {
-    RS_ASSIGN_OR_RETURN(outcome, run.ToEnd());
+    RS_ASSIGN_OR_RETURN(examination, session.Examine());
+    ReadsUsed reads = examination.log->outcome.reads;
     // Not as its copy, if that was read.
-    if (args.choices.reads.like.empty() && !outcome.reads.like.empty())
-      outcome.reads.like = args.trace;
-    buffers.Finish("buffers were read " + ReadsText(outcome.reads));
-    report = analysis.Finish(run.totals());
-    for (const BufferGaps& buffer : report.buffers)
+    if (args.choices.reads.like.empty() && !reads.like.empty()) reads.like = args.trace;
+    buffers.Finish("buffers were read " + ReadsText(reads));
+    for (const BufferGaps& buffer : examination.log->gaps.buffers)
       for (const SequenceGaps& sequence : buffer.sequences)
-        if (const auto* const found = packets.Find(sequence.sequence))
-          holes.push_back(HolesOf(sequence, notes, *found));
+        sequences.push_back(examination.log->packets.Find(sequence.sequence));
     AddStale();
     return {};
   }
 
-  EventTrack& ParentOf(SequenceKey key) {
-    return root.OfProcess(notes.PidOf(key), notes.ProducerOf(key));
-  }
-  /// @param known the track of its thread, if a trace describes it; 0: none does
-  void AddHoles(const SequenceHoles& sequence, uint64_t known = 0) {
-    if (sequence.lost.empty() && sequence.unusable.empty()) return;
-    EventTrack& track =
-        known != 0 ? root.AddKnown(known) : ParentOf(sequence.key).Add(notes.NameOf(sequence.key));
-    track.Add("lost packets").AddSlices(sequence.lost);
-    track.Add("unusable packets").AddSlices(sequence.unusable);
-  }
   /// Adds an arrow from each stale event to its commit.
   void AddStale() {
+    const SessionNotes& notes = examination.log->notes;
     uint64_t flow = 0;
-    for (const StaleSequence& stale : report.stale) {
+    for (const StaleSequence& stale : examination.log->gaps.stale) {
       std::vector<TrackSlice> slices;
       for (const StaleEvent& event : stale.events) {
         const auto time_ns = static_cast<int64_t>(event.time_ns);
@@ -238,19 +130,19 @@ struct ReplayedSession {
         slices.push_back(std::move(commit));
       }
       std::ranges::stable_sort(slices, {}, &TrackSlice::from_ns);
-      ParentOf(stale.sequence).Add("stale: " + notes.NameOf(stale.sequence)).AddSlices(slices);
+      root.OfProcess(notes.PidOf(stale.sequence), notes.ProducerOf(stale.sequence))
+          .Add("stale: " + notes.NameOf(stale.sequence))
+          .AddSlices(slices);
     }
   }
+
   EventTrack root;
-  ReplayRun run;
-  SessionNotes& notes = run.Add<SessionNotes>();
-  GapAnalysis& analysis = run.Add<GapAnalysis>();
-  ReplayedPackets& packets = run.Add<ReplayedPackets>();
-  BufferTracks& buffers = run.Add<BufferTracks>(root, notes);
-  ClockSnapshots& snapshots = run.Add<ClockSnapshots>();
-  ReplayOutcome outcome;
-  GapReport report;
-  std::vector<SequenceHoles> holes;
+  ExaminedSession session;
+  BufferTracks& buffers = session.run().Add<BufferTracks>(root, session.notes());
+  ClockSnapshots& snapshots = session.run().Add<ClockSnapshots>();
+  Examination examination;
+  /// The packets of each sequence of the account; nullptr: none of its packets was written.
+  std::vector<const ReplayedPackets::Sequence*> sequences;
   ExitCode ending = ExitCode::kClean;  // of its reader
 };
 
@@ -297,9 +189,9 @@ struct ExplainedTrace {
   std::map<TraceSequenceId, SequenceDigest> digests;
   uint64_t others = 0;  // sequences that the replay returns otherwise
 
-  bool IsExplained(const SequenceHoles& sequence) const {
-    const auto found = digests.find(sequence.packets->id);
-    return (found == digests.end() ? SequenceDigest() : found->second) == sequence.packets->digest;
+  bool IsExplained(const ReplayedPackets::Sequence& sequence) const {
+    const auto found = digests.find(sequence.id);
+    return (found == digests.end() ? SequenceDigest() : found->second) == sequence.digest;
   }
 };
 
@@ -326,24 +218,24 @@ Result<ExplainedTrace> ReadForHoles(std::unique_ptr<ByteSource> source, const st
 /// as they are in the trace.
 /// @param trace gets how many sequences it returns otherwise; nullptr: the log has one session
 /// @param copy the name of its copy
-Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Context& context,
-                                                   ExplainedTrace* trace, const std::string& copy) {
+Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context& context,
+                                               ExplainedTrace* trace, const std::string& copy) {
   SessionSelection selection = args.log;
   ReplayChoices choices = args.choices;
   while (true) {
     SessionReader sessions(context, selection, "replaying");
-    std::unique_ptr<ReplayedSession> best;
+    std::unique_ptr<ExaminedLog> best;
     uint64_t explained = 0;
     while (true) {
       RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
       if (!more) break;
-      auto log = std::make_unique<ReplayedSession>(context, sessions, choices);
+      auto log = std::make_unique<ExaminedLog>(context, sessions, choices);
       RS_RETURN_IF_ERROR(log->ToEnd(args));
       RS_RETURN_IF_ERROR(trace == nullptr ? ExpectNoFurtherSession(sessions, "a trace")
                                           : ExpectPayload(sessions, "a comparison with a trace"));
-      const auto same =
-          static_cast<uint64_t>(std::ranges::count_if(log->holes, [&](const SequenceHoles& holes) {
-            return trace != nullptr && trace->IsExplained(holes);
+      const auto same = static_cast<uint64_t>(
+          std::ranges::count_if(log->sequences, [&](const ReplayedPackets::Sequence* sequence) {
+            return trace != nullptr && sequence != nullptr && trace->IsExplained(*sequence);
           }));
       if (best && same <= explained) continue;
       best = std::move(log);
@@ -353,8 +245,9 @@ Result<std::unique_ptr<ReplayedSession>> ReplayLog(const TimelineArgs& args, Con
     if (!best) return Fail(ErrorCode::kUsage, "the log has no session", {sessions.path(), {}, {}});
     best->ending = sessions.Finish();
     if (trace == nullptr) return best;
-    trace->others = best->holes.size() - explained;
-    const ReadsUsed& reads = best->outcome.reads;
+    const auto without = static_cast<uint64_t>(std::ranges::count(best->sequences, nullptr));
+    trace->others = best->sequences.size() - without - explained;
+    const ReadsUsed& reads = best->examination.log->outcome.reads;
     // When the service read for a file does not show in the log, but it does in the file.
     const bool may_find = choices.reads.mode == ReadsMode::kAuto && choices.reads.like.empty() &&
                           (reads.assumed || reads.seen_in_file > 0) && !args.log.clone;
@@ -376,13 +269,15 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
     RS_ASSIGN_OR_RETURN(
         trace, ReadForHoles(std::move(source), args.trace, context, has_log, copy->sink()));
   }
-  std::unique_ptr<ReplayedSession> log;
+  std::unique_ptr<ExaminedLog> log;
   if (has_log) {
     RS_ASSIGN_OR_RETURN(
         log, ReplayLog(args, context, has_trace ? &trace : nullptr, copy ? copy->name() : ""));
-    const bool has_one = std::ranges::any_of(log->holes, [&](const SequenceHoles& sequence) {
-      return trace.IsExplained(sequence) && trace.digests.contains(sequence.packets->id);
-    });
+    const bool has_one =
+        std::ranges::any_of(log->sequences, [&](const ReplayedPackets::Sequence* sequence) {
+          return sequence != nullptr && trace.IsExplained(*sequence) &&
+                 trace.digests.contains(sequence->id);
+        });
     if (!has_one && trace.others > 0)
       return Fail(ErrorCode::kUsage,
                   fmt::format("no sequence of the trace is as the replay of {} returns it",
@@ -421,18 +316,36 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
     return file->Write(encoded.packets);
   };
   std::set<TraceSequenceId> explained;
-  for (const SequenceHoles& sequence : has_log ? log->holes : std::vector<SequenceHoles>()) {
-    if (has_trace && !trace.IsExplained(sequence)) continue;
-    explained.insert(sequence.packets->id);
-    log->AddHoles(sequence, tracks[sequence.packets->id]);
-  }
+  for (const ReplayedPackets::Sequence* sequence :
+       has_log ? log->sequences : std::vector<const ReplayedPackets::Sequence*>())
+    if (sequence != nullptr && (!has_trace || trace.IsExplained(*sequence)))
+      explained.insert(sequence->id);
+  // A sequence of the trace that the log explains has the log's holes, in their exact form.
+  if (has_log)
+    AddHoles(
+        log->examination,
+        [&](size_t index) -> std::optional<uint64_t> {
+          const ReplayedPackets::Sequence& sequence = *log->sequences[index];
+          if (has_trace && !trace.IsExplained(sequence)) return std::nullopt;
+          return tracks[sequence.id];
+        },
+        log->root);
   size_t sessions = trace.scanned.sessions.size();
   int64_t after_ns = 0;
-  for (const TraceFacts& facts : trace.scanned.sessions) {
+  for (TraceFacts& facts : trace.scanned.sessions) {
     EventTrack root;
-    AddTraceHoles(facts, explained, root);
+    const uint32_t clock = facts.trace_clock;
     after_ns = facts.sorter_left_ns;
-    RS_RETURN_IF_ERROR(write(root, facts.trace_clock, after_ns, sessions--));
+    const Examination examination = ExamineTrace(std::move(facts));
+    AddHoles(
+        examination,
+        [&](size_t index) -> std::optional<uint64_t> {
+          const SequenceStages& sequence = examination.account.sequences[index];
+          if (explained.contains({sequence.process.machine, sequence.id})) return std::nullopt;
+          return sequence.track;
+        },
+        root);
+    RS_RETURN_IF_ERROR(write(root, clock, after_ns, sessions--));
   }
   if (has_log) RS_RETURN_IF_ERROR(write(log->root, has_trace ? kBootTime : 0, after_ns, 1));
   RS_RETURN_IF_ERROR(file->Commit());
@@ -443,7 +356,8 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
     context.console.Warn(fmt::format(
         "{}: {} as the replay of the log returns them, {} not: of those the holes are shown that "
         "the trace alone proves",
-        Printable(args.trace), Count(log->holes.size() - trace.others, "sequence"), trace.others));
+        Printable(args.trace), Count(log->sequences.size() - trace.others, "sequence"),
+        trace.others));
   context.console.Say(fmt::format(
       "{}: {}{} over what is missing{}{}", file->path(), has_trace ? "the trace, followed by " : "",
       Count(slices, "slice"), has_log ? " and of the buffers" : "",

@@ -104,66 +104,36 @@ class LostPacketList : public LedgerSink {
   bool listed_ = false;
 };
 
-/// Finds the patches that the clone's open stalls waited for, in the records after it.
-Status FindPatchesAfterClone(Context& context, const SessionReader& sessions, GapReport& report) {
-  std::vector<OpenStall*> stalls;
-  for (BufferGaps& buffer : report.buffers)
-    for (SequenceGaps& sequence : buffer.sequences)
-      if (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch)
-        stalls.push_back(&*sequence.stall);
-  const SessionSelection session = sessions.SessionAlone();
-  if (stalls.empty() || session.IsReadOnce(context)) return {};
-  RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(context, session, ""));
-  CommitRequestParser parser;
-  LogMoment now{.record = 0, .time_ns = {}};
-  std::optional<LogMoment> cloned;
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
-    if (!op) return {};
-    ++*now.record;
-    if (op->time_ns) now.time_ns = op->time_ns;
-    if (sessions.clone()->IsEnd(*op)) cloned = now;
-    const auto* commit = std::get_if<Commit>(&op->body);
-    if (commit == nullptr || !cloned || !parser.Parse(commit->request)) continue;
-    for (const ChunkToPatch& patch : parser.patches())
-      for (OpenStall* stall : stalls)
-        if (!stall->patched && !patch.more && patch.NameFor(commit->producer) == *stall->at) {
-          stall->patched = now;
-          stall->cloned = *cloned;
-        }
-  }
-}
-
 /// Replays the session that `sessions` is at, and reports its losses.
 /// @return kNotice if it lost anything that the filter selects
 Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& context,
                                Report& out) {
   DescribedKinds kinds(Descriptors::BuiltIn());
-  ReplayRun run(context, sessions, args.choices);
-  auto& notes = run.Add<SessionNotes>();
-  auto& analysis = run.Add<GapAnalysis>(&kinds);
-  run.Add<FilterBuffers>(args.filter);
-  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds);
-  if (args.packets) run.AddSink(accounts);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  GapReport report = analysis.Finish(run.totals());
-  if (outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(context, sessions, report));
   if (args.packets) {
-    accounts.StateReads(outcome);
-    return accounts.listed() ? ExitCode::kNotice : ExitCode::kClean;
+    ReplayRun run(context, sessions, args.choices);
+    auto& notes = run.Add<SessionNotes>();
+    auto& analysis = run.Add<GapAnalysis>(&kinds);
+    run.Add<FilterBuffers>(args.filter);
+    LostPacketList list(args, notes, sessions.session(), context.console, analysis, kinds);
+    run.AddSink(list);
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
+    list.StateReads(outcome);
+    return list.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
-  RS_ASSIGN_OR_RETURN(const SessionRemedies remedies, RemediesOf(run, outcome, report, notes));
-  ShownGaps selection{{report, notes.start_ns(), args.filter}, outcome, notes, remedies, kinds};
+  ExaminedSession session(context, sessions, args.choices, &kinds);
+  session.run().Add<FilterBuffers>(args.filter);
+  RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine());
+  ShownGaps selection(examination, args.filter, kinds);
   selection.any_sign |=
-      !selection.is_filtered &&
-      std::ranges::any_of(FtraceLossesOf(outcome.ftrace), &FtraceCpuLosses::lost_in_session);
+      !selection.is_filtered && std::ranges::any_of(FtraceLossesOf(selection.outcome.ftrace),
+                                                    &FtraceCpuLosses::lost_in_session);
   if (args.format == "csv")
     out.Print(GapCsvRows(selection));
   else if (args.format == "text")
     PrintGaps(out, selection, args.all);
   else
     WriteGaps(out, selection, /*lines=*/args.format == "jsonl");
-  if (args.format == "text" || args.format == "json") ReportClones(out, outcome);
+  if (args.format == "text" || args.format == "json") ReportClones(out, selection.outcome);
   return selection.any_loss || selection.any_sign || !selection.stale.empty() ? ExitCode::kNotice
                                                                               : ExitCode::kClean;
 }
@@ -171,8 +141,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   if (HasTraces(context, args.input))
-    return ExamineTraces(context, args.input, args.format,
-                         ChoosesAnything(args.choices) || args.packets);
+    return ReportTraces(context, args.input, args.format,
+                        ChoosesAnything(args.choices) || args.packets);
   SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/log_answer.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "commands/view/table.h"
 #include "core/base/text.h"
+#include "core/examine/remedy_words.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 
@@ -120,12 +120,6 @@ void ListFields(JsonFieldWriter& io, const AbortFacts& abort) {
      "full_memory", abort.full);
 }
 
-void ListFields(JsonFieldWriter& io, const GapRemedies& remedies) {
-  io("buffer_size", remedies.buffer_size, "read_period_ns", remedies.read_period_ns,
-     "separate_buffer_for", remedies.separate, "flush", remedies.flush, "larger_shared_memory",
-     remedies.larger_smb, "no_buffer_size_helps", remedies.no_size_helps);
-}
-
 void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
   io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
      "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun",
@@ -155,7 +149,7 @@ void ListFields(JsonFieldWriter& io, const Gap& gap) {
   io("own_fault", gap.own_fault, "causes", gap.causes, "content", gap.contents, "written",
      gap.written, "lost", gap.decided, "evicted_by", gap.evicted_by, "evicted_by_others",
      gap.evicted_by_others, "state_packets", gap.state_packets, "sign", gap.sign, "next", gap.next,
-     "blamed", gap.blamed, "abort", gap.abort, "remedies", gap.remedies);
+     "blamed", gap.blamed, "abort", gap.abort);
 }
 
 namespace {
@@ -165,7 +159,7 @@ constexpr std::string_view kGapColumns =
     "session buffer sequence producer first.chunk first.fragment last_chunk packets bytes "
     "own_fault.packets causes.0.cause content.0.kind written.from_ns written.to_ns lost.from_ns "
     "lost.to_ns evicted_by.0.sequence evicted_by.0.packets sign next.previous_packet_dropped "
-    "next.unusable.packets remedies.buffer_size remedies.read_period_ns reads clone";
+    "next.unusable.packets remedy reads clone";
 
 /// Appends a packet's fields to a line. There may be millions, so no document is made of them.
 class RowWriter {
@@ -214,6 +208,7 @@ Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
   json["producer"] = Printable(selection.notes.ProducerOf(gap.sequence));
   json["title"] = selection.notes.NameOf(gap.sequence);
+  json["remedy"] = RemedyOf(gap, selection.examination.remedies);
   Json& names = json["names"] = Json::array();  // what packets of a content are about
   for (const KindCount& kind : gap.kinds)
     names.push_back({{"kind", ContentName(kind.content)},
@@ -302,8 +297,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
             {"nothing_lost", !selection.any_loss && !selection.any_sign}});
   if (outcome.clone) out.Data("clone", *outcome.clone);
   if (!selection.is_filtered)  // the answer is of all of the session
-    write_one("answer", FieldsToJson(AnswerOf(selection.report, outcome, selection.notes,
-                                              selection.remedies)));
+    write_one("answer", FieldsToJson(selection.examination.answer));
   write_one("stages", FieldsToJson(selection.stages()));
   write_one("reads", FieldsToJson(outcome.reads));
   if (!outcome.verdicts.empty()) write("inexact", "inexact", FieldsToJson(outcome.verdicts));
@@ -334,7 +328,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
   write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
   write("stalls", "stall", stalls);
-  if (!lines) out.Data("remedies", FieldsToJson(selection.remedies.remedies));
+  if (!lines) out.Data("remedies", FieldsToJson(selection.examination.remedies.remedies));
   write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));
   write("ftrace", "ftrace", FieldsToJson(FtraceLossesOf(selection.outcome.ftrace)));
   write("stale", "stale", FieldsToJson(selection.stale));

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/log_answer.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
+#include "core/examine/remedy_words.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 
@@ -84,7 +84,7 @@ class GapsText {
     if (shown_.is_filtered) {
       PrintSelected();
     } else {
-      Answer answer = AnswerOf(shown_.report, shown_.outcome, notes_, shown_.remedies);
+      Answer answer = shown_.examination.answer;
       // The title has these.
       std::erase_if(answer.lines, [](const AnswerLine& line) { return line.label == "Assumed"; });
       PrintAnswer(out_, "", answer);
@@ -193,14 +193,10 @@ class GapsText {
     out_.Print(table, 2);
   }
 
-  /// Names the size that keeps all packets of a gap, else its remedies; may be empty.
+  /// Names the change that keeps all packets of a gap, or else what helps; may be empty.
   std::string KeptByText(const Gap& gap) const {
-    const Fate fate = gap.causes.front().fate;
-    const Remedy* const size = FindSizeRemedy(shown_.remedies.remedies, gap.buffer);
-    if ((fate != Fate::kOverwritten && fate != Fate::kDiscarded) || size == nullptr ||
-        !size->outcome || size->outcome->full > 0 || size->keep_ns)
-      return RemediesText(gap);
-    return fmt::format("buffers[{}].size_kb: {} keeps them", size->index, size->size / 1024);
+    const std::string remedy = RemedyOf(gap, shown_.examination.remedies);
+    return remedy.find("size_kb") == std::string::npos ? remedy : remedy + " keeps them";
   }
 
   /// Prints the buffer's gaps by their cause and what would keep them.
@@ -254,7 +250,7 @@ class GapsText {
         SignText(gap.sign, gap.next ? gap.next->loss_bits : gap.lost_bits,
                  gap.next ? std::optional(gap.next->place.chunk) : std::nullopt, gap.forgotten));
     PrintFact("unusable", UnusableText(gap));
-    PrintFact("remedy", RemediesText(gap));
+    PrintFact("remedy", RemedyOf(gap, shown_.examination.remedies));
     const std::string path = ShellWord(shown_.outcome.path);
     PrintFact("look at", fmt::format("ringscope graph --around {}#{} {}", ToString(gap.sequence),
                                      static_cast<uint32_t>(gap.first.chunk), path));
@@ -355,9 +351,7 @@ class GapsText {
   /// of.
   void PrintReported() {
     PrintList(
-        shown_.report.from_trace
-            ? "Lost before the log: what the trace reports, which the log was made of"
-            : "Not in the log: places where it is not complete",
+        "Not in the log: places where it is not complete",
         shown_.reported, "place", [&](const ReportedLoss& loss) { return ReportedText(loss); },
         shown_.unlisted_reports);
   }

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/replay_run.h"
-#include "commands/replays/tried_remedies.h"
+#include "commands/replays/examined.h"
 #include "commands/view/report.h"
+#include "core/examine/account.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
@@ -15,15 +15,25 @@
 
 namespace ringscope {
 
-/// The gaps of a session that the user wants to see, and all that showing them takes.
+/// The gaps of a session that the user wants to see, and the examination that they are of.
 struct ShownGaps : GapSelection {
-  const ReplayOutcome& outcome;
-  const SessionNotes& notes;
-  const RemedyList& remedies;
+  ShownGaps(const Examination& examination, const GapFilter& filter, const PacketKinds& kinds)
+      : GapSelection(examination.log->gaps, examination.log->notes.start_ns(), filter),
+        examination(examination),
+        outcome(examination.log->outcome),
+        notes(examination.log->notes),
+        kinds(kinds) {}
+
+  const Examination& examination;
+  const ReplayOutcome& outcome;  // of the examination
+  const SessionNotes& notes;     // likewise
   const PacketKinds& kinds;
 
+  /// The account of the sequences that are shown.
   StageAccounts stages() const {
-    return StagesOf(sequences, notes, outcome, reported.size() + unlisted_reports);
+    return is_filtered
+               ? AccountOf(sequences, notes, outcome, reported.size() + unlisted_reports)
+               : examination.account;
   }
   /// Calls visit(const Gap&) for each gap, those of buffer bugs first.
   template <typename Visit>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands/graph/graph_report.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/shell/commands.h"

@@ -9,7 +9,7 @@
 
 #include "commands/log/info_report.h"
 #include "commands/replays/further_replays.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"

@@ -10,7 +10,7 @@
 #include "commands/record/process.h"
 #include "commands/record/recorder.h"
 #include "commands/replays/further_replays.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/session_reader.h"
 #include "commands/replays/trace_check.h"
 #include "commands/shell/commands.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/shell/text.h"

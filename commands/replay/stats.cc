@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/examined.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reader.h"
@@ -158,7 +159,7 @@ bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   if (HasTraces(context, args.input))
-    return ExamineTraces(context, args.input, args.format, ChoosesAnything(args.choices));
+    return ReportTraces(context, args.input, args.format, ChoosesAnything(args.choices));
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";

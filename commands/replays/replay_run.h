@@ -18,6 +18,7 @@
 #include "core/log/configured_ops.h"
 #include "core/reads/ready_times.h"
 #include "core/session/replay.h"
+#include "core/session/reads_text.h"
 #include "core/session/replay_outcome.h"
 #include "core/sweep/sweep.h"
 
@@ -154,12 +155,6 @@ LookAhead LookAheadIn(Context& context, const SessionSelection& session);
 Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessions,
                                     const std::string& trace);
 
-/// When a replay read: "as recorded", "every 500 ms as for a file (assumed)".
-std::string ReadsText(const ReadsUsed& used);
-/// For a column: "recorded", "streamed (assumed)".
-std::string ReadsName(const ReadsUsed& used);
-/// Returns sentences about reads that were assumed, left out or added; may be empty.
-std::string ReadsNotes(const ReadsUsed& used);
 void ListFields(JsonFieldWriter& io, const ReadsUsed& used);
 
 /// Reports the reads that were found, as the object "found_reads" and as text.

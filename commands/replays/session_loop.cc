@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/shell/text.h"
 

@@ -6,7 +6,7 @@
 
 #include "commands/replays/replay_run.h"
 #include "commands/view/json_fields.h"
-#include "core/remedies/remedies.h"
+#include "core/examine/remedies.h"
 
 namespace ringscope {
 
@@ -22,8 +22,6 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
                                    const GapReport& gaps, const SessionNotes& notes,
                                    std::optional<uint64_t> keep_ns = {});
 
-/// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
-std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
 void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
 void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 

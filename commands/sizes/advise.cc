@@ -8,18 +8,15 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/log_answer.h"
+#include "commands/replays/examined.h"
 #include "commands/replays/session_loop.h"
 #include "commands/replays/session_reader.h"
-#include "commands/replays/tried_remedies.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
-#include "core/gaps/gap_analysis.h"
-#include "core/log/verdict.h"
-#include "formats/descriptors/changed_config.h"
+#include "core/examine/remedy_words.h"
 
 namespace ringscope {
 namespace {
@@ -43,8 +40,7 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-Table BufferTable(const ReplayOutcome& outcome, const GapReport& gaps,
-                  const std::vector<Remedy>& remedies) {
+Table BufferTable(const Examination& examination) {
   Table table({{"buffer", Align::kLeft, "buffer"},
                {"policy", Align::kLeft, "policy"},
                {"size now", Align::kRight, "size_now"},
@@ -52,10 +48,10 @@ Table BufferTable(const ReplayOutcome& outcome, const GapReport& gaps,
                {"packets", Align::kRight, "packets"},
                {"lost now", Align::kRight, "lost_now"},
                {"then", Align::kRight, "lost_then"}});
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    const BufferGaps* const of = gaps.Find(buffer.id);
+  for (const BufferOutcome& buffer : examination.log->outcome.buffers) {
+    const BufferGaps* const of = examination.log->gaps.Find(buffer.id);
     const LedgerTotals total = of == nullptr ? LedgerTotals() : of->totals;
-    const Remedy* const remedy = FindSizeRemedy(remedies, buffer.id);
+    const Remedy* const remedy = FindSizeRemedy(examination.remedies.remedies, buffer.id);
     const uint64_t lost = total.lost().packets;
     table.AddRow({NameCell(fmt::format("buffers[{}]", buffer.index)), NameCell(Name(buffer.policy)),
                   BytesCell(buffer.size), BytesCell(remedy != nullptr ? remedy->size : buffer.size),
@@ -65,55 +61,54 @@ Table BufferTable(const ReplayOutcome& outcome, const GapReport& gaps,
   return table;
 }
 
-/// Advice on the session that `sessions` is at.
-Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
-                                 Context& context) {
-  ReplayChoices choices;
-  choices.config = args.config;
-  ReplayRun run(context, sessions, choices);
-  SessionNotes& notes = run.Add<SessionNotes>();
-  GapAnalysis& analysis = run.Add<GapAnalysis>();
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
-    return Fail(
-        ErrorCode::kUnsupported,
-        fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
-                    "can try sizes",
-                    Printable(before->detail)),
-        {args.input.paths.front(), {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
-  const GapReport report = analysis.Finish(run.totals());
-  RS_ASSIGN_OR_RETURN(const SessionRemedies remedies,
-                      RemediesOf(run, outcome, report, notes, args.keep_ns));
+/// Reports the remedies of an examined session of a log.
+/// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
+ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> keep_ns,
+                      Report& out) {
+  const ReplayOutcome& outcome = examination.log->outcome;
+  const RemedyList& remedies = examination.remedies;
   ReportReplayTitle(out, outcome);
   out.Data({{"input", outcome.path},
             {"session", outcome.session},
             {"duration_ns", outcome.duration_ns()},
-            {"keep_ns", args.keep_ns},
+            {"keep_ns", keep_ns},
             {"to_do", !remedies.changes.empty()},
             {"lost_now", remedies.lost_now},
             {"together", FieldsToJson(remedies.together)},
             {"remedies", FieldsToJson(remedies.remedies)}});
-  out.Add("buffers", BufferTable(outcome, report, remedies.remedies));
+  out.Add("buffers", BufferTable(examination));
   if (remedies.changes.empty()) {
     out.Print("\nNothing to do.\n");
     return ExitCode::kClean;
   }
   out.Heading("What would help, the most effective first");
-  for (const std::string& text : RemedyTexts(remedies, notes)) out.Print(Wrap(text, "  - ") + "\n");
-  out.Data("config", remedies.config);
+  for (const std::string& text : RemedyTexts(remedies, examination.log->notes))
+    out.Print(Wrap(text, "  - ") + "\n");
+  const std::string text = examination.changed_config.value_or("");
+  out.Data("config", text);
   out.Heading("Trace config");
   const auto reach = std::ranges::find_if(remedies.remedies, &Remedy::is_for_reach);
   if (remedies.together)
     out.Paragraph(fmt::format(
         "A replay with this config {}. A fifth more of each size is a reserve for sessions that "
         "write more.",
-        args.keep_ns && reach != remedies.remedies.end()
+        keep_ns && reach != remedies.remedies.end()
             ? "keeps the last " + HumanDuration(*reach->reach_ns)
             : fmt::format("loses {}, not {}", Count(remedies.together->lost, "packet"),
                           WithCommas(remedies.lost_now))));
-  std::istringstream config(remedies.config);
+  std::istringstream config(text);
   for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
   return ExitCode::kNotice;
+}
+
+/// Advice on the session that `sessions` is at.
+Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
+                                 Context& context) {
+  ReplayChoices choices;
+  choices.config = args.config;
+  ExaminedSession session(context, sessions, choices);
+  RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine(args.keep_ns));
+  return ReportAdvice(examination, args.keep_ns, out);
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
@@ -121,7 +116,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
   if (HasTraces(context, args.input))
-    return ExamineTraces(context, args.input, args.format, /*is_about_replays=*/false);
+    return ReportTraces(context, args.input, args.format, /*is_about_replays=*/false);
   std::unique_ptr<SpooledInput> spooled;
   if (args.input.IsReadOnce()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/loss_words.h"
+#include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_loop.h"
 #include "commands/shell/commands.h"

@@ -179,13 +179,16 @@ void ListFields(JsonFieldWriter& io, const std::pair<const StageProcess, StageAc
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
   ListFields(io, sequence.process);
   io("thread", sequence.thread, "id", sequence.id, "writer", sequence.writer, "buffer",
-     sequence.buffer, "stages", static_cast<const StageAccount&>(sequence));
+     sequence.buffer, "data_source", sequence.source, "stages", static_cast<const StageAccount&>(sequence));
 }
 
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
   ListFields(io, accounts.all);
   io.Object("buffers", [&](JsonFieldWriter& inner) {
-    for (const auto& [name, stage] : accounts.buffers) inner(name.c_str(), stage);
+    for (const auto& [name, account] : accounts.buffers) inner(name.c_str(), account);
+  });
+  io.Object("data_sources", [&](JsonFieldWriter& inner) {
+    for (const auto& [name, account] : accounts.sources) inner(name.c_str(), account);
   });
   io("processes", std::vector(accounts.processes.begin(), accounts.processes.end()), "sequences",
      accounts.sequences);
@@ -208,16 +211,6 @@ std::string NameOf(const StageProcess& process) {
   if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
   if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
   return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
-}
-
-/// "sequence 5 (RenderThread, 1:1)"; one that is not in the trace: "writer 1:1 (RenderThread)"
-std::string NameOf(const SequenceStages& sequence) {
-  const bool has_id = sequence.id != 0;
-  std::vector<std::string> parts;
-  if (!sequence.thread.empty()) parts.push_back(sequence.thread);
-  if (has_id && !sequence.writer.empty()) parts.push_back(sequence.writer);
-  return (has_id ? fmt::format("sequence {}", sequence.id) : "writer " + sequence.writer) +
-         (parts.empty() ? "" : " (" + Joined(parts) + ")");
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include "commands/shell/console.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/table.h"
-#include "core/doctor/finding.h"
+#include "core/examine/answer.h"
+#include "core/trace/stage_account.h"
 
 namespace ringscope {
 

@@ -51,7 +51,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       Say("{} of {} ({}) were overwritten before they were read.",
           Size("bytes_overwritten", stats.bytes_overwritten), Size("bytes_written", all),
           Share("share_overwritten", stats.bytes_overwritten, all)),
-      {.where = BufferName(examiner, index),
+      {.where = BufferName(examiner.config, index),
        .proof = Say("The service counts {} overwritten of {} written; the buffer wrapped {}.",
                     Number("chunks_overwritten", stats.chunks_overwritten),
                     Number("chunks_written", stats.chunks_written, "chunk"),
@@ -62,20 +62,21 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     finding.cause =
         Say("The session was written into a file every {}, and the buffer was full before.",
             Time("file_write_period_ns", period));
-    const auto reach = ReachNs(buffer, examiner);
-    if (!reach || *reach >= period) {
+    const std::optional<Reach> reach =
+        examiner.session() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
+    if (!reach || reach->ns >= period) {
       finding.changes.push_back(
           LargerBuffer(examiner, index, stats.buffer_size * 2,
                        "was full before it was read; twice the size, to be tried"));
       return;
     }
     // Holds all data between two reads, and as much again for bursts.
-    const double share = static_cast<double>(period) / static_cast<double>(*reach);
+    const double share = static_cast<double>(period) / static_cast<double>(reach->ns);
     examiner
         .Add("buffer.short_reach",
              Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
-                 Time("reach_ns", *reach), Time("file_write_period_ns", period)),
-             {.where = BufferName(examiner, index),
+                 Time("reach_ns", reach->ns), Time("file_write_period_ns", period)),
+             {.where = BufferName(examiner.config, index),
               .proof = "Bytes written over the session's length, and the buffer's size.",
               .weight = stats.bytes_overwritten})
         .changes.push_back(
@@ -87,9 +88,10 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
-  if (const auto since_ns = LeftSince(examiner, buffer))
-    finding.cause +=
-        Say(" What is left begins at {}.", TimeOf(examiner, "left_since_ns", *since_ns));
+  if (const auto reach = ReachOf(examiner, index))
+    finding.cause += Say(" What is left begins {}{}.", reach->is_estimate ? "at about " : "at ",
+                         TimeOf(examiner, "left_since_ns",
+                                examiner.session()->last_ns - static_cast<int64_t>(reach->ns)));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
@@ -107,7 +109,7 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
   Finding& finding = examiner.Add(
       "buffer.discarded", Say("The buffer of {} was full", Size("buffer_bytes", stats.buffer_size)),
-      {.where = BufferName(examiner, index),
+      {.where = BufferName(examiner.config, index),
        .cause = Say("{} of {} ({}) came when the buffer was full.",
                     Number("chunks_discarded", stats.chunks_discarded),
                     Number("chunks", chunks, "chunk"),
@@ -176,7 +178,7 @@ void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buff
   for (const TraceSequence& sequence : examiner.facts.sequences)
     if (sequence.buffer == index && PlacesOf(&sequence) > 0) sequences.push_back(&sequence);
   AddPacketLoss(examiner, static_cast<uint32_t>(index), buffer.losses, sequences,
-                BufferName(examiner, index));
+                BufferName(examiner.config, index));
 }
 
 /// Losses that no statistics assign to a buffer.
@@ -220,7 +222,7 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
   const auto add = [&](const char* rule, const char* counter, uint64_t count, Sentence what) {
     return &examiner.Add(
         rule, std::move(what),
-        {.where = BufferName(examiner, index),
+        {.where = BufferName(examiner.config, index),
          .proof = Say("{} of the buffer's statistics: {}.", counter, Number(counter, count)),
          .weight = count});
   };
@@ -270,14 +272,6 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
 }
 
 }  // namespace
-
-std::optional<int64_t> LeftSince(const Examiner& examiner, const TraceBuffer& buffer) {
-  std::optional<TimeSpan> left = buffer.span;
-  // Older packets were committed late: the ring did not hold them from then on.
-  const std::optional<TimeHole>& hole = examiner.facts.hole;
-  if (left && hole && left->first_ns <= hole->span.first_ns) left->first_ns = hole->span.last_ns;
-  return IsInSession(examiner, left) ? std::optional(left->first_ns) : std::nullopt;
-}
 
 void ExamineBuffers(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;

@@ -29,14 +29,14 @@ void ExamineBufferConfigs(Examiner& examiner) {
     if (kb == 0 || kb >= kTooLargeKb)
       examiner
           .Add("config.size", Say("size_kb is {}.", Number("size_kb", kb)),
-               {.where = BufferName(examiner, i)})
+               {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
     if (std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
         config.sources.end()) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
-                       {.where = BufferName(examiner, i)});
+                       {.where = BufferName(examiner.config, i)});
       if (examiner.facts.all.packets > 0) finding.harm = Harm::kInfo;
     }
     if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard)
@@ -44,7 +44,7 @@ void ExamineBufferConfigs(Examiner& examiner) {
           .Add("config.discard_into_file",
                "The buffer discards, in a session that is written into a file: when it is full, it "
                "takes nothing more, however often it was read.",
-               {.where = BufferName(examiner, i),
+               {.where = BufferName(examiner.config, i),
                 .proof = "fill_policy: DISCARD and write_into_file: true."})
           .changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
                               "a discarding buffer seals itself when it is full", false});
@@ -93,7 +93,7 @@ void ExamineMissingClears(Examiner& examiner) {
                   : "If the ring wraps, the state that later packets need is overwritten.",
       {.proof = "No incremental_state_config in the config."});
   if (!any_wrapped) finding.harm = Harm::kInfo;
-  AddClearPeriod(examiner, ShortestReachNs(examiner), finding);
+  AddClearPeriod(examiner, ShortestReach(examiner), finding);
 }
 
 /// Rings that turn over between two repetitions of the state.
@@ -101,16 +101,14 @@ void ExamineClearPeriod(Examiner& examiner) {
   const uint64_t clear_ns = examiner.config.clear_period_ms.value_or(0) * kMsInNs;
   if (!examiner.session() || examiner.config.write_into_file) return;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
-    const TraceBuffer& buffer = examiner.facts.buffers[i];
-    if (!HasWrapped(examiner, i) || !buffer.span) continue;
-    const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
-    if (reach >= clear_ns) continue;
+    const std::optional<Reach> reach = ReachOf(examiner, i);
+    if (!reach || reach->ns >= clear_ns) continue;
     AddClearPeriod(
         examiner, reach,
         examiner.Add("config.clear_period",
                      Say("The state is repeated every {}, and the ring holds {}.",
-                         Time("clear_period_ns", clear_ns), Time("reach_ns", reach)),
-                     {.where = BufferName(examiner, i),
+                         Time("clear_period_ns", clear_ns), Time("reach_ns", reach->ns)),
+                     {.where = BufferName(examiner.config, i),
                       .proof = "clear_period_ms, and the times of the packets that are left."}));
   }
 }
@@ -134,7 +132,8 @@ void ExamineSharing(Examiner& examiner) {
         Say("{} share a ring that wrapped, and {} of what is left is of one sequence.",
             Number("data_sources", sources, "data source"),
             Share("share_of_largest", largest->all.bytes, all)),
-        {.where = fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest)),
+        {.where = fmt::format("{}; {}", BufferName(examiner.config, i),
+                              SequenceName(examiner, *largest)),
          .proof = "target_buffer of the data sources, and the bytes of the trace's packets.",
          .weight = largest->all.bytes});
   }

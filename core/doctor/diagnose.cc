@@ -23,7 +23,7 @@ namespace {
 /// Adds what makes producers repeat the state that a ring has lost: a period, or, where the ring is
 /// too small for that, the larger ring that the findings on it propose.
 void AddRepetition(const Examiner& examiner, Finding& finding) {
-  if (AddClearPeriod(examiner, ShortestReachNs(examiner), finding)) return;
+  if (AddClearPeriod(examiner, ShortestReach(examiner), finding)) return;
   std::vector<ConfigChange> larger;
   for (const Finding& other : examiner.findings)
     if (std::string_view rule = other.rule->id;
@@ -120,20 +120,12 @@ auto Badness(const Finding& finding) {
                     finding.weight);
 }
 
-Diagnosis Conclude(Examiner& examiner, const char* if_nothing) {
-  Diagnosis diagnosis;
+Problems Conclude(Examiner& examiner) {
   std::ranges::stable_sort(examiner.findings, std::ranges::greater(), Badness);
-  diagnosis.findings = std::move(examiner.findings);
-  diagnosis.well = std::move(examiner.well);
-  diagnosis.unknown = std::move(examiner.unknown);
-  diagnosis.figures = std::move(examiner.figures);
-  const bool is_well = std::ranges::none_of(
-      diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; });
-  diagnosis.stages = examiner.is_of_log() ? examiner.replay->stages : StagesOf(examiner);
-  diagnosis.answer = AnswerOf(
-      diagnosis, is_well ? if_nothing : StandaloneText(examiner, diagnosis.findings.front()),
-      examiner);
-  return diagnosis;
+  return {.list = std::move(examiner.findings),
+          .well = std::move(examiner.well),
+          .unknown = std::move(examiner.unknown),
+          .figures = std::move(examiner.figures)};
 }
 
 /// Error counters of trace processor that no other finding is about.
@@ -159,7 +151,7 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 
 }  // namespace
 
-Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
+Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
   for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
@@ -173,19 +165,15 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
     });
   StatRows rows = StatRowsOf(facts);
   ExamineErrors(examiner, rows);
-  Diagnosis diagnosis =
-      Conclude(examiner, facts.stats_packets > 0
-                             ? "Nothing is wrong with this trace, as far as it shows."
-                             : "Nothing is wrong with what is there, but the trace does not show "
-                               "what was lost.");
+  Problems findings = Conclude(examiner);
   std::erase_if(rows, [](const StatRow& row) {
     return row.severity == StatSeverity::kInfo || row.value == 0;
   });
-  diagnosis.counters = std::move(rows);
-  return diagnosis;
+  findings.counters = std::move(rows);
+  return findings;
 }
 
-Diagnosis DiagnoseConfig(Bytes config) {
+Problems FindProblemsOfConfig(Bytes config) {
   TraceFacts facts;
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
@@ -198,18 +186,7 @@ Diagnosis DiagnoseConfig(Bytes config) {
         "Whether a producer registers {}: the names were not checked, as a config alone does not "
         "show what is registered. A log beside it does: 'doctor --config CONFIG LOG'.",
         Joined(names)));
-  return Conclude(examiner, examiner.findings.empty()
-                                ? "No rule finds a problem in this config."
-                                : "Nothing in this config is wrong, but it can be better.");
-}
-
-std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {
-  std::vector<ConfigChange> changes;
-  for (const Finding& finding : diagnosis.findings)
-    for (const ConfigChange& change : finding.changes)
-      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
-        changes.push_back(change);
-  return changes;
+  return Conclude(examiner);
 }
 
 }  // namespace ringscope

@@ -13,13 +13,14 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
     : facts(trace),
       replay(replayed),
       config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())),
-      session_(trace.all.span) {
-  if (replay != nullptr && replay->session) {
-    session_ = replay->session;
-  } else if (trace.lifetime) {
-    AddTo(session_, trace.lifetime->first_ns);
-    AddTo(session_, trace.lifetime->last_ns);
-  }
+      session_(replayed != nullptr && replayed->session ? replayed->session : SessionOf(trace)) {}
+
+std::optional<TimeSpan> SessionOf(const TraceFacts& facts) {
+  std::optional<TimeSpan> session = facts.all.span;
+  if (!facts.lifetime) return session;
+  AddTo(session, facts.lifetime->first_ns);
+  AddTo(session, facts.lifetime->last_ns);
+  return session;
 }
 
 Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
@@ -51,36 +52,21 @@ const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index) {
   return found == examiner.replay->buffers.end() ? nullptr : &found->second;
 }
 
-std::string BufferName(const Examiner& examiner, size_t index) {
-  const auto& buffers = examiner.config.buffers;
-  const std::string name = index < buffers.size() ? Printable(buffers[index].name) : "";
+std::string BufferName(const TraceConfigFacts& config, size_t index) {
+  const std::string name =
+      index < config.buffers.size() ? Printable(config.buffers[index].name) : "";
   return name.empty() ? fmt::format("buffers[{}]", index)
                       : fmt::format("buffers[{}] ({})", index, name);
 }
 
-Sentence StandaloneText(const Examiner& examiner, const Finding& finding) {
-  const std::string buffer = finding.where.text.substr(0, finding.where.text.find(';'));
-  if (examiner.facts.buffers.size() < 2 || !buffer.starts_with("buffers[")) return finding.what;
-  return Say("{}: {}", buffer, finding.what);
-}
-
-std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
-  std::vector<std::string> parts;
-  const auto& processes = examiner.facts.process_names;
-  const auto process = sequence.pid ? processes.find(*sequence.pid) : processes.end();
-  if (process != processes.end())
-    parts.push_back(Printable(process->second));
-  else if (sequence.pid)
-    parts.push_back(fmt::format("pid {}", *sequence.pid));
-  if (!sequence.thread_name.empty()) parts.push_back("thread " + Printable(sequence.thread_name));
-  if (sequence.machine != 0) parts.push_back(fmt::format("machine {}", sequence.machine));
-  return Joined(parts);
-}
-
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
-  const std::string who = WriterName(examiner, sequence);
-  return who.empty() ? fmt::format("sequence {}", sequence.id)
-                     : fmt::format("sequence {} ({})", sequence.id, who);
+  const auto& processes = examiner.facts.process_names;
+  const auto process = processes.find(sequence.pid.value_or(0));
+  return NameOf(
+      SequenceStages{.process = {process == processes.end() ? "" : Printable(process->second),
+                                 sequence.pid.value_or(0), sequence.machine},
+                     .thread = Printable(sequence.thread_name),
+                     .id = sequence.id});
 }
 
 Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns) {
@@ -93,35 +79,35 @@ Sentence SpanText(const Examiner& examiner, const TimeSpan& span) {
   return Say("from {} to {}", first, TimeOf(examiner, "last_ns", span.last_ns));
 }
 
-std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
-  const BufferStats& stats = buffer.stats;
-  if (!examiner.session() || stats.bytes_written == 0 || stats.buffer_size == 0)
-    return std::nullopt;
-  return static_cast<uint64_t>(
-      static_cast<double>(examiner.session()->length_ns()) *
-      (static_cast<double>(stats.buffer_size) / static_cast<double>(stats.bytes_written)));
+std::optional<Reach> ReachOf(const Examiner& examiner, size_t index) {
+  if (examiner.is_of_log()) {
+    const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+    return replayed == nullptr ? std::nullopt : replayed->reach;
+  }
+  if (!examiner.session() || examiner.config.write_into_file) return std::nullopt;
+  return ReachOf(examiner.facts, index, *examiner.session());
 }
 
-std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
-  std::optional<uint64_t> reach_ns;
-  for (const TraceBuffer& buffer : examiner.facts.buffers)
-    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
-      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
-  return reach_ns;
+std::optional<Reach> ShortestReach(const Examiner& examiner) {
+  std::optional<Reach> shortest;
+  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i)
+    if (const auto reach = ReachOf(examiner, i); reach && (!shortest || reach->ns < shortest->ns))
+      shortest = reach;
+  return shortest;
 }
 
-bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, Finding& finding) {
+bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding) {
   constexpr uint64_t kNsPerMs = 1'000'000, kShortestMs = 50;
   uint64_t ms = kUsualClearPeriodMs;
-  if (reach_ns)
-    ms = ClearPeriodFor(*reach_ns) / kNsPerMs;
+  if (reach)
+    ms = ClearPeriodFor(reach->ns) / kNsPerMs;
   else if (const uint64_t duration_ms = examiner.config.duration_ms.value_or(0); duration_ms > 0)
     ms = std::clamp(duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
   if (ms == 0) {
     finding.remedy = Say(
         "A larger buffer: the present one holds only the last {}, too little even if the state is "
         "repeated.",
-        Time("reach_ns", *reach_ns));
+        Time("reach_ns", reach->ns));
     return false;
   }
   const uint64_t today = examiner.config.clear_period_ms.value_or(0);
@@ -129,8 +115,8 @@ bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, 
   const Sentence reason =
       Say("producers repeat their state, so that a loss costs at most {}{}",
           Time("lost_at_most_ns", ms * kNsPerMs),
-          reach_ns ? Say(", a tenth of the {} that the ring holds", Time("reach_ns", *reach_ns))
-                   : "; how long the ring holds is not known");
+          reach ? Say(", a tenth of the {} that the ring holds", Time("reach_ns", reach->ns))
+                : "; how long the ring holds is not known");
   AddFigures(finding.remedy.figures, reason);
   finding.changes.push_back(
       {"incremental_state_config.clear_period_ms", std::to_string(ms), reason.text, true});

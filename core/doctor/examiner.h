@@ -10,6 +10,7 @@
 
 #include "core/doctor/finding.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/trace/stage_account.h"
 
 namespace ringscope {
 
@@ -81,40 +82,26 @@ void ExamineClocks(Examiner& examiner);
 /// Of the config alone.
 void ExamineConfig(Examiner& examiner);
 
-/// Returns what a trace alone proves of the stages at which data ended.
-StageAccounts StagesOf(const Examiner& examiner);
-/// The shortest form of a diagnosis that has all but its answer.
-/// @param headline unless the examiner has a better one
-Answer AnswerOf(const Diagnosis& diagnosis, const Sentence& headline, const Examiner& examiner);
-
 // Words that several of them use.
 
 /// Returns the replay's facts of the buffer, or nullptr if there are none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
-/// The finding's sentence, with the buffer where the trace has several.
-Sentence StandaloneText(const Examiner& examiner, const Finding& finding);
-/// "buffer 0 (main)": by its index in the config; of a log as the log numbers it.
-std::string BufferName(const Examiner& examiner, size_t index);
-/// "sequence 7 (com.example, thread worker)"
+/// "sequence 7 (com.example/worker)"
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
-/// "com.example, thread worker"; empty: nothing names it.
-std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".
 Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns);
 /// "from 2.130 s to 4.500 s"; the times are named first_ns and last_ns.
 Sentence SpanText(const Examiner& examiner, const TimeSpan& span);
 
-/// Returns the time from which on a buffer has what was written; nullopt if it is not known.
-std::optional<int64_t> LeftSince(const Examiner& examiner, const TraceBuffer& buffer);
-/// Returns the time that the newest data in a ring reaches back, ns, at the rate of the whole
-/// session; nullopt if it is not known.
-std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
-/// The reach of the ring that wrapped and holds least.
-std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
+/// Returns how far back a ring reaches that overwrote unread data; nullopt if it is no such ring,
+/// or if the session was written into a file.
+std::optional<Reach> ReachOf(const Examiner& examiner, size_t index);
+/// Returns the reach of the ring that holds least.
+std::optional<Reach> ShortestReach(const Examiner& examiner);
 /// Adds a clear_period_ms, unless the config has one as short: a tenth of what the ring reaches
 /// back, or if that is not known, the usual one, short enough for the session.
 /// @return false: the ring is too small for it, and the finding's remedy is a larger one
-bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> reach_ns, Finding& finding);
+bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding);
 
 }  // namespace ringscope
 

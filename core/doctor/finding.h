@@ -16,7 +16,7 @@
 #include "core/base/sentence.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "core/trace/stage_account.h"
+#include "core/trace/reach.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -38,46 +38,6 @@ inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_l
 inline Harm HarmOfUnusable(uint64_t unusable, uint64_t packets) {
   return unusable == 0 ? Harm::kOk : unusable * 2 >= packets ? Harm::kError : Harm::kDataLoss;
 }
-
-/// One line of an answer: "Why", "overwritten before they were read".
-struct AnswerLine {
-  std::string label;
-  std::string text;
-};
-
-/// The problems of a trace or of a session of a log in about ten lines, the most important first.
-struct Answer {
-  Harm severity = Harm::kOk;
-  std::string headline = {};  // one sentence
-  /// What helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
-  std::string change = {};
-  uint64_t more_changes = 0;  // that would help, too: advise has them
-  uint64_t packets = 0;       // of producers that are left
-  uint64_t usable = 0;        // of these, those that the UI can show
-  std::vector<AnswerLine> lines;
-  Figures figures = {};  // of all these texts
-
-  /// Adds a line, unless there is nothing to say.
-  void Add(const char* label, const Sentence& sentence) {
-    if (!sentence.empty()) lines.push_back({label, Keep(sentence)});
-  }
-  /// Adds a sentence's numbers. @return its text
-  const std::string& Keep(const Sentence& sentence) {
-    AddFigures(figures, sentence);
-    return sentence.text;
-  }
-};
-
-/// "a, b, 4 further lines": the first texts, as many as two lines of an answer hold.
-std::string ShortList(const std::vector<std::string>& texts, std::string_view further,
-                      std::string_view between = ", ");
-/// "buffers[0].size_kb 256 -> 7424 (an estimate)"
-/// @param sizes_kb of the buffers today, by their index in the config
-Sentence ChangesText(const std::vector<ConfigChange>& changes,
-                     const std::vector<uint64_t>& sizes_kb);
-/// "LEFT, and the names of the events were lost: the UI can show 2 of 4,912 packets."
-/// @param left what is left of the session; may be empty
-Sentence UnusableHeadline(const Sentence& left, uint64_t unusable, uint64_t packets);
 
 /// A kind of finding: an entry of the table that the documentation is made of.
 struct Rule {
@@ -108,13 +68,11 @@ struct Finding {
   Figures figures() const;
 };
 
-/// The result of doctor for one trace or session of a log.
-struct Diagnosis {
-  Answer answer;
-  StageAccounts stages;
-  std::vector<Finding> findings;     // the worst first
+/// What rules find in a trace or a config.
+struct Problems {
+  std::vector<Finding> list;         // the worst first
   std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
-  std::vector<std::string> unknown;  // what the trace cannot tell
+  std::vector<std::string> unknown;  // what the input cannot tell
   Figures figures;                   // of what is well or unknown
   StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
@@ -124,6 +82,7 @@ struct ReplayedBuffer {
   BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::optional<ConfigChange> size;  // the size that it needs; absent: a larger one keeps no more
+  std::optional<Reach> reach;        // of a ring that overwrote unread data before its only read
   /// Re-commits that break the rules, refused by the buffer, which had all their packets.
   uint64_t harmless_recommits = 0;
 };
@@ -133,17 +92,18 @@ struct ReplayFacts {
   std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
   std::vector<Finding> findings;               // what was lost, packet by packet
   std::vector<std::string> missed_flushes;     // producers that did not acknowledge them
-  Answer answer;                               // the losses in about ten lines
-  StageAccounts stages;
 };
 
-/// Judges a trace.
+/// Judges a trace by all rules.
 /// @param replay that made it of a log; nullptr if it is from a service
-Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay = nullptr);
-/// The changes of all findings, the worst finding's first; of each line only the first.
-std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis);
+Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay = nullptr);
 /// Judges a config alone: a TraceConfig message.
-Diagnosis DiagnoseConfig(Bytes config);
+Problems FindProblemsOfConfig(Bytes config);
+
+/// "buffers[0] (main)": a buffer by its index in the config.
+std::string BufferName(const TraceConfigFacts& config, size_t index);
+/// Time of a session by its packets and by the service's events; nullopt if nothing has a time.
+std::optional<TimeSpan> SessionOf(const TraceFacts& facts);
 
 }  // namespace ringscope
 

@@ -38,19 +38,27 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
   const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, written, now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet,
-                      auto) { kinds_.Add(id, chunk, fragment, facts, content, packet); });
+                      std::optional<uint64_t> time_ns) {
+                    kinds_.Add(id, chunk, fragment, facts, content, packet);
+                    times_.Add(id, chunk, fragment, time_ns);
+                  });
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   if (account.fate == Fate::kRead) last_ = account;  // OnPacket follows
   last_kind_ = kinds_.Of(account);
-  if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
+  if (account.fate == Fate::kOverwritten) {
+    if (account.culprit) ++evictors_[account.culprit->sequence];
+    uint64_t& newest_ns = newest_overwritten_ns_[account.buffer];
+    newest_ns = std::max(newest_ns, times_.Of(account));
+  }
   if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
 void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
   kinds_.Forget(buffer, sequence, chunk);
+  times_.Forget(buffer, sequence, chunk);
 }
 
 /// The ledger reported this packet just before.
@@ -79,6 +87,7 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   for (auto& [id, done] : done_) {
     BufferGaps& buffer = report.buffers.emplace_back(std::move(done));
     buffer.id = id;
+    buffer.newest_overwritten_ns = newest_overwritten_ns_[id];
     if (const auto total = totals.find(id); total != totals.end()) buffer.totals = total->second;
   }
   for (size_t i = 0; i < evictors_.size(); ++i)

@@ -11,6 +11,7 @@
 #include "core/base/sequence_map.h"
 #include "core/gaps/gap_finder.h"
 #include "core/gaps/gap_report.h"
+#include "core/gaps/packet_times.h"
 #include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/session/replay_listener.h"
@@ -69,6 +70,8 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   }
 
   const CounterTrace& counters() const { return counters_; }
+  /// The times of the packets whose fate is open, and of the one whose fate is being reported.
+  const PacketTimes& times() const { return times_; }
   /// The report. Once, after the ledger's end.
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
 
@@ -82,6 +85,8 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   std::map<BufferId, std::unique_ptr<gaps::GapFinder>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
+  PacketTimes times_;
+  std::map<BufferId, uint64_t> newest_overwritten_ns_;
   KindsOfPackets kinds_;
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each

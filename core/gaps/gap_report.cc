@@ -35,8 +35,8 @@ uint64_t Gap::evicted() const {
   return packets;
 }
 
-std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
-  std::optional<uint64_t> since_ns;
+std::optional<Reach> ReachOf(const BufferGaps& buffer, uint64_t end_ns) {
+  bool is_ring = false;
   for (const SequenceGaps& sequence : buffer.sequences) {
     if (sequence.by_fate[Fate::kOverwritten].packets == 0) continue;
     const Gap* gap = nullptr;
@@ -45,12 +45,13 @@ std::optional<uint64_t> LeftSince(const BufferGaps& buffer) {
         if (gap != nullptr || one.causes.front().cause != Cause::kEvicted) return std::nullopt;
         gap = &one;
       }
-    if (gap == nullptr || gap->first.chunk > sequence.first_chunk || gap->first.fragment > 0 ||
-        !gap->written.last.time_ns)
+    if (gap == nullptr || gap->first.chunk > sequence.first_chunk || gap->first.fragment > 0)
       return std::nullopt;
-    since_ns = std::max(since_ns.value_or(0), *gap->written.last.time_ns);
+    is_ring = true;
   }
-  return since_ns;
+  const uint64_t since_ns = buffer.newest_overwritten_ns;
+  if (!is_ring || since_ns == 0 || since_ns > end_ns) return std::nullopt;
+  return Reach{end_ns - since_ns, false};
 }
 
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
@@ -101,25 +102,6 @@ Stage StageOf(Fate fate, Cause cause) {
       return Stage::kElsewhere;
   }
   return Stage::kUnknown;
-}
-
-StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const SessionNotes& notes,
-                       const ReplayOutcome& outcome, uint64_t reports) {
-  StageAccounts accounts;
-  for (const SequenceGaps* sequence : sequences)
-    accounts.sequences.push_back(
-        {{sequence->stages},
-         {Printable(notes.ProducerOf(sequence->sequence)), notes.PidOf(sequence->sequence), 0},
-         Printable(notes.ThreadOf(sequence->sequence)),
-         notes.TraceIdOf(sequence->sequence),
-         ToString(sequence->sequence),
-         notes.NameOf(sequence->buffer)});
-  accounts.Sum();
-  accounts.all[Stage::kKernel] = KernelLosses(outcome.ftrace);
-  accounts.all[Stage::kUnknown].places += reports;
-  // A session that is read once is sorted as a whole.
-  accounts.all[Stage::kImport].is_known = outcome.read_passes <= 1;
-  return accounts;
 }
 
 const BufferGaps* GapReport::Find(BufferId id) const {

@@ -20,6 +20,7 @@
 #include "core/log/record_filter.h"
 #include "core/session/session_notes.h"
 #include "core/trace/ftrace_counters.h"
+#include "core/trace/reach.h"
 #include "core/trace/stage_account.h"
 
 namespace ringscope {
@@ -290,14 +291,16 @@ struct BufferGaps {
   BufferId id{};
   LedgerTotals totals;
   std::vector<SequenceGaps> sequences;  // by key
+  /// Own time of the newest packet that was overwritten, or that of its commit; 0: none is known.
+  uint64_t newest_overwritten_ns = 0;
   /// If a full buffer discarded packets: what was written to it, the largest shares.
   std::vector<SequenceShare> filled_by;
   uint64_t filled_by_others = 0;  // bytes
 };
 
-/// Returns the commit time, ns, after which the buffer lost nothing, if it overwrote all that its
-/// sequences wrote up to then and was not read before; else nullopt.
-std::optional<uint64_t> LeftSince(const BufferGaps& buffer);
+/// Returns how far back from the session's end the buffer reaches; nullopt if it overwrote nothing,
+/// or if what is left is not the newest part of all that was written to it, as it was read before.
+std::optional<Reach> ReachOf(const BufferGaps& buffer, uint64_t end_ns);
 
 /// A CPU of which the kernel's ftrace lost events before anything reached a trace buffer, as the
 /// packets that were read report.
@@ -328,11 +331,6 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
 
 /// Returns the stage at which a packet ended.
 Stage StageOf(Fate fate, Cause cause);
-/// The account of these sequences, and of the kernel's losses.
-/// @param reports places at which the log itself reports that something is missing
-StageAccounts StagesOf(const std::vector<const SequenceGaps*>& sequences, const SessionNotes& notes,
-                       const ReplayOutcome& outcome, uint64_t reports);
-
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none

@@ -130,12 +130,15 @@ struct ReplayOutcome {
   std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
+  std::optional<uint64_t> last_read_ns;  // of the last read; absent: none was made at a known time
   std::vector<BufferOutcome> buffers;  // by id
   ServiceStats service;
   std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read
   FtraceCounters ftrace;
 
+  /// Returns the session's end: its last read, or else its last record; 0: it has no times.
+  uint64_t end_ns() const { return last_read_ns.value_or(last_time_ns.value_or(0)); }
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
   }
@@ -163,6 +166,10 @@ class CountedReplay {
   };
   class Counter : public ReplayListener {
    public:
+    void OnRecord(const Op&, const LogMoment& moment) override { now_ns = moment.time_ns; }
+    void OnReadDone(BufferId, uint64_t) override {
+      if (now_ns) last_read_ns = now_ns;
+    }
     Status OnPacket(const SessionPacket& packet) override;
     void OnDrainPacket(BufferId buffer, const Packet& packet) override {
       counts[buffer].unread += {1, packet.size};
@@ -174,6 +181,7 @@ class CountedReplay {
     std::map<BufferId, Counts> counts;
     LossAnalysis losses;
     FtraceCounters ftrace;
+    std::optional<uint64_t> now_ns, last_read_ns;
     std::string scratch;
   };
 

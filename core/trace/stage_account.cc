@@ -40,8 +40,25 @@ void StageAccounts::Sum() {
   for (const SequenceStages& sequence : sequences) {
     all += sequence;
     processes[sequence.process] += sequence;
-    if (!sequence.buffer.empty()) AddTo(buffers[sequence.buffer], sequence[Stage::kBuffer]);
+    if (!sequence.buffer.empty()) buffers[sequence.buffer] += sequence;
+    if (!sequence.source.empty()) sources[sequence.source] += sequence;
   }
+}
+
+std::string NameOf(const SequenceStages& sequence) {
+  const StageProcess& process = sequence.process;
+  std::string writer = process.name;
+  if (writer.empty() && process.pid > 0 && sequence.writer.empty())
+    writer = fmt::format("pid {}", process.pid);
+  if (!sequence.thread.empty() && sequence.thread != writer)
+    writer = writer.empty() ? "thread " + sequence.thread : writer + "/" + sequence.thread;
+  std::vector<std::string> parts;
+  if (!writer.empty()) parts.push_back(std::move(writer));
+  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
+  const bool has_id = sequence.id != 0 || sequence.writer.empty();
+  if (has_id && !sequence.writer.empty()) parts.push_back(sequence.writer);
+  return (has_id ? fmt::format("sequence {}", sequence.id) : "writer " + sequence.writer) +
+         (parts.empty() ? "" : " (" + Joined(parts) + ")");
 }
 
 StageCount KernelLosses(const FtraceCounters& counters) {
@@ -82,7 +99,8 @@ std::string StagesText(const StageAccounts& accounts) {
     const auto stage = static_cast<Stage>(i);
     const StageCount& at = accounts.all[stage];
     if (stage == Stage::kBuffer && !accounts.buffers.empty())
-      for (const auto& [name, in_buffer] : accounts.buffers) add(stage, in_buffer, "in " + name);
+      for (const auto& [name, account] : accounts.buffers)
+        add(stage, account[stage], "in " + name);
     else if (stage != Stage::kImport || at.is_known)
       add(stage, at, kPlaces[i]);
   }

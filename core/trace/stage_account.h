@@ -67,20 +67,27 @@ struct SequenceStages : StageAccount {
   StageProcess process;
   std::string thread;  // its name; empty: not known
   uint32_t id = 0;     // in the trace; 0: it is not there
+  uint64_t track = 0;  // uuid of its thread's track in the trace; 0: none describes it
   std::string writer;  // its second name, in logs: "1:1"
   std::string buffer;  // "buffers[0]"; empty: not known
+  std::string source;  // its data source; empty: not known
 };
 
 /// The one account of a session or a trace. With a log all of it is exact but for `places`; of a
 /// trace alone known is what it proves.
 struct StageAccounts {
   StageAccount all;
-  std::map<std::string, StageCount> buffers;  // what ended in each of them, by its name
+  std::map<std::string, StageAccount> buffers;  // by name
+  std::map<std::string, StageAccount> sources;  // by data source, as far as it is known
   std::map<StageProcess, StageAccount> processes;
   std::vector<SequenceStages> sequences;
 
   void Sum();  // adds the sequences to the sums
 };
+
+/// Returns the sequence as the trace names it, with its process, thread and second name: "sequence 5
+/// (demo-app/appbin, 1:4)"; one that is not in the trace: "writer 1:1 (demo-app)".
+std::string NameOf(const SequenceStages& sequence);
 
 /// The events that the kernel lost, by its counters; places on CPUs without these.
 StageCount KernelLosses(const FtraceCounters& counters);

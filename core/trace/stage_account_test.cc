@@ -35,7 +35,7 @@ TEST(StageAccounts, AddUp) {
   EXPECT_EQ((accounts.processes[{"app", 7, 0}].written()), (PacketCount{100, 1000}));
   EXPECT_EQ((accounts.processes[{"app", 8, 0}].written()), PacketCount());
   EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
-  EXPECT_EQ(accounts.buffers["buffers[1]"].count.packets, 5u);
+  EXPECT_EQ(accounts.buffers["buffers[1]"][Stage::kBuffer].count.packets, 5u);
   EXPECT_EQ(StagesText(accounts),
             "of 100 packets: 2 unfinished in shared memory, 1 in buffers[0] (1.0%), 5 in "
             "buffers[1] (5.0%), 0 "

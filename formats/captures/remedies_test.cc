@@ -7,7 +7,7 @@
 
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/chunk.h"
-#include "core/remedies/remedies.h"
+#include "core/examine/remedies.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/open_log.h"

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/base/text.h"
-#include "core/doctor/finding.h"
+#include "core/examine/examination.h"
 #include "core/trace/stat_rows.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/trace_file_scan.h"
@@ -59,8 +59,8 @@ TEST_P(ScannedCapture, StatisticsAreThoseOfTraceProcessor) {
   EXPECT_EQ(ours, TableOfTraceProcessor(GetParam()));
 }
 
-TEST_P(ScannedCapture, CountersOfTheDiagnosisAreItsLosses) {
-  const Diagnosis diagnosis = Diagnose(ScanCapture(GetParam()));
+TEST_P(ScannedCapture, CountersOfTheExaminationAreItsLosses) {
+  const Examination diagnosis = ExamineTrace(ScanCapture(GetParam()));
   StatTable ours;
   for (const StatRow& row : diagnosis.counters)
     ours[{row.name, row.index ? int64_t{*row.index} : -1, std::string(Name(row.severity))}] =
@@ -71,7 +71,7 @@ TEST_P(ScannedCapture, CountersOfTheDiagnosisAreItsLosses) {
 }
 
 TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
-  const Diagnosis diagnosis = Diagnose(ScanCapture(GetParam()));
+  const Examination diagnosis = ExamineTrace(ScanCapture(GetParam()));
   EXPECT_FALSE(diagnosis.answer.headline.empty());
   for (const Finding& finding : diagnosis.findings) {
     EXPECT_FALSE(finding.what.empty()) << finding.rule->id;
@@ -85,7 +85,7 @@ TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
 INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture, testing::AllCaptures(),
                          testing::NameOfParam<const char*>);
 
-std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
+std::vector<std::string> RulesFound(const Examination& diagnosis) {
   std::vector<std::string> rules;
   for (const Finding& finding : diagnosis.findings)
     rules.push_back(std::string(finding.rule->id) + " " + std::string(Name(finding.harm)));
@@ -93,13 +93,13 @@ std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
   return rules;
 }
 
-bool Finds(const Diagnosis& diagnosis, const std::string& rule) {
+bool Finds(const Examination& diagnosis, const std::string& rule) {
   const auto rules = RulesFound(diagnosis);
   return std::ranges::find(rules, rule) != rules.end();
 }
 
 TEST(DoctorOfCaptures, ARingWhosePacketsLackTheirStateIsUseless) {
-  const Diagnosis diagnosis = Diagnose(ScanCapture("ring-v2"));
+  const Examination diagnosis = ExamineTrace(ScanCapture("ring-v2"));
   EXPECT_EQ(diagnosis.answer.severity, Harm::kError);
   EXPECT_EQ(std::string(diagnosis.findings.front().rule->id), "state.unusable");
   EXPECT_NE(diagnosis.answer.headline.find("the UI can show 2 of 4,912 packets"), std::string::npos)
@@ -107,21 +107,21 @@ TEST(DoctorOfCaptures, ARingWhosePacketsLackTheirStateIsUseless) {
 }
 
 TEST(DoctorOfCaptures, ADiscardingBufferSaysWhenItWasFull) {
-  const Diagnosis diagnosis = Diagnose(ScanCapture("discard-v2"));
+  const Examination diagnosis = ExamineTrace(ScanCapture("discard-v2"));
   EXPECT_TRUE(Finds(diagnosis, "buffer.discarded data_loss"));
   // Their chunks were discarded, which is the loss.
   EXPECT_TRUE(Finds(diagnosis, "buffer.patches_failed info"));
 }
 
 TEST(DoctorOfCaptures, AStreamedSessionLostUnreadData) {
-  const Diagnosis diagnosis = Diagnose(ScanCapture("stream-v2"));
+  const Examination diagnosis = ExamineTrace(ScanCapture("stream-v2"));
   EXPECT_TRUE(Finds(diagnosis, "buffer.overwritten data_loss"));
   EXPECT_TRUE(Finds(diagnosis, "buffer.packet_loss data_loss"));
 }
 
 TEST(DoctorOfCaptures, ALosslessSessionHasItsViolationOnly) {
   std::vector<std::string> harmful;
-  for (const Finding& finding : Diagnose(ScanCapture("lossless-v2")).findings)
+  for (const Finding& finding : ExamineTrace(ScanCapture("lossless-v2")).findings)
     if (finding.harm >= Harm::kWarning) harmful.emplace_back(finding.rule->id);
   EXPECT_EQ(harmful, std::vector<std::string>{"buffer.abi_violations"});
 }

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/doctor/finding.h"
+#include "core/examine/examination.h"
 #include "formats/testing/hostile_traces.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -34,7 +34,7 @@ TEST(HostileTrace, LargePacketsArePassedOver) {
     EXPECT_EQ(facts.too_large, 1u) << name;
     EXPECT_EQ(facts.error_count, 0u) << name;
     EXPECT_EQ(facts.data_packets, HostileTraces::kGoodPackets) << name;
-    EXPECT_THAT(Diagnose(facts).unknown,
+    EXPECT_THAT(ExamineTrace(facts).unknown,
                 Contains("What is in 1 packet: too large to be looked at."))
         << name;
   }

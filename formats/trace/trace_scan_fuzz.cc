@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/doctor/finding.h"
+#include "core/examine/examination.h"
 #include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
@@ -15,7 +15,7 @@ void Check(const TraceFacts& facts) {
   for (const TraceSequence& sequence : facts.sequences)
     if (sequence.skipped > sequence.needing || sequence.needing > sequence.all.packets)
       std::abort();
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   if (diagnosis.answer.headline.empty()) std::abort();
   for (const Finding& finding : diagnosis.findings)
     if (finding.what.empty() || finding.harm == Harm::kOk) std::abort();

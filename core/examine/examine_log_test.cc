@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/doctor/finding.h"
+#include "core/examine/examination.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
 
@@ -19,13 +19,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const Finding* FindingOf(const Diagnosis& diagnosis, std::string_view rule) {
+const Finding* FindingOf(const Examination& diagnosis, std::string_view rule) {
   for (const Finding& finding : diagnosis.findings)
     if (finding.rule->id == rule) return &finding;
   return nullptr;
 }
 
-std::string StagesLineOf(const Diagnosis& diagnosis) {
+std::string StagesLineOf(const Examination& diagnosis) {
   for (const AnswerLine& line : diagnosis.answer.lines)
     if (line.label == "Stages") return line.text;
   return "";
@@ -44,11 +44,19 @@ TraceFacts FactsOfALog(uint64_t packets) {
   return facts;
 }
 
-ReplayFacts LosslessReplay() {
-  ReplayFacts replay;
-  replay.buffers[0].id = BufferId{1};
-  replay.answer = {.severity = Harm::kOk, .headline = "Nothing was lost.", .lines = {}};
-  return replay;
+/// The replay of a log of 20 s whose only buffer is number 5.
+/// @param lost packets of the 7 that were written
+LogEvidence ReplayOfALog(uint64_t lost) {
+  LogEvidence log;
+  log.outcome.first_time_ns = 0;
+  log.outcome.last_time_ns = 20'000'000'000;
+  log.outcome.buffers.push_back({.id = BufferId{5}, .size = 65'536});
+  BufferGaps& gaps = log.gaps.buffers.emplace_back();
+  gaps.id = BufferId{5};
+  gaps.totals.written = {7, 700};
+  gaps.totals.by_fate[Fate::kRead] = {7 - lost, 100 * (7 - lost)};
+  gaps.totals.by_fate[Fate::kOverwritten] = {lost, 100 * lost};
+  return log;
 }
 
 /// A trace with a ring that wrapped and a buffer that was full.
@@ -80,52 +88,90 @@ TraceFacts RingAndFullBuffer() {
   return facts;
 }
 
-TEST(DiagnoseLog, WhatALogDoesNotRecordIsNoFinding) {
+TEST(ExamineLog, WhatALogDoesNotRecordIsNoFinding) {
   const TraceFacts facts = FactsOfALog(5);
-  const ReplayFacts replay = LosslessReplay();
-  const Diagnosis of_log = Diagnose(facts, &replay);
+  const Examination of_log = ExamineLog(ReplayOfALog(0), facts, {});
   EXPECT_TRUE(of_log.findings.empty()) << of_log.answer.headline;
   EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no clock snapshot is in the log")));
   EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no record of the log shows it")));
   EXPECT_THAT(of_log.unknown, Not(Contains(HasSubstr("did no final flush"))));
   // Of a trace, both are known.
-  const Diagnosis of_trace = Diagnose(facts);
+  const Examination of_trace = ExamineTrace(facts);
   EXPECT_NE(FindingOf(of_trace, "clock.no_snapshots"), nullptr);
   EXPECT_THAT(of_trace.unknown, Contains(HasSubstr("did no final flush")));
 }
 
-TEST(DiagnoseLog, WithoutDataCitesNoServicesCounts) {
+TEST(ExamineLog, WithoutDataCitesNoServicesCounts) {
   const TraceFacts facts = FactsOfALog(0);
-  const ReplayFacts replay = LosslessReplay();
-  const Diagnosis diagnosis = Diagnose(facts, &replay);
+  const Examination diagnosis = ExamineLog(ReplayOfALog(0), facts, {});
   const Finding* const finding = FindingOf(diagnosis, "trace.empty");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->cause.text, "0 chunks of the log came to a buffer.");
   EXPECT_THAT(finding->proof.text, Not(HasSubstr("service")));
 }
 
-TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
+TEST(ExamineLog, ReCommitsThatLoseNothingAreNoLoss) {
   TraceFacts facts = FactsOfALog(5);
   facts.buffers[0].stats.abi_violations = 2;
-  ReplayFacts replay = LosslessReplay();
-  const auto harm = [&] {
-    return FindingOf(Diagnose(facts, &replay), "buffer.abi_violations")->harm;
-  };
+  LogEvidence replay = ReplayOfALog(0);
+  const auto examine = [&] { return ExamineLog(replay, facts, {}); };
+  const auto harm = [&] { return FindingOf(examine(), "buffer.abi_violations")->harm; };
   EXPECT_EQ(harm(), Harm::kDataLoss);
-  replay.buffers[0].harmless_recommits = 1;  // the other was none
+  EXPECT_THAT(examine().answer.headline, StartsWith("Data that broke the rules"));
+  EXPECT_EQ(examine().answer.lines.front().text, "Nothing was lost.");
+  replay.gaps.counted = {{.counter = LossCounter::kAbiViolations,
+                          .reason = CountReason::kRepeated,
+                          .buffer = BufferId{5}}};  // the other was none
   EXPECT_EQ(harm(), Harm::kDataLoss);
-  replay.buffers[0].harmless_recommits = 2;
+  replay.gaps.counted.push_back(replay.gaps.counted.front());
   EXPECT_EQ(harm(), Harm::kInfo);
-  EXPECT_EQ(Diagnose(facts, &replay).answer.headline, "Nothing was lost.");
-  EXPECT_EQ(FindingOf(Diagnose(facts, &replay), "buffer.abi_violations")->what.text,
+  EXPECT_EQ(examine().answer.headline, "Nothing was lost.");
+  const Examination examination = examine();
+  EXPECT_EQ(FindingOf(examination, "buffer.abi_violations")->what.text,
             "2 chunks were re-committed against the rules; no packet was lost.");
 }
 
+TEST(ExamineLog, TheLostPacketsAreTheVerdict) {
+  TraceFacts facts = FactsOfALog(4);
+  facts.buffers[0].stats.abi_violations = 1;
+  const Examination examination = ExamineLog(ReplayOfALog(3), facts, {});
+  EXPECT_EQ(examination.answer.severity, Harm::kDataLoss);
+  EXPECT_EQ(examination.findings.front().rule->id, std::string_view("log.lost"));
+  EXPECT_EQ(examination.answer.headline, "3 of 7 packets (42.9%) were lost.");
+  EXPECT_EQ(examination.answer.lines.back().label, "Also");
+  EXPECT_EQ(examination.answer.lines.back().text, "Chunks that break the protocol");
+}
+
+TEST(ExamineLog, ReachAndSizesAreThoseOfTheReplay) {
+  TraceFacts facts = FactsOfALog(4);
+  facts.buffers[0].stats.chunks_overwritten = 3;
+  LogEvidence replay = ReplayOfALog(3);
+  RemedyList remedies;
+  Remedy& size = remedies.remedies.emplace_back();
+  size.buffer = BufferId{5};
+  size.changes = {{"buffers[0].size_kb", "324", "keeps all", false}};
+  const Examination without = ExamineLog(replay, facts, remedies);
+  EXPECT_THAT(FindingOf(without, "buffer.overwritten")->cause.text, Not(HasSubstr("What is left")));
+  BufferGaps& gaps = replay.gaps.buffers.front();
+  gaps.newest_overwritten_ns = 2'000'000'000;
+  SequenceGaps& sequence = gaps.sequences.emplace_back();
+  sequence.by_fate[Fate::kOverwritten] = {3, 300};
+  sequence.gaps.emplace_back().causes = {{.cause = Cause::kEvicted, .count = {3, 300}}};
+  const Examination examination = ExamineLog(replay, facts, remedies);
+  EXPECT_EQ(examination.reach.at(0), (Reach{18'000'000'000, false}));
+  EXPECT_EQ(examination.answer.headline, "Only the last 18.000 s of 20.000 s are left.");
+  const Finding* const finding = FindingOf(examination, "buffer.overwritten");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->cause.text, HasSubstr("What is left begins at 2.000 s."));
+  ASSERT_EQ(finding->changes.size(), 1u);
+  EXPECT_EQ(finding->changes[0].value, "324");
+}
+
 // A trace alone does not show whether the chunk had all its packets already.
-TEST(Diagnose, ABrokenRuleIsALossIfAPacketReportsOne) {
+TEST(ExamineTrace, ABrokenRuleIsALossIfAPacketReportsOne) {
   TraceFacts facts = RingAndFullBuffer();
   facts.buffers[0].stats.abi_violations = 1;
-  const auto finding_of = [&] { return *FindingOf(Diagnose(facts), "buffer.abi_violations"); };
+  const auto finding_of = [&] { return *FindingOf(ExamineTrace(facts), "buffer.abi_violations"); };
   EXPECT_EQ(finding_of().harm, Harm::kWarning);
   EXPECT_THAT(finding_of().what.text, HasSubstr("no packet reports that one is missing"));
   facts.sequences.emplace_back().losses.Add(kLossPresent | kLossReadGap);
@@ -134,25 +180,25 @@ TEST(Diagnose, ABrokenRuleIsALossIfAPacketReportsOne) {
 
 TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
   const TraceFacts facts = RingAndFullBuffer();
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   EXPECT_THAT(diagnosis.answer.headline, StartsWith("buffers[1]: The buffer of 64 KiB was full"));
   EXPECT_THAT(StagesLineOf(diagnosis),
               HasSubstr("in buffers[0] (50 KiB), in buffers[1] at 460 places"));
 }
 
-TEST(Diagnose, FailedPatchesAreNotSaidToBeLate) {
+TEST(ExamineTrace, FailedPatchesAreNotSaidToBeLate) {
   TraceFacts facts = FactsOfALog(5);
   facts.buffers[0].stats.patches_failed = 4;
   facts.buffers[0].stats.patches_succeeded = 6;
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   const Finding* const finding = FindingOf(diagnosis, "buffer.patches_failed");
   EXPECT_THAT(finding->what.text,
               HasSubstr("4 of 10 patches that complete packets could not be applied"));
   EXPECT_THAT(finding->cause.text, HasSubstr("does not distinguish"));
 }
 
-TEST(Diagnose, AnEmptyFileHasNoPacketsThatCanBeRead) {
-  const Diagnosis diagnosis = Diagnose(TraceFacts());
+TEST(ExamineTrace, AnEmptyFileHasNoPacketsThatCanBeRead) {
+  const Examination diagnosis = ExamineTrace(TraceFacts());
   EXPECT_NE(FindingOf(diagnosis, "trace.empty"), nullptr);
   EXPECT_TRUE(diagnosis.well.empty()) << diagnosis.well.front();
 }

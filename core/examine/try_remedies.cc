@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/base/text.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/chunk.h"
-#include "core/remedies/remedies.h"
 #include "core/sweep/sweep_report.h"
 
 namespace ringscope {

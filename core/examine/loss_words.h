@@ -1,18 +1,14 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_
+#ifndef RINGSCOPE_CORE_EXAMINE_LOSS_WORDS_H_
+#define RINGSCOPE_CORE_EXAMINE_LOSS_WORDS_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/shell/console.h"
-#include "commands/view/json_fields.h"
-#include "commands/view/report.h"
 #include "core/base/log_moment.h"
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
-#include "core/log/op.h"
-#include "core/perfetto/commit_request.h"
+#include "core/log/verdict.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 
@@ -51,7 +47,6 @@ std::string AbortReasonText(AbortReason reason);
 std::string ReasonText(const CounterRise& rise);
 /// "2:5#7", as far as it is known; "-": not.
 std::string WhoText(const CounterRise& rise);
-void ListFields(JsonFieldWriter& io, const CounterRise& rise);
 
 // In what a recording is not exact, in words.
 
@@ -65,25 +60,11 @@ std::string VerdictSentence(const Verdicts& verdicts, bool is_empty);
 std::string InexactText(const Verdicts& verdicts);
 /// Each of them, with its details: "- session 1: the instant of 2 clones is an estimate: ...".
 std::string VerdictLines(const Verdicts& verdicts, size_t indent);
-/// Warns that a log's recording is not exact, if so.
-void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
-/// Adds "inexact" to the document, if there is anything to report.
-void AddInexact(Report& report, const Verdicts& verdicts);
-/// {"reason": "order", "times": 1, "session": null, "detail": ...}
-void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict);
-
 /// "5 packets (5.4 KiB) that were overwritten are in states of programs (ProtoVM), ...": what
 /// programs saved of a session, and what they could not; empty: no program was asked.
 /// @param folded packets of that fate
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded);
 
-/// "10 fragments, 4,080 bytes, continues on next, needs patching"
-std::string DescribeChunk(const ChunkToMove& chunk);
-/// "2 patches at 12, 30, more patches follow"
-std::string DescribePatches(const ChunkToPatch& patch);
-/// The fields of any record but a commit: "producer 1, uid 10, name 'app'".
-std::string DescribeRecord(const OpBody& body);
-
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_LOSS_WORDS_H_
+#endif  // RINGSCOPE_CORE_EXAMINE_LOSS_WORDS_H_

@@ -1,4 +1,4 @@
-#include "commands/replays/loss_words.h"
+#include "core/examine/loss_words.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,6 @@
 #include <map>
 #include <vector>
 
-#include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 
@@ -216,13 +214,6 @@ std::string WhoText(const CounterRise& rise) {
   return rise.chunk ? fmt::format("{}#{}", sequence, Raw(*rise.chunk)) : sequence;
 }
 
-void ListFields(JsonFieldWriter& io, const CounterRise& rise) {
-  io("counter", rise.counter, "count", rise.amount, "reason", rise.reason, "buffer", rise.buffer,
-     "sequence", rise.sequence, "chunk", rise.chunk);
-  ListFields(io, rise.at);
-  io("loss_bits", rise.loss_bits, "text", ReasonText(rise));
-}
-
 namespace {
 
 /// What of a recording is not exact: a noun, and a clause in which {} is how often, counted in
@@ -318,20 +309,6 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
     lines += Wrap(text, std::string(indent, ' ') + "- ") + "\n";
   }
   return lines;
-}
-
-void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {
-  if (const std::string text = InexactText(verdicts); !text.empty())
-    console.Warn(fmt::format("{}: the recording is not exact: {}", path, text));
-}
-
-void AddInexact(Report& report, const Verdicts& verdicts) {
-  if (!verdicts.empty()) report.Data("inexact", FieldsToJson(verdicts));
-}
-
-void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict) {
-  io("reason", verdict.reason, "times", verdict.times, "session", verdict.session, "detail",
-     verdict.detail);
 }
 
 std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) {

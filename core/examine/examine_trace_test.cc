@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/doctor/finding.h"
+#include "core/examine/examination.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
 
@@ -84,7 +84,7 @@ FtraceCounters Ftrace(uint32_t counter, uint64_t end) {
   return ftrace;
 }
 
-const Finding* FindRule(const Diagnosis& diagnosis, std::string_view rule) {
+const Finding* FindRule(const Examination& diagnosis, std::string_view rule) {
   for (const Finding& finding : diagnosis.findings)
     if (finding.rule->id == rule) return &finding;
   return nullptr;
@@ -105,7 +105,7 @@ std::string ConfigWithKernelBuffers(uint64_t kb, uint64_t ms) {
 }
 
 // 10,000 events of 40 bytes were overwritten at two places: a size for 5,000 more, and a reserve.
-TEST(Diagnose, KernelBuffers_FollowFromWhatTheyLost) {
+TEST(ExamineTrace, KernelBuffers_FollowFromWhatTheyLost) {
   constexpr uint32_t kCpu = 1, kEntries = 2, kOverrun = 3, kBytes = 5, kReadEvents = 9;
   TraceFacts facts = GoodTrace();
   facts.config = ConfigWithKernelBuffers(1024, 500);
@@ -123,7 +123,7 @@ TEST(Diagnose, KernelBuffers_FollowFromWhatTheyLost) {
                                              .Uint(proto::FtraceEventBundle::kCpu, 3)
                                              .Uint(proto::FtraceEventBundle::kLostEvents, 1)
                                              .text()));
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   const Finding* const finding = FindRule(diagnosis, "ftrace.overrun");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->cause.text,
@@ -134,8 +134,8 @@ TEST(Diagnose, KernelBuffers_FollowFromWhatTheyLost) {
   EXPECT_EQ(finding->changes[0].value, "2048");
 }
 
-TEST(Diagnose, FindsNothingInAGoodTrace) {
-  const Diagnosis diagnosis = Diagnose(GoodTrace());
+TEST(ExamineTrace, FindsNothingInAGoodTrace) {
+  const Examination diagnosis = ExamineTrace(GoodTrace());
   EXPECT_EQ(diagnosis.answer.severity, Harm::kOk) << diagnosis.answer.headline;
   EXPECT_TRUE(diagnosis.findings.empty());
   EXPECT_TRUE(diagnosis.counters.empty());
@@ -273,7 +273,7 @@ std::vector<Case> Cases() {
 }
 
 // Events that the kernel's buffers had before the session are old, unless it began at boot.
-TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
+TEST(ExamineTrace, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
   for (const int64_t start_ns : {int64_t{60'000'000'000}, int64_t{3600'000'000'000}}) {
     TraceFacts facts = GoodTrace();
     facts.lifetime = TimeSpan{start_ns, start_ns + 1'000'000'000};
@@ -287,16 +287,16 @@ TEST(Diagnose, OldEventsOfTheKernel_AreFoundLongAfterBoot) {
                            .Inner(proto::DataSourceConfig::kFtraceConfig,
                                   Message().Uint(proto::FtraceConfig::kPreserveFtraceBuffer, 1))))
             .text();
-    EXPECT_EQ(FindRule(Diagnose(facts), "config.ftrace_drain") != nullptr,
+    EXPECT_EQ(FindRule(ExamineTrace(facts), "config.ftrace_drain") != nullptr,
               start_ns > 300'000'000'000);
   }
 }
 
-TEST(Diagnose, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
+TEST(ExamineTrace, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
   TraceFacts facts = GoodTrace();
   facts.config = ConfigWithKernelBuffers(64, 50);
   std::vector<std::string> found;
-  for (const Finding& finding : Diagnose(facts).findings)
+  for (const Finding& finding : ExamineTrace(facts).findings)
     if (finding.rule->id == std::string_view("config.ftrace_drain"))
       found.push_back(finding.what.text);
   EXPECT_THAT(found, ::testing::UnorderedElementsAre(
@@ -305,10 +305,10 @@ TEST(Diagnose, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
                          "ms: a CPU that writes more than 1,280 KiB/s loses events."));
 }
 
-TEST(Diagnose, CountersOfNoRelease_AreNamedAsFarAsTheyAreKnown) {
+TEST(ExamineTrace, CountersOfNoRelease_AreNamedAsFarAsTheyAreKnown) {
   TraceFacts facts = GoodTrace();
   facts.unknown_counters = {{{0, 22}, 3}, {{0, 99}, 7}};
-  const std::vector<std::string> unknown = Diagnose(facts).unknown;
+  const std::vector<std::string> unknown = ExamineTrace(facts).unknown;
   EXPECT_THAT(unknown, ::testing::IsSupersetOf(
                            {"What buffers[0] means by a counter of 3 (compactions, field 22 of "
                             "BufferStats): no released buffer has it.",
@@ -316,12 +316,12 @@ TEST(Diagnose, CountersOfNoRelease_AreNamedAsFarAsTheyAreKnown) {
                             "released buffer has it."}));
 }
 
-TEST(Diagnose, FindsWhatEachRuleIsAbout) {
+TEST(ExamineTrace, FindsWhatEachRuleIsAbout) {
   std::set<std::string_view> found;
   for (const Case& one : Cases()) {
     TraceFacts facts = GoodTrace();
     one.spoil(facts);
-    const Diagnosis diagnosis = Diagnose(facts);
+    const Examination diagnosis = ExamineTrace(facts);
     const Finding* const finding = FindRule(diagnosis, one.rule);
     ASSERT_NE(finding, nullptr) << one.rule;
     found.insert(one.rule);
@@ -335,19 +335,19 @@ TEST(Diagnose, FindsWhatEachRuleIsAbout) {
         << rule.id;
 }
 
-TEST(Diagnose, ARingThatNobodyReadsMayOverwrite) {
+TEST(ExamineTrace, ARingThatNobodyReadsMayOverwrite) {
   TraceFacts facts = GoodTrace();
   Wrap(facts);
-  EXPECT_EQ(Diagnose(facts).answer.severity, Harm::kOk);
+  EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kOk);
   StreamEvery(facts, 100);
-  EXPECT_EQ(Diagnose(facts).answer.severity, Harm::kDataLoss);
+  EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kDataLoss);
 }
 
-TEST(Diagnose, TheWorstFindingIsTheVerdict) {
+TEST(ExamineTrace, TheWorstFindingIsTheVerdict) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.patches_failed = 4;
   facts.sequences[0].skipped = 900;
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   EXPECT_EQ(diagnosis.answer.severity, Harm::kError);
   EXPECT_TRUE(
       diagnosis.answer.headline.starts_with("The names of the events were lost: the UI can show "))
@@ -365,7 +365,7 @@ TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
   StreamEvery(facts, 100);
   Wrap(facts);
   facts.sequences[0].skipped = 900;
-  const Answer answer = Diagnose(facts).answer;
+  const Answer answer = ExamineTrace(facts).answer;
   EXPECT_EQ(answer.severity, Harm::kError);
   EXPECT_TRUE(answer.headline.starts_with("The names of the events were lost: the UI can show "))
       << answer.headline;
@@ -378,17 +378,18 @@ TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
 
 TEST(Answer, OfATraceWithoutLossesOrStatistics) {
   TraceFacts facts = GoodTrace();
-  EXPECT_EQ(Diagnose(facts).answer.severity, Harm::kOk);
+  EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kOk);
   facts.buffers[0].stats.bytes_read = facts.buffers[0].stats.bytes_written;
-  EXPECT_NE(LineOf(Diagnose(facts).answer, "Stages").find("0 in buffers[0]"), std::string::npos);
+  EXPECT_NE(LineOf(ExamineTrace(facts).answer, "Stages").find("0 in buffers[0]"),
+            std::string::npos);
   facts.stats_packets = 0;
   facts.buffers.clear();
-  EXPECT_NE(LineOf(Diagnose(facts).answer, "Stages")
+  EXPECT_NE(LineOf(ExamineTrace(facts).answer, "Stages")
                 .find("lost in shared memory, at the commit, in buffers[0]"),
             std::string::npos);
 }
 
-TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
+TEST(ExamineTrace, StateIsRepeatedWithinWhatTheRingHolds) {
   TraceFacts facts = GoodTrace();
   facts.config = Message()
                      .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
@@ -396,7 +397,7 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
                      .text();
   facts.sequences[0].skipped = 900;
   const auto period = [&]() -> std::string {
-    const Diagnosis diagnosis = Diagnose(facts);
+    const Examination diagnosis = ExamineTrace(facts);
     const Finding* const finding = FindRule(diagnosis, "state.unusable");
     for (const ConfigChange& change : finding->changes)
       if (change.path == "incremental_state_config.clear_period_ms") return change.value;
@@ -412,83 +413,28 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
   EXPECT_NE(period().find("only the last 10.0 ms, too little"), std::string::npos) << period();
 }
 
-/// A replay of 20 s, in whose only buffer, 5, packets were lost.
-ReplayFacts LossyReplay() {
-  ReplayFacts replay;
-  replay.session = TimeSpan{-2'000'000'000, 18'000'000'000};
-  replay.buffers[0] = {.id = BufferId{5},
-                       .size = ConfigChange{"buffers[0].size_kb", "324", "keeps all", false}};
-  Finding& lost = replay.findings.emplace_back();
-  lost.rule = &RuleOf("log.lost");
-  lost.harm = lost.rule->harm;
-  lost.what = "3 of 7 packets were lost.";
-  replay.answer = {.severity = Harm::kDataLoss, .headline = lost.what.text, .lines = {}};
-  return replay;
-}
-
-TEST(Diagnose, OfALogTheLostPacketsAreTheVerdict) {
-  TraceFacts facts = GoodTrace();
-  Wrap(facts);
-  facts.buffers[0].stats.abi_violations = 1;
-  const ReplayFacts replay = LossyReplay();
-  const Diagnosis diagnosis = Diagnose(facts, &replay);
-  EXPECT_EQ(diagnosis.answer.severity, Harm::kDataLoss);
-  EXPECT_EQ(diagnosis.findings.front().rule->id, std::string_view("log.lost"));
-  EXPECT_EQ(diagnosis.answer.headline, "3 of 7 packets were lost.");
-  EXPECT_EQ(LineOf(diagnosis.answer, "Also"), "Chunks that break the protocol");
-}
-
-TEST(Diagnose, OfALogBuffersTimesAndSizesAreThoseOfTheReplay) {
-  TraceFacts facts = GoodTrace();
-  Wrap(facts);
-  const ReplayFacts replay = LossyReplay();
-  const Diagnosis diagnosis = Diagnose(facts, &replay);
-  const Finding* const finding = FindRule(diagnosis, "buffer.overwritten");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->where.text, "buffers[0]");
-  EXPECT_NE(finding->cause.text.find("What is left begins at 2.000 s."), std::string::npos)
-      << finding->cause.text;
-  ASSERT_EQ(finding->changes.size(), 1u);
-  EXPECT_EQ(finding->changes[0].value, "324");
-  EXPECT_FALSE(finding->changes[0].is_estimate);
-  facts.buffers[0].span = TimeSpan{0, 19'000'000'000};  // of another clock
-  const Diagnosis other = Diagnose(facts, &replay);
-  EXPECT_EQ(FindRule(other, "buffer.overwritten")->cause.text.find("What is left"),
-            std::string::npos);
-}
-
-TEST(Diagnose, TheHeadlineOfALogFitsItsSeverity) {
-  TraceFacts facts = GoodTrace();
-  ReplayFacts replay;
-  replay.answer = {.severity = Harm::kOk, .headline = "Nothing was lost.", .lines = {}};
-  EXPECT_EQ(Diagnose(facts, &replay).answer.headline, "Nothing was lost.");
-  facts.buffers[0].stats.abi_violations = 1;
-  const Answer answer = Diagnose(facts, &replay).answer;
-  EXPECT_EQ(answer.severity, Harm::kDataLoss);
-  EXPECT_TRUE(answer.headline.starts_with("Data that broke the rules")) << answer.headline;
-  EXPECT_EQ(LineOf(answer, "Losses"), "Nothing was lost.");
-}
-
-TEST(Diagnose, PatchesForDiscardedChunksAreNoLossOfTheirOwn) {
+TEST(ExamineTrace, PatchesForDiscardedChunksAreNoLossOfTheirOwn) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.patches_failed = 4;
   facts.buffers[0].stats.chunks_discarded = 80;
-  EXPECT_EQ(FindRule(Diagnose(facts), "buffer.patches_failed")->harm, Harm::kDataLoss);
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "buffer.patches_failed")->harm, Harm::kDataLoss);
   facts.config = Message()
                      .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
                      .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
                      .text();
-  const Diagnosis diagnosis = Diagnose(facts);
+  const Examination diagnosis = ExamineTrace(facts);
   const Finding* const finding = FindRule(diagnosis, "buffer.patches_failed");
   EXPECT_EQ(finding->harm, Harm::kInfo);
   EXPECT_EQ(finding->what.text.find("too late"), std::string::npos) << finding->what.text;
 }
 
-TEST(Diagnose, LossesBeforeTheFirstPacketsAreNamedBesideTheCount) {
+TEST(ExamineTrace, LossesBeforeTheFirstPacketsAreNamedBesideTheCount) {
   TraceFacts facts = GoodTrace();
   facts.sequences[0].losses.Add(kLossPresent | kLossOverwrite);
   facts.buffers[0].losses = facts.sequences[0].losses;
-  const auto proof = [&] { return FindRule(Diagnose(facts), "buffer.packet_loss")->proof.text; };
+  const auto proof = [&] {
+    return FindRule(ExamineTrace(facts), "buffer.packet_loss")->proof.text;
+  };
   facts.sequences[0].first_loss_bits = kLossPresent;  // as V1 flags every first packet
   EXPECT_EQ(proof().find("leaves out"), std::string::npos) << proof();
   facts.sequences[0].first_loss_bits = kLossPresent | kLossOverwrite;
@@ -500,27 +446,28 @@ TEST(Diagnose, LossesBeforeTheFirstPacketsAreNamedBesideTheCount) {
 TEST(Answer, NamesTheLargestSequenceOnlyWhereBuffersLostData) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.abi_violations = 1;
-  EXPECT_EQ(LineOf(Diagnose(facts).answer, "Largest"), "");
+  EXPECT_EQ(LineOf(ExamineTrace(facts).answer, "Largest"), "");
   Wrap(facts);
   StreamEvery(facts, 100);
-  EXPECT_EQ(LineOf(Diagnose(facts).answer, "Largest").find("of what is in the trace: 100% "), 0);
+  EXPECT_EQ(LineOf(ExamineTrace(facts).answer, "Largest").find("of what is in the trace: 100% "),
+            0);
 }
 
-TEST(DiagnoseConfig, JudgesAConfigAlone) {
-  EXPECT_EQ(DiagnoseConfig(wire::AsBytes(GoodConfig().text())).answer.severity, Harm::kOk);
-  const Diagnosis bad = DiagnoseConfig(
-      wire::AsBytes(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
+TEST(ExamineConfig, JudgesAConfigAlone) {
+  EXPECT_EQ(ExamineConfig(GoodConfig().text()).answer.severity, Harm::kOk);
+  const Examination bad =
+      ExamineConfig(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text());
   EXPECT_EQ(bad.answer.severity, Harm::kError);
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
 }
 
-TEST(ChangesOf, OfOneLineTheWorstFindingsChangeCounts) {
-  Diagnosis diagnosis;
+TEST(Changes, OfOneLineTheWorstFindingsChangeCounts) {
+  Examination diagnosis;
   diagnosis.findings.resize(2);
   diagnosis.findings[0].changes = {{"flush_period_ms", "1", "first", false}};
   diagnosis.findings[1].changes = {{"flush_period_ms", "2", "second", false},
                                    {"duration_ms", "3", "other", false}};
-  const auto changes = ChangesOf(diagnosis);
+  const auto changes = diagnosis.changes();
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[0].value, "1");
 }

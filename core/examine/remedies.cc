@@ -1,4 +1,4 @@
-#include "core/remedies/remedies.h"
+#include "core/examine/remedies.h"
 
 #include <fmt/format.h>
 
@@ -253,7 +253,7 @@ class RemedyFinder {
     remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index),
                        std::to_string(remedy.size / 1024), "", true}};
     remedy.keep_ns = keep_ns_;
-    const std::optional<uint64_t> reach_ns = ReachOf(buffer);
+    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
     if (keep_ns_ || !reach_ns || *reach_ns >= kUsualKeepNs ||
         facts_.outcome.duration_ns() <= kUsualKeepNs)
       return;
@@ -312,19 +312,17 @@ class RemedyFinder {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
 
-  /// How far back from the session's end what is left of it reaches.
-  std::optional<uint64_t> ReachOf(const BufferGaps& buffer) const {
-    const std::optional<uint64_t> since_ns = LeftSince(buffer);
-    if (!since_ns) return std::nullopt;
-    const uint64_t end_ns = facts_.outcome.last_time_ns.value_or(0);
-    return end_ns - std::min(end_ns, *since_ns);
+  /// How far back from the session's end what is left of it reaches, ns.
+  std::optional<uint64_t> ReachNs(const BufferGaps& buffer) const {
+    const std::optional<Reach> reach = ReachOf(buffer, facts_.outcome.end_ns());
+    return reach ? std::optional(reach->ns) : std::nullopt;
   }
 
   void AddClearState(const BufferGaps& buffer, const BufferOutcome& outcome) {
     uint64_t unusable = 0;
     for (const SequenceGaps& sequence : buffer.sequences)
       unusable += sequence.unusable.count.packets;
-    const std::optional<uint64_t> reach_ns = ReachOf(buffer);
+    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
     if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
     const uint64_t period_ns = std::max(ClearPeriodFor(*reach_ns), kShortestClearPeriodNs);
     Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
@@ -372,7 +370,7 @@ class RemedyFinder {
     constexpr uint64_t kShortestNs = 1000 * kMs, kLongestNs = 30'000 * kMs;
     uint64_t period_ns = std::min(kLongestNs, facts_.outcome.duration_ns() / 2);
     for (const BufferGaps& buffer : facts_.gaps.buffers)
-      if (const auto reach_ns = ReachOf(buffer); reach_ns && *reach_ns > 0)
+      if (const auto reach_ns = ReachNs(buffer); reach_ns && *reach_ns > 0)
         period_ns = std::min(period_ns, *reach_ns / 2);
     period_ns = std::max(period_ns / kMs * kMs, kShortestNs);
     if (facts_.config.flush_period_ms)

@@ -1,4 +1,4 @@
-#include "commands/replays/loss_words.h"
+#include "core/examine/loss_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,16 +1,15 @@
-#ifndef RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
-#define RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
+#ifndef RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
+#define RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"
-#include "core/gaps/stale_packets.h"
+#include "core/gaps/packet_times.h"
 #include "core/ledger/ledger.h"
 #include "core/reads/ready_times.h"
 #include "core/session/replay_listener.h"
@@ -36,8 +35,8 @@ struct SequenceDigest {
 
 /// When the packets that a replay returned were written, by sequence, to find the times around
 /// holes. Times are the packets' own (CLOCK_BOOTTIME, ns), or else those of their commits. Give it
-/// to the ledger and to the replay. Memory: 40 bytes for each chunk that was read, 8 for each
-/// packet of the chunks that the ledger remembers.
+/// to the ledger and to the replay, after the analysis that has the times. Memory: 40 bytes for
+/// each chunk that was read.
 class ReplayedPackets : public ReplayListener, public LedgerSink {
  public:
   /// The place of a packet in its sequence.
@@ -71,15 +70,14 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
       int64_t first_ns = 0, last_ns = 0;
     };
     std::vector<Run> runs;
-    Run all;       // from the first packet to the last
-    Run last_one;  // that begins in the last forgotten chunk: it may continue after that
+    Run all;  // from the first packet to the last
   };
 
-  void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
+  /// @param times of the packets whose fates are reported; must outlive the replay
+  explicit ReplayedPackets(const PacketTimes* times = nullptr) : times_(times) {}
+
   void OnPacketFate(const PacketAccount& account) override;
-  void OnDuplicate(const PacketAccount& account) override { last_ = account; }
+  void OnDuplicate(const PacketAccount& account) override;
   /// The ledger reported this packet just before.
   Status OnPacket(const SessionPacket& packet) override;
   /// Sorts what was found. At the end of the replay.
@@ -91,16 +89,13 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
  private:
   static constexpr size_t kMaxFlagged = 4096;
 
-  int64_t TimeOf(const PacketAccount& account) const;
-
-  std::optional<uint64_t> now_ns_;
-  StalePackets clocks_;
-  std::unordered_map<ChunkAt, std::vector<uint64_t>> times_;  // by fragment; 0: not known
+  const PacketTimes* times_;
   SequenceMap<Sequence> sequences_;
   PacketAccount last_;
+  int64_t last_time_ns_ = 0;
   std::string joined_;  // scratch
 };
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_FORMATS_TRACE_REPLAYED_PACKETS_H_
+#endif  // RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/doctor/doctor_trace.h"
+#include "commands/replays/examined.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/table.h"
@@ -64,14 +64,8 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   PrintMore(report, texts.size() - shown, "more line");
 }
 
-std::string NameOf(const DoctorTrace& trace) {
-  return trace.session && !trace.is_only_session
-             ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
-             : Printable(trace.file);
-}
-
-void PrintHeadline(Report& report, const DoctorTrace& trace) {
-  const Answer& answer = trace.diagnosis.answer;
+void PrintHeadline(Report& report, const Examination& trace) {
+  const Answer& answer = trace.answer;
   report.PrintWrapped(StyleOf(answer.severity),
                       fmt::format("{}: {}:", NameOf(trace), HarmText(answer.severity)),
                       " " + Printable(answer.headline));
@@ -80,16 +74,16 @@ void PrintHeadline(Report& report, const DoctorTrace& trace) {
 /// Traces with the same findings: rules of warnings and worse, or that they could not be read. The
 /// worst and largest groups first.
 using TraceGroup =
-    std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const DoctorTrace*>>;
+    std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
 
-std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
-  std::map<std::pair<Harm, std::set<std::string>>, std::vector<const DoctorTrace*>> groups;
-  for (const DoctorTrace& trace : traces) {
+std::vector<TraceGroup> GroupsOf(const Examinations& traces) {
+  std::map<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>> groups;
+  for (const Examination& trace : traces) {
     std::set<std::string> rules;
-    for (const Finding& finding : trace.diagnosis.findings)
+    for (const Finding& finding : trace.findings)
       if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
     if (trace.error) rules = {"not readable"};
-    groups[{trace.diagnosis.answer.severity, std::move(rules)}].push_back(&trace);
+    groups[{trace.answer.severity, std::move(rules)}].push_back(&trace);
   }
   std::vector<TraceGroup> sorted(groups.begin(), groups.end());
   std::ranges::stable_sort(sorted, std::ranges::greater(), [](const TraceGroup& group) {
@@ -100,11 +94,11 @@ std::vector<TraceGroup> GroupsOf(const DoctorTraces& traces) {
 
 /// Prints for each line of the config that findings change to a number which values would do for
 /// half of the traces, for nearly all, and for all.
-void PrintChanges(Report& report, const DoctorTraces& traces) {
+void PrintChanges(Report& report, const Examinations& traces) {
   std::map<std::string, std::vector<uint64_t>> wanted;  // a value of each trace that wants one
-  for (const DoctorTrace& trace : traces) {
+  for (const Examination& trace : traces) {
     std::map<std::string, uint64_t> own;
-    for (const Finding& finding : trace.diagnosis.findings)
+    for (const Finding& finding : trace.findings)
       for (const ConfigChange& change : finding.changes)
         if (const auto value = ParseNumber(change.value, UINT64_MAX))
           own[change.path] = std::max(own[change.path], *value);
@@ -128,11 +122,60 @@ void PrintChanges(Report& report, const DoctorTraces& traces) {
   }
 }
 
-Json GroupsJson(const DoctorTraces& traces) {
+void PrintCsv(Console& console, const Examinations& traces) {
+  constexpr std::string_view kColumns = "input session rule severity what where remedy";
+  console.Print(CsvTitles(kColumns));
+  for (const Examination& trace : traces) {
+    const auto print = [&](Json row) {
+      row.update(
+          Json{{"input", trace.subject.file}, {"session", FieldsToJson(trace.subject.session)}});
+      console.Print(CsvRow(kColumns, row));
+    };
+    for (const Finding& finding : trace.findings) print(FieldsToJson(finding));
+    if (trace.error) print({{"severity", Name(Harm::kError)}, {"what", *trace.error}});
+  }
+}
+
+}  // namespace
+
+void ListFields(JsonFieldWriter& io, const Hole& hole) {
+  io("stage", hole.stage, "sequence", hole.sequence, "where", hole.where, "from_ns",
+     hole.span.first_ns, "to_ns", hole.span.last_ns, "packets", hole.packets, "unusable",
+     hole.is_unusable, "places", hole.places, "what", hole.what, "previous_packet_dropped",
+     hole.loss_bits, "remedy", hole.remedy);
+}
+
+void ListFields(JsonFieldWriter& io, const std::pair<const uint32_t, Reach>& reach) {
+  io("buffer", reach.first, "reach_ns", reach.second.ns, "estimate", reach.second.is_estimate);
+}
+
+void ListFields(JsonFieldWriter& io, const Examination& examination) {
+  const Subject& subject = examination.subject;
+  const Answer& answer = examination.answer;
+  io("input", subject.file);
+  io.UnlessEmpty("session", subject.session);
+  io.UnlessEmpty("replay", subject.replay);
+  io("verdict", answer.headline, "severity", answer.severity, "answer", answer);
+  io.UnlessEmpty("error", examination.error);
+  io("stages", examination.account, "counters", examination.counters, "findings",
+     examination.findings, "well", examination.well, "unknown", examination.unknown, "figures",
+     examination.figures, "reach", std::vector(examination.reach.begin(), examination.reach.end()),
+     "holes", examination.holes);
+  io.UnlessEmpty("remedies", examination.remedies.remedies);
+  io.UnlessEmpty("config", examination.changed_config);
+}
+
+std::string NameOf(const Examination& trace) {
+  return trace.subject.session && !trace.subject.is_only_session
+             ? fmt::format("{}: session {}", Printable(trace.subject.file), *trace.subject.session)
+             : Printable(trace.subject.file);
+}
+
+Json GroupsJson(const Examinations& traces) {
   Json groups = Json::array();
   for (const auto& [key, members] : GroupsOf(traces)) {
     Json files = Json::array();
-    for (const DoctorTrace* trace : members) files.push_back(trace->file);
+    for (const Examination* trace : members) files.push_back(trace->subject.file);
     groups.push_back({{"severity", Name(key.first)},
                       {"findings", key.second},
                       {"traces", members.size()},
@@ -142,22 +185,7 @@ Json GroupsJson(const DoctorTraces& traces) {
   return groups;
 }
 
-void PrintCsv(Console& console, const DoctorTraces& traces) {
-  constexpr std::string_view kColumns = "input session rule severity what where remedy";
-  console.Print(CsvTitles(kColumns));
-  for (const DoctorTrace& trace : traces) {
-    const auto print = [&](Json row) {
-      row.update(Json{{"input", trace.file}, {"session", FieldsToJson(trace.session)}});
-      console.Print(CsvRow(kColumns, row));
-    };
-    for (const Finding& finding : trace.diagnosis.findings) print(FieldsToJson(finding));
-    if (trace.error) print({{"severity", Name(Harm::kError)}, {"what", *trace.error}});
-  }
-}
-
-}  // namespace
-
-void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
+void PrintMany(Report& report, const Examinations& traces, bool all) {
   const std::vector<TraceGroup> groups = GroupsOf(traces);
   report.Heading(fmt::format("{}, by their findings", Count(traces.size(), "trace")));
   const size_t shown = all ? groups.size() : std::min(groups.size(), kGroupsListed);
@@ -178,16 +206,16 @@ void PrintManyTraces(Report& report, const DoctorTraces& traces, bool all) {
   if (!all) return report.Paragraph("\n--all lists each trace; 'ringscope FILE' answers for one.");
   report.Heading("Each trace, the worst first");
   for (const auto& [key, members] : groups)
-    for (const DoctorTrace* trace : members)
+    for (const Examination* trace : members)
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
-Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
+Status WriteExaminations(Console& console, const std::string& format, const Examinations& traces) {
   if (format == "csv") {
     PrintCsv(console, traces);
   } else if (format == "jsonl") {
     console.Print(JsonText(JsonDocument("doctor")) + "\n");
-    for (const DoctorTrace& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
+    for (const Examination& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
   } else {
     Report report(console, format, "doctor");
     report.Data("traces", FieldsToJson(traces));
@@ -197,31 +225,30 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
   return {};
 }
 
-void PrintTrace(Report& report, const DoctorTrace& trace, bool brief, bool all) {
-  if (brief) return PrintAnswer(report, NameOf(trace), trace.diagnosis.answer);
+void PrintExamination(Report& report, const Examination& trace, bool brief, bool all) {
+  if (brief) return PrintAnswer(report, NameOf(trace), trace.answer);
   PrintHeadline(report, trace);
-  if (trace.replay)
-    report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
-  const Diagnosis& diagnosis = trace.diagnosis;
-  const std::vector<Finding>& findings = diagnosis.findings;
+  if (trace.subject.replay)
+    report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.subject.replay)));
+  const std::vector<Finding>& findings = trace.findings;
   const size_t shown = all ? findings.size() : std::min(findings.size(), kWithTitle);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
   PrintMore(report, findings.size() - shown, "more finding");
-  if (all && !diagnosis.stages.sequences.empty()) PrintStages(report, diagnosis.stages);
-  PrintList(report, "Not known", diagnosis.unknown, all ? SIZE_MAX : kUnknownListed);
+  if (all && !trace.account.sequences.empty()) PrintStages(report, trace.account);
+  PrintList(report, "Not known", trace.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {
     std::string last;
-    if (!diagnosis.well.empty())
-      last = fmt::format("Checked without a problem: {}. ", Count(diagnosis.well.size(), "rule"));
+    if (!trace.well.empty())
+      last = fmt::format("Checked without a problem: {}. ", Count(trace.well.size(), "rule"));
     if (!findings.empty())
       last += "--all explains each finding, and has the config with the changes.";
     if (!last.empty()) report.Paragraph("\n" + last);
     return;
   }
-  PrintList(report, "Checked: no problem", diagnosis.well);
-  if (trace.config) {
+  PrintList(report, "Checked: no problem", trace.well);
+  if (trace.changed_config) {
     report.Heading("The trace's config with these changes");
-    report.Print(*trace.config);
+    report.Print(*trace.changed_config);
   }
 }
 

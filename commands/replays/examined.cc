@@ -1,0 +1,253 @@
+#include "commands/replays/examined.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "commands/replays/session_loop.h"
+#include "commands/replays/session_reader.h"
+#include "commands/replays/tried_remedies.h"
+#include "commands/shell/text.h"
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/descriptors/changed_config.h"
+#include "formats/inputs/input_kind.h"
+
+namespace ringscope {
+
+ExaminedSession::ExaminedSession(Context& context, SessionReader& sessions,
+                                 const ReplayChoices& choices, PacketKinds* kinds)
+    : context_(context),
+      sessions_(sessions),
+      run_(context, sessions, choices),
+      notes_(run_.Add<SessionNotes>()),
+      analysis_(run_.Add<GapAnalysis>(kinds)),
+      packets_(run_.Add<ReplayedPackets>(&analysis_.times())),
+      writer_(run_.Add<TraceWriter>(scan_, sessions.clone() != nullptr
+                                               ? std::optional(sessions.clone()->clone)
+                                               : std::nullopt)) {}
+
+Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
+  LogEvidence log;
+  RS_ASSIGN_OR_RETURN(log.outcome, run_.ToEnd());
+  RS_RETURN_IF_ERROR(InFile(log.outcome.path, writer_.Finish()));
+  log.gaps = analysis_.Finish(run_.totals());
+  if (log.outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(log.gaps));
+  RS_ASSIGN_OR_RETURN(SessionRemedies remedies,
+                      RemediesOf(run_, log.outcome, log.gaps, notes_, keep_ns));
+  log.notes = std::move(notes_);
+  log.packets = std::move(packets_);
+  Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);
+  if (!remedies.changes.empty()) examination.changed_config = std::move(remedies.config);
+  return examination;
+}
+
+/// Finds the patches that the clone's open stalls waited for, in the records after it.
+Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
+  std::vector<OpenStall*> stalls;
+  for (BufferGaps& buffer : report.buffers)
+    for (SequenceGaps& sequence : buffer.sequences)
+      if (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch)
+        stalls.push_back(&*sequence.stall);
+  const SessionSelection session = sessions_.SessionAlone();
+  if (stalls.empty() || session.IsReadOnce(context_)) return {};
+  RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(context_, session, ""));
+  CommitRequestParser parser;
+  LogMoment now{.record = 0, .time_ns = {}};
+  std::optional<LogMoment> cloned;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
+    if (!op) return {};
+    ++*now.record;
+    if (op->time_ns) now.time_ns = op->time_ns;
+    if (sessions_.clone()->IsEnd(*op)) cloned = now;
+    const auto* commit = std::get_if<Commit>(&op->body);
+    if (commit == nullptr || !cloned || !parser.Parse(commit->request)) continue;
+    for (const ChunkToPatch& patch : parser.patches())
+      for (OpenStall* stall : stalls)
+        if (!stall->patched && !patch.more && patch.NameFor(commit->producer) == *stall->at) {
+          stall->patched = now;
+          stall->cloned = *cloned;
+        }
+  }
+}
+
+namespace {
+
+/// Marks the changes of all findings in the config, if there is one.
+void SetChangedConfig(Examination& examination) {
+  const std::optional<std::string>& config = examination.subject.config;
+  const std::vector<ConfigChange> changes = examination.changes();
+  if (config && !changes.empty())
+    examination.changed_config = ChangedConfig(ReusableConfig(wire::AsBytes(*config)), changes);
+}
+
+/// Names the command that reports more, and of a log the one that has all changes, if there are
+/// any.
+void AddNext(Examination& examination, const std::string& path, const char* command) {
+  Answer& answer = examination.answer;
+  if (answer.severity <= Harm::kInfo || path == "-") return;
+  std::string text = fmt::format("ringscope {} {}", command, ShellWord(path));
+  if (examination.log && answer.has_change())
+    text += fmt::format("; 'ringscope advise' has {}",
+                        answer.more_changes == 0 ? "the config with the change"
+                                                 : Count(answer.more_changes, "more change"));
+  answer.Add("Next", std::move(text));
+}
+
+/// Reads a Perfetto trace by the rules of trace processor, with progress.
+/// @param only this session of the file
+Result<Examinations> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source,
+                                  std::optional<uint64_t> only) {
+  const std::string path = source->path();
+  Progress progress(context.console, fmt::format("examining {}", Printable(path)));
+  const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, InFile(path, ScanTraceFile(std::move(source), update)));
+  Examinations examinations;
+  if (only && *only > scanned.sessions.size())
+    return tl::unexpected(NoSession(*only, scanned.sessions.size(), path));
+  for (TraceFacts& facts : scanned.sessions) {
+    if (facts.session != only.value_or(facts.session)) continue;
+    Examination& examination = examinations.emplace_back(ExamineTrace(std::move(facts)));
+    examination.subject.file = path;
+    SetChangedConfig(examination);
+  }
+  return examinations;
+}
+
+/// Examines a file that is neither a trace nor a log: a trace config, or an error.
+Result<Examinations> ExamineOther(Context& context, const std::string& start,
+                                  const std::string& path) {
+  std::string hint =
+      "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
+      "log, or a trace config";
+  if (ContentWords(start).starts_with("a text file") && path != "-") {
+    auto config = ReadConfigFile(context, path);
+    if (config) return Examinations{ExamineConfigFile(path, *config)};
+    config.error().where.path.clear();
+    hint += "; as a trace config: " + config.error().ToString();
+  }
+  return tl::unexpected<Error>(WrongContent(start, path, "a trace or a log", std::move(hint)));
+}
+
+/// @param opened of standard input; nullptr if it has to be opened
+Result<Examinations> ExamineLog(Context& context, const std::string& path,
+                                const ReplayChoices& choices, std::optional<uint64_t> session,
+                                std::unique_ptr<ByteSource> opened) {
+  SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
+  if (opened != nullptr) sessions.UseOpened(std::move(opened));
+  Examinations examinations;
+  size_t problems = 0;  // that are added to a session
+  const auto add_problems = [&] {
+    for (; problems < sessions.problems().size(); ++problems) {
+      const std::string& text = sessions.problems()[problems];
+      examinations.back().unknown.push_back(text);
+      examinations.back().answer.Add("Not complete", text);
+    }
+  };
+  const auto examine = [&]() -> Result<ExitCode> {
+    ExaminedSession session(context, sessions, choices);
+    RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
+    const Subject& subject = examination.subject;
+    const bool is_assumed = examination.log->outcome.reads.assumed;
+    examination.answer.Add(is_assumed ? "Assumed" : "Replay", *subject.replay);
+    examinations.push_back(std::move(examination));
+    add_problems();
+    return ExitCode::kClean;
+  };
+  RS_RETURN_IF_ERROR(ForEachSession(sessions, examine));
+  if (examinations.empty())
+    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
+                "see 'ringscope verify'");
+  add_problems();
+  for (Examination& examination : examinations) AddNext(examination, path, "gaps");
+  return examinations;
+}
+
+Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
+  const std::string path = source->path();
+  std::shared_ptr<TemporaryFile> copy;
+  if (path == "-" || !source->CanReadAt()) {
+    RS_ASSIGN_OR_RETURN(copy, SpooledInput::Copy(*source));
+  }
+  RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(copy ? copy->OwnName() : path, path));
+  Examinations traces;
+  for (const ZipMember& member : FindTraces(archive)) {
+    auto opened = archive.OpenMember(member);
+    Result<Examinations> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
+                                           : tl::unexpected<Error>(std::move(opened).error());
+    if (!sessions) {
+      traces.push_back(Unreadable(fmt::format("{}:{}", path, member.name), sessions.error()));
+      continue;
+    }
+    for (Examination& trace : *sessions) {
+      AddNext(trace, path, "doctor");
+      traces.push_back(std::move(trace));
+    }
+  }
+  if (traces.empty()) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("there is no Perfetto trace among the {} of the zip archive",
+                            Count(archive.members().size(), "file")),
+                {path, {}, {}});
+  }
+  return traces;
+}
+
+}  // namespace
+
+bool IsLog(Context& context, const std::string& path) {
+  if (path == "-") return false;
+  const Result<KnownInput> input = OpenKnownInput(context, path);
+  return input && input->kind == InputKind::kLog;
+}
+
+Result<Examinations> ExamineInput(Context& context, const std::string& path,
+                                  const ReplayChoices& choices, std::optional<uint64_t> session) {
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  auto& [kind, start, source] = input;
+  if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
+  // An empty file is what its name says.
+  const bool is_empty = start.empty();
+  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
+  // A format that is not known may be a damaged trace: its reader finds what is left of it. An
+  // empty one is what a session leaves that never wrote anything.
+  if (kind == InputKind::kEvents ||
+      (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
+    return ExamineOther(context, start, path);
+  if (is_log)
+    return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
+  if (!choices.config.empty())
+    context.console.Warn(
+        fmt::format("{}: the config is not used: only a log can be replayed with "
+                    "one; without a trace, --config checks it alone",
+                    Printable(path)));
+  RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
+  // Other commands need packets.
+  if (!is_empty)
+    for (Examination& trace : traces) AddNext(trace, path, "doctor");
+  return traces;
+}
+
+Examination ExamineConfigFile(const std::string& path, const ConfigFile& config) {
+  Examination examination = ExamineConfig(config.bytes);
+  examination.subject.file = path;
+  SetChangedConfig(examination);
+  if (!examination.findings.empty())
+    examination.answer.Add("Next", "ringscope doctor " + ShellWord(path));
+  return examination;
+}
+
+ExitCode CodeOf(const Examinations& traces) {
+  const auto failed = std::ranges::count_if(
+      traces, [](const Examination& trace) { return trace.error.has_value(); });
+  if (!traces.empty() && failed == std::ssize(traces)) return ExitCode::kFailed;
+  const bool any = std::ranges::any_of(
+      traces, [](const Examination& trace) { return trace.answer.severity >= Harm::kWarning; });
+  return any || failed > 0 ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,123 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_
+#define RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/replays/replay_run.h"
+#include "commands/replays/tried_remedies.h"
+#include "commands/shell/command.h"
+#include "commands/shell/input.h"
+#include "commands/view/json_fields.h"
+#include "commands/view/report.h"
+#include "core/examine/examination.h"
+#include "core/gaps/gap_analysis.h"
+#include "formats/trace/perfetto_trace.h"
+#include "formats/trace/trace_file_scan.h"
+
+namespace ringscope {
+
+using Examinations = std::vector<Examination>;
+
+/// One session of a log while it is examined: what else follows its replay is added first.
+///
+///   ExaminedSession session(context, sessions, args.choices);
+///   session.run().AddSink(other);
+///   RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine());
+class ExaminedSession {
+ public:
+  /// Examines the session that `sessions` is at. All references must outlive this.
+  /// @param kinds of the packets, for the gaps; may be nullptr
+  ExaminedSession(Context& context, SessionReader& sessions, const ReplayChoices& choices,
+                  PacketKinds* kinds = nullptr);
+
+  ReplayRun& run() { return run_; }
+  const SessionNotes& notes() const { return notes_; }
+  /// The times of the packets, for sinks that are added; see GapAnalysis.
+  const GapAnalysis& analysis() const { return analysis_; }
+  /// Replays the session to its end, tries remedies for its losses by further replays, and examines
+  /// what all of this shows. Once.
+  /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
+  Result<Examination> Examine(std::optional<uint64_t> keep_ns = {});
+
+ private:
+  Status FindPatchesAfterClone(GapReport& report);
+
+  Context& context_;
+  SessionReader& sessions_;
+  TraceScanSink scan_;  // of the trace that the replay makes
+  ReplayRun run_;
+  SessionNotes& notes_;
+  GapAnalysis& analysis_;
+  ReplayedPackets& packets_;
+  TraceWriter& writer_;
+};
+
+/// Examines all traces of an input: a Perfetto trace, each trace of a zip archive, the replay of
+/// each session of a log, or a trace config. Members of an archive that cannot be read are results,
+/// too.
+/// @param path "-": standard input
+/// @param choices of a log's replay @param session only this one
+Result<Examinations> ExamineInput(Context& context, const std::string& path,
+                                  const ReplayChoices& choices, std::optional<uint64_t> session);
+/// Examinations of the inputs of a command line.
+struct ExaminedInputs {
+  Examinations examinations;
+  bool are_many = false;  // of several inputs or a folder: without their evidence
+};
+/// Examines all inputs, folders too: several of them on all cores, each on one thread; a log and
+/// the trace that came out of it together. One that fails does not stop the others.
+Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
+                                     const ReplayChoices& choices, std::optional<uint64_t> session);
+/// Examines a trace config alone.
+Examination ExamineConfigFile(const std::string& path, const ConfigFile& config);
+/// Returns true if the input is a log; standard input is not looked at.
+bool IsLog(Context& context, const std::string& path);
+
+/// Returns how a run over these inputs ends: kFailed if none could be read, kNotice if there is a
+/// warning or worse, or one of them could not be read.
+ExitCode CodeOf(const Examinations& examinations);
+
+inline void ListFields(JsonFieldWriter& io, const StatRow& row) {
+  io("name", row.name, "idx", row.index, "value", row.value, "severity", row.severity);
+  if (row.machine != 0) io("machine", row.machine);
+}
+inline void ListFields(JsonFieldWriter& io, const Finding& finding) {
+  io("rule", finding.rule->id, "severity", finding.harm, "title", finding.rule->title, "what",
+     finding.what.text, "where", finding.where.text, "cause", finding.cause.text, "proof",
+     finding.proof.text, "remedy", finding.remedy.text, "figures", finding.figures(), "weight",
+     finding.weight, "changes", finding.changes);
+}
+void ListFields(JsonFieldWriter& io, const Hole& hole);
+void ListFields(JsonFieldWriter& io, const Examination& examination);
+
+/// The name of a session of an input: "a.tblog: session 2".
+std::string NameOf(const Examination& examination);
+/// One session as text: the headline and the findings, the worst first.
+/// @param brief the answer alone
+/// @param all each finding in full, what was checked, and the config with the changes
+void PrintExamination(Report& report, const Examination& examination, bool brief, bool all);
+/// Prints many as text: those with the same findings as one, the changes of the config that would
+/// fit them, and the worst ones, a paragraph each.
+/// @param all lists all with findings, not the worst alone
+void PrintMany(Report& report, const Examinations& examinations, bool all);
+/// Reports examinations in the format of a command line, each by itself or many in groups.
+Result<ExitCode> ReportExaminations(Context& context, const std::string& format,
+                                    const ExaminedInputs& inputs, bool brief, bool all);
+/// Examines traces for a command that is about logs, and reports what they prove.
+/// @param is_about_replays the command line has options that only a log's replay has: an error
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
+                              const std::string& format, bool is_about_replays);
+/// The groups with the same findings, for programs.
+Json GroupsJson(const Examinations& examinations);
+/// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
+/// or a row for each finding (csv).
+Status WriteExaminations(Console& console, const std::string& format,
+                         const Examinations& examinations);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_

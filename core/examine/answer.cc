@@ -1,0 +1,292 @@
+#include "core/examine/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/examine/examination.h"
+#include "core/examine/log_losses.h"
+#include "core/examine/loss_words.h"
+#include "core/session/reads_text.h"
+
+namespace ringscope {
+namespace {
+
+/// Returns true if the losses that a replay proves state all that this finding does.
+bool IsOfLosses(const Finding& finding) {
+  const std::string_view id = finding.rule->id;
+  return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
+         id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
+}
+
+/// "buffers[0].size_kb 256 -> 7424 (an estimate)"
+/// @param sizes of the buffers today, bytes, by their index in the config
+Sentence ChangesText(const std::vector<ConfigChange>& changes,
+                     const std::map<uint32_t, uint64_t>& sizes) {
+  std::vector<std::string> texts;
+  Sentence list;
+  for (const ConfigChange& change : changes) {
+    std::string was;
+    for (const auto& [index, size] : sizes)
+      if (change.path == fmt::format("buffers[{}].size_kb", index)) {
+        was = fmt::format("{} -> ", size / 1024);
+        AddFigures(list.figures, Number("now." + change.path, size / 1024));
+      }
+    texts.push_back(fmt::format("{} {}{}{}", change.path, was, change.value,
+                                change.is_estimate ? " (an estimate)" : ""));
+  }
+  list.text = ShortList(texts, "further line");
+  return list;
+}
+
+/// Returns the titles of findings, each once.
+std::string TitlesOf(const std::vector<const Finding*>& findings) {
+  std::vector<std::string> titles;
+  for (const Finding* finding : findings)
+    if (std::ranges::find(titles, finding->rule->title) == titles.end())
+      titles.emplace_back(finding->rule->title);
+  return ShortList(titles, "further finding", "; ");
+}
+
+/// Words one answer. A log proves its losses packet by packet, and they are the headline unless
+/// another finding is worse; of a trace alone the worst finding is.
+class AnswerBuilder {
+ public:
+  explicit AnswerBuilder(const Examination& examination)
+      : examined_(examination), stages_(examination.account.all) {
+    if (examination.log) losses_.emplace(examination);
+    answer_.packets = stages_[Stage::kLeft].count.packets;
+    answer_.usable = answer_.packets - stages_.unusable;
+  }
+
+  Answer Build() {
+    Sentence change;
+    if (losses_) {
+      AddLosses();
+      change = ChangeOfReplays();
+    } else {
+      AddProofs();
+      const std::vector<Finding>& findings = examined_.findings;
+      if (answer_.severity > Harm::kOk) change = ChangeOf(findings.front(), findings);
+      if (answer_.severity > Harm::kOk && change.empty())
+        answer_.Add("Change", findings.front().remedy);
+    }
+    answer_.change = answer_.Keep(change);
+    if (losses_) AddWorst();
+    answer_.Add("Also", TitlesOf(others_));
+    return std::move(answer_);
+  }
+
+ private:
+  /// The lines of a log, and its losses as the headline.
+  void AddLosses() {
+    const ReplayOutcome& outcome = examined_.log->outcome;
+    const Harm of_unusable = HarmOfUnusable(stages_.unusable, answer_.packets);
+    const Sentence signs = losses_->Signs();
+    const bool is_lost = losses_->losses() > 0, is_waiting = losses_->waiting() > 0;
+    Sentence headline;
+    if (of_unusable == Harm::kError) {
+      answer_.severity = of_unusable;
+      headline = UnusableHeadline(losses_->worst_buffer());
+    } else if (is_lost || is_waiting) {
+      answer_.severity = Harm::kDataLoss;
+      headline = is_lost ? losses_->LostHeadline() : losses_->WaitingHeadline();
+    } else if (!signs.empty()) {
+      answer_.severity = Harm::kWarning;
+      headline = losses_->SignsHeadline();
+    } else {
+      headline = losses_->NothingLostHeadline();
+    }
+    if (is_lost && outcome.reads.assumed && outcome.reads.mode == ReadsMode::kEnd) {
+      headline.text.front() = static_cast<char>(std::tolower(headline.text.front()));
+      headline =
+          Say("If the session was read only at its end, which the log does not show: {}", headline);
+      answer_.Add("Better",
+                  "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
+                  "trace that the service wrote");
+    }
+    answer_.headline = answer_.Keep(headline);
+    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets)
+      answer_.Add("Stages", StagesText(examined_.account));
+    if (is_lost) answer_.Add("Why", losses_->Why());
+    if (losses_->lost() > 0) answer_.Add("Over time", losses_->OverTime());
+    if (is_lost) {
+      answer_.Add("Lost by", losses_->Losers());
+      answer_.Add("Sources", losses_->Sources());
+      answer_.Add("Evicted by", losses_->Evictors());
+    }
+    answer_.Add("Dropped", losses_->Dropped());
+    answer_.Add("Folded", FoldedText(outcome, losses_->totals()[Fate::kFolded]));
+    answer_.Add("Stalled", losses_->Waiting());
+    answer_.Add("Late", losses_->Stale());
+    if (is_lost || is_waiting) answer_.Add("More hints", signs);
+    answer_.Add("Clones", losses_->Clones());
+    answer_.Add("Assumed", ReadsNotes(outcome.reads));
+  }
+
+  /// The headline and the lines of what a trace or a config alone proves.
+  void AddProofs() {
+    const std::vector<Finding>& findings = examined_.findings;
+    for (const Finding& finding : findings) {
+      if (finding.harm <= Harm::kInfo) continue;
+      answer_.severity = std::max(answer_.severity, finding.harm);
+      if (&finding != &findings.front()) others_.push_back(&finding);
+    }
+    answer_.headline = answer_.Keep(ProvedHeadline());
+    if (!examined_.trace) return;
+    if (examined_.trace->all.packets > 0) answer_.Add("Stages", StagesText(examined_.account));
+    const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
+      return std::string_view(finding.rule->id).starts_with("buffer.");
+    });
+    if (loss == findings.end()) return;
+    answer_.Add("Why", examined_.trace->buffers.size() < 2 || loss->cause.empty()
+                           ? loss->cause
+                           : Say("{}: {}", loss->where, loss->cause));
+    if (IsOfLosses(*loss)) answer_.Add("Largest", LargestText());
+  }
+
+  Sentence ProvedHeadline() const {
+    const std::vector<Finding>& findings = examined_.findings;
+    if (answer_.severity > Harm::kOk) {
+      if (findings.front().rule->id != std::string_view("state.unusable"))
+        return StandaloneText(findings.front());
+      const auto& reach = examined_.reach;
+      return UnusableHeadline(reach.empty() ? std::nullopt : std::optional(reach.begin()->first));
+    }
+    if (!examined_.trace)
+      return findings.empty() ? "No rule finds a problem in this config."
+                              : "Nothing in this config is wrong, but it can be better.";
+    return examined_.trace->stats_packets > 0
+               ? "Nothing is wrong with this trace, as far as it shows."
+               : "Nothing is wrong with what is there, but the trace does not show what was lost.";
+  }
+
+  /// A finding that is worse than the losses of a log becomes the headline, and the severity its.
+  void AddWorst() {
+    const Finding* worst = nullptr;
+    for (const Finding& finding : examined_.findings) {
+      if (finding.harm <= Harm::kInfo || (IsOfLosses(finding) && finding.harm <= answer_.severity))
+        continue;
+      if (worst == nullptr && finding.harm > answer_.severity)
+        worst = &finding;
+      else
+        others_.push_back(&finding);
+    }
+    if (worst == nullptr) return;
+    answer_.lines.insert(answer_.lines.begin(), {"Losses", std::move(answer_.headline)});
+    answer_.severity = worst->harm;
+    answer_.headline = answer_.Keep(StandaloneText(*worst));
+    const Sentence change = ChangeOf(*worst, {*worst});
+    if (change.empty())
+      answer_.Add("Change", std::move(answer_.change));
+    else if (!answer_.change.empty())
+      ++answer_.more_changes;
+    answer_.change = answer_.Keep(change);
+  }
+
+  /// "LEFT, and the names of the events were lost: the UI can show 2 of 4,912 packets."
+  /// @param buffer whose reach shows what is left
+  Sentence UnusableHeadline(std::optional<uint32_t> buffer) const {
+    const Sentence left = buffer ? LeftText(examined_, *buffer) : Sentence();
+    return Say("{}{} names of the events were lost: the UI can show {} of {}.", left,
+               left.empty() ? "The" : ", and the", Number("usable", answer_.usable),
+               Number("packets", answer_.packets, "packet"));
+  }
+
+  /// The finding's sentence, with the buffer where there are several.
+  Sentence StandaloneText(const Finding& finding) const {
+    const std::string buffer = finding.where.text.substr(0, finding.where.text.find(';'));
+    if (!examined_.trace || examined_.trace->buffers.size() < 2 || !buffer.starts_with("buffers["))
+      return finding.what;
+    return Say("{}: {}", buffer, finding.what);
+  }
+
+  /// Whose packets take most of the trace.
+  Sentence LargestText() const {
+    SharesOf shares;  // bytes
+    for (const SequenceStages& sequence : examined_.account.sequences)
+      shares.emplace_back(NameOf(sequence), sequence[Stage::kLeft].count.bytes);
+    std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
+    return Say("of what is in the trace: {}",
+               Shares("largest", shares, stages_[Stage::kLeft].count.bytes, 2));
+  }
+
+  /// The lines of the config that help most against what the headline names; empty: it has none.
+  /// @param findings the headline's and others
+  Sentence ChangeOf(const Finding& headline, const std::vector<Finding>& findings) const {
+    std::vector<ConfigChange> changes;
+    for (const Finding& finding : findings)
+      if (finding.rule == headline.rule || (IsOfLosses(finding) && IsOfLosses(headline)))
+        for (const ConfigChange& change : finding.changes)
+          if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+            changes.push_back(change);
+    return ChangesText(changes, examined_.subject.sizes);
+  }
+
+  /// "buffers[0].size_kb 256 -> 6544, which keeps everything": the changes that go together.
+  Sentence ChangeOfReplays() {
+    const RemedyList& list = examined_.remedies;
+    answer_.more_changes =
+        static_cast<uint64_t>(std::ranges::count_if(list.remedies, [&](const Remedy& remedy) {
+          return std::search(list.changes.begin(), list.changes.end(), remedy.changes.begin(),
+                             remedy.changes.end()) == list.changes.end();
+        }));
+    Sentence text = ChangesText(list.changes, examined_.subject.sizes);
+    if (text.empty() || !list.together) return text;
+    const auto shorter = std::ranges::find_if(list.remedies, &Remedy::is_for_reach);
+    if (list.together->lost > 0)
+      text += Say(", which loses {}", Number("lost_with_change", list.together->lost, "packet"));
+    else
+      text += list.together->waiting > 0 ? ", which loses nothing" : ", which keeps everything";
+    if (shorter != list.remedies.end())
+      text += Say("; {} keeps the last {}", Number("shorter_size_kb", shorter->size / 1024),
+                  Time("shorter_reach_ns", *shorter->reach_ns));
+    return text;
+  }
+
+  const Examination& examined_;
+  const StageAccount& stages_;
+  std::optional<LogLosses> losses_;  // absent: of a trace or a config alone
+  std::vector<const Finding*> others_;
+  Answer answer_;
+};
+
+}  // namespace
+
+bool Answer::has_change() const {
+  return !change.empty() || more_changes > 0 ||
+         std::ranges::find(lines, "Change", &AnswerLine::label) != lines.end();
+}
+
+Answer AnswerOf(const Examination& examination) { return AnswerBuilder(examination).Build(); }
+
+Sentence LeftText(const Examination& examination, uint32_t buffer) {
+  const auto reach = examination.reach.find(buffer);
+  if (reach == examination.reach.end() || !examination.subject.time) return {};
+  return Say("Only {}the last {} of {} are left{}", reach->second.is_estimate ? "about " : "",
+             Time("left_ns", reach->second.ns),
+             Time("duration_ns", examination.subject.time->length_ns()),
+             examination.subject.sizes.size() < 2 ? "" : fmt::format(" of buffers[{}]", buffer));
+}
+
+std::string ShortList(const std::vector<std::string>& texts, std::string_view further,
+                      std::string_view between) {
+  constexpr size_t kNamed = 3, kColumns = 115, kOfFurther = 20;
+  std::string list;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const size_t space = kColumns - (i + 1 < texts.size() ? kOfFurther : 0);
+    if (i > 0 && (i == kNamed || DisplayWidth(list) + DisplayWidth(texts[i]) > space))
+      return fmt::format("{}{}{}", list, between, Count(texts.size() - i, further));
+    list += i == 0 ? texts[i] : fmt::format("{}{}", between, texts[i]);
+  }
+  return list;
+}
+
+}  // namespace ringscope

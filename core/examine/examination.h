@@ -1,0 +1,109 @@
+#ifndef RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_
+#define RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/doctor/finding.h"
+#include "core/examine/answer.h"
+#include "core/examine/remedies.h"
+#include "core/examine/replayed_packets.h"
+#include "core/gaps/gap_report.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/session/replay_outcome.h"
+#include "core/session/session_notes.h"
+#include "core/trace/reach.h"
+#include "core/trace/stage_account.h"
+#include "core/trace/trace_facts.h"
+
+namespace ringscope {
+
+/// What the replay of a log's session found, packet by packet.
+struct LogEvidence {
+  ReplayOutcome outcome;
+  SessionNotes notes;
+  GapReport gaps;
+  ReplayedPackets packets;  // when those that are in the trace were written
+};
+
+/// The session that is examined.
+struct Subject {
+  std::string file;                    // "bugreport.zip:traces/a.pftrace" in an archive
+  std::optional<uint64_t> session;     // its number, if the input has several, or is a log
+  bool is_only_session = true;         // the input has no other
+  std::optional<TimeSpan> time;        // from its start to its end, CLOCK_BOOTTIME, ns
+  std::optional<std::string> config;   // a TraceConfig message
+  TraceConfigFacts facts;              // of that
+  std::map<uint32_t, uint64_t> sizes;  // of its buffers, bytes, by their index in the config
+  std::optional<std::string> replay;   // how a log was replayed: "v2@58, buffers read ..."
+};
+
+/// Packets that are missing, or that cannot be used, in a time of the session.
+struct Hole {
+  Stage stage = Stage::kUnknown;         // at which they ended
+  std::optional<size_t> sequence = {};   // index in the account; absent: of no single sequence
+  std::string where = {};                // "buffers[0]", "CPU 3"; empty: not known
+  TimeSpan span = {};                    // from the packet before to that after, CLOCK_BOOTTIME, ns
+  bool is_unusable = false;              // the packets are in the trace, their state is not
+  std::optional<uint64_t> packets = {};  // absent: an unknown number
+  uint64_t bytes = 0;                    // of these packets; 0: not known
+  uint64_t places = 1;                   // marks of a loss that are joined in it
+  std::string what = {};                 // "lost: 12 packets, overwritten by RenderThread"
+  uint32_t loss_bits = 0;                // of the packet after it, see kLossBitNames
+  std::string remedy = {};               // the change that would have kept them; empty: none known
+  // Of a log: the evidence.
+  const Gap* gap = nullptr;
+  const MissingChunks* missing = nullptr;
+};
+
+/// All that is known of one session: from its log, from its trace, or from both. A log and a trace
+/// fill the same fields, each as far as it proves them. A view shows fields, and computes nothing.
+struct Examination {
+  Subject subject;
+  StageAccounts account;             // of packets by the stage at which they ended
+  std::vector<Hole> holes;           // by sequence, in order of time
+  std::map<uint32_t, Reach> reach;   // of rings that overwrote unread data, by index of the buffer
+  std::vector<Finding> findings;     // the worst first
+  RemedyList remedies;               // of a log: tried, or estimates; `config` has the changes
+  Answer answer;                     // in about ten lines
+  std::vector<std::string> well;     // what was checked without a finding, a sentence each
+  std::vector<std::string> unknown;  // what the input cannot tell, and what was assumed
+  Figures figures;                   // of what is well or unknown
+  StatRows counters;                 // of severity data_loss and error, with a value other than 0
+  /// The trace config as text with the changes that go together marked; absent: there is no
+  /// config, or nothing to change.
+  std::optional<std::string> changed_config;
+  std::optional<std::string> error;  // why the input could not be read: then there is no more
+
+  // The evidence.
+  std::shared_ptr<const LogEvidence> log;  // nullptr: of a trace or a config alone
+  std::optional<TraceFacts> trace;         // of the trace, or of the one that the replay makes
+
+  /// Returns the changes of all findings, the worst finding's first; of each line only the first.
+  std::vector<ConfigChange> changes() const;
+  /// Frees the evidence and the holes, where only the other fields are shown.
+  void ForgetEvidence();
+};
+
+/// Examines a trace.
+Examination ExamineTrace(TraceFacts facts);
+/// Examines a session of a log: what its replay found, and the trace that the replay makes.
+/// @param facts absent: the log has no payloads, so that no trace can be made
+/// @param remedies as far as they were tried
+Examination ExamineLog(LogEvidence log, std::optional<TraceFacts> facts, RemedyList remedies);
+/// Examines a trace config alone: a TraceConfig message.
+Examination ExamineConfig(std::string config);
+/// The result for an input that cannot be read.
+Examination Unreadable(std::string file, Error error);
+
+/// Leaves only the findings of a rule, an answer of these alone, and no config.
+void KeepRule(Examination& examination, const std::string& rule);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_

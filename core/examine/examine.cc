@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "core/examine/account.h"
+#include "core/examine/examination.h"
+#include "core/examine/holes.h"
+#include "core/examine/log_losses.h"
+#include "core/examine/loss_words.h"
+#include "core/examine/remedy_words.h"
+#include "core/session/reads_text.h"
+
+namespace ringscope {
+namespace {
+
+void SetConfig(Subject& subject, const std::optional<std::string>& config) {
+  if (!config) return;
+  subject.config = config;
+  subject.facts = ReadTraceConfigFacts(wire::AsBytes(*config));
+  for (size_t i = 0; i < subject.facts.buffers.size(); ++i)
+    subject.sizes.try_emplace(static_cast<uint32_t>(i), subject.facts.buffers[i].size_kb * 1024);
+}
+
+void Take(Problems findings, Examination& examination) {
+  examination.findings = std::move(findings.list);
+  examination.well = std::move(findings.well);
+  examination.unknown = std::move(findings.unknown);
+  examination.figures = std::move(findings.figures);
+  examination.counters = std::move(findings.counters);
+}
+
+/// Names the processes of a replayed trace as the log does, if no packet of it names them.
+void NameProducers(const LogEvidence& log, TraceFacts& facts) {
+  std::map<uint32_t, std::string> names;  // by the sequence's id in the trace
+  for (const BufferGaps& buffer : log.gaps.buffers)
+    for (const SequenceGaps& sequence : buffer.sequences)
+      names[log.notes.TraceIdOf(sequence.sequence)] = log.notes.ProducerOf(sequence.sequence);
+  for (const TraceSequence& sequence : facts.sequences)
+    if (const auto name = names.find(sequence.id);
+        name != names.end() && !name->second.empty() && sequence.pid)
+      facts.process_names.try_emplace(*sequence.pid, name->second);
+}
+
+void SetSubject(const LogEvidence& log, Subject& subject) {
+  const ReplayOutcome& outcome = log.outcome;
+  subject.file = outcome.path;
+  subject.session = outcome.session;
+  subject.is_only_session = outcome.is_only_session;
+  if (outcome.first_time_ns)
+    subject.time = TimeSpan{static_cast<int64_t>(std::min(log.notes.start_ns(), outcome.end_ns())),
+                            static_cast<int64_t>(outcome.end_ns())};
+  std::set<std::string> engines;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    engines.insert(buffer.engine);
+    subject.sizes[buffer.index] = buffer.size;
+  }
+  subject.replay =
+      fmt::format("{}, buffers read {}", Joined({engines.begin(), engines.end()}, " and "),
+                  ReadsText(outcome.reads));
+}
+
+ReplayFacts FactsForRules(const Examination& examination) {
+  const LogEvidence& log = *examination.log;
+  ReplayFacts facts;
+  facts.session = examination.subject.time;
+  facts.missed_flushes = MissedFlushes(log.outcome, log.notes);
+  for (const BufferOutcome& buffer : log.outcome.buffers) {
+    ReplayedBuffer& replayed = facts.buffers[buffer.index];
+    replayed.id = buffer.id;
+    replayed.policy = buffer.policy;
+    if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
+      replayed.reach = reach->second;
+    if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
+      replayed.size = size->changes.front();
+  }
+  for (const CounterRise& rise : log.gaps.counted) {
+    const auto buffer = std::ranges::find(log.outcome.buffers, rise.buffer, &BufferOutcome::id);
+    if (rise.is_harmless() && buffer != log.outcome.buffers.end())
+      facts.buffers[buffer->index].harmless_recommits += rise.amount;
+  }
+  return facts;
+}
+
+/// Finds what the replay shows packet by packet.
+std::vector<Finding> FindLosses(const Examination& examination) {
+  const LogEvidence& log = *examination.log;
+  const LogLosses losses(examination);
+  std::vector<Finding> findings;
+  const auto add = [&](const char* rule, Sentence what, uint64_t weight) -> Finding& {
+    Finding& finding = findings.emplace_back();
+    finding.rule = &RuleOf(rule);
+    finding.harm = finding.rule->harm;
+    finding.what = std::move(what);
+    finding.remedy = finding.rule->remedy;
+    finding.proof = "The replay of the log, packet by packet.";
+    finding.weight = weight;
+    return finding;
+  };
+  if (!log.gaps.stale.empty()) add("log.stale", losses.Stale(), log.gaps.stale.size());
+  const std::vector<std::string_view> registered(log.notes.registered().begin(),
+                                                 log.notes.registered().end());
+  for (const std::string& name : log.notes.UnknownSources()) {
+    const std::optional<std::string_view> nearest = NearestName(name, registered);
+    add("log.unknown_source",
+        Say("No producer registered the data source '{}'{}", Printable(name),
+            nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
+        0);
+  }
+  if (losses.losses() > 0) {
+    Finding& finding = add("log.lost", losses.LostHeadline(), losses.losses());
+    finding.where = Say("by sequence: {}", losses.Losers());
+    finding.cause = Say("{}.", losses.Why());
+    if (std::string tried = Joined(RemedyTexts(examination.remedies, log.notes), " ");
+        !tried.empty())
+      finding.remedy = std::move(tried);
+    finding.changes = examination.remedies.changes;
+  }
+  if (losses.waiting() > 0)
+    add("log.waiting", losses.WaitingHeadline(), losses.waiting()).where = losses.Waiting();
+  const Sentence signs = losses.Signs();
+  if (losses.losses() == 0 && losses.waiting() == 0 && !signs.empty())
+    add("log.signs", losses.SignsHeadline(), 0).proof = signs;
+  return findings;
+}
+
+}  // namespace
+
+std::vector<ConfigChange> Examination::changes() const {
+  std::vector<ConfigChange> changes;
+  for (const Finding& finding : findings)
+    for (const ConfigChange& change : finding.changes)
+      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+        changes.push_back(change);
+  return changes;
+}
+
+void Examination::ForgetEvidence() {
+  holes.clear();
+  log.reset();
+  trace.reset();
+}
+
+Examination ExamineTrace(TraceFacts facts) {
+  Examination examination;
+  Subject& subject = examination.subject;
+  SetConfig(subject, facts.config);
+  subject.time = SessionOf(facts);
+  subject.is_only_session = facts.sessions == 1;
+  if (facts.sessions > 1) subject.session = facts.session;
+  examination.account = AccountOf(facts, subject.facts);
+  for (size_t i = 0; i < facts.buffers.size(); ++i) {
+    if (!subject.time || subject.facts.write_into_file) break;
+    if (const auto reach = ReachOf(facts, i, *subject.time))
+      examination.reach[static_cast<uint32_t>(i)] = *reach;
+  }
+  Take(FindProblems(facts), examination);
+  examination.trace = std::move(facts);
+  examination.holes = HolesOfTrace(examination);
+  examination.answer = AnswerOf(examination);
+  return examination;
+}
+
+Examination ExamineLog(LogEvidence evidence, std::optional<TraceFacts> facts, RemedyList remedies) {
+  Examination examination;
+  const auto log = std::make_shared<const LogEvidence>(std::move(evidence));
+  examination.log = log;
+  examination.remedies = std::move(remedies);
+  if (facts) {
+    NameProducers(*log, *facts);
+    SetConfig(examination.subject, facts->config);
+  }
+  SetSubject(*log, examination.subject);
+  std::vector<const SequenceGaps*> sequences;
+  for (const BufferGaps& buffer : log->gaps.buffers) {
+    for (const SequenceGaps& sequence : buffer.sequences) sequences.push_back(&sequence);
+    const BufferOutcome* const outcome = log->outcome.Find(buffer.id);
+    if (const auto reach = ReachOf(buffer, log->outcome.end_ns()); reach && outcome != nullptr)
+      examination.reach[outcome->index] = *reach;
+  }
+  examination.account = AccountOf(sequences, log->notes, log->outcome, log->gaps.reports());
+  ReplayFacts replayed = FactsForRules(examination);
+  replayed.findings = FindLosses(examination);
+  if (facts)
+    Take(FindProblems(*facts, &replayed), examination);
+  else
+    examination.findings = std::move(replayed.findings);
+  for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
+    if (!text.empty()) examination.unknown.push_back(std::move(text));
+  examination.trace = std::move(facts);
+  examination.holes = HolesOfLog(examination);
+  examination.answer = AnswerOf(examination);
+  return examination;
+}
+
+Examination ExamineConfig(std::string config) {
+  Examination examination;
+  Take(FindProblemsOfConfig(wire::AsBytes(config)), examination);
+  SetConfig(examination.subject, std::move(config));
+  examination.answer = AnswerOf(examination);
+  return examination;
+}
+
+Examination Unreadable(std::string file, Error error) {
+  Examination examination;
+  if (error.where.path == file) error.where.path.clear();
+  examination.subject.file = std::move(file);
+  examination.error = error.ToString();
+  examination.answer = {.severity = Harm::kError, .headline = *examination.error, .lines = {}};
+  return examination;
+}
+
+void KeepRule(Examination& examination, const std::string& rule) {
+  examination.changed_config.reset();
+  std::erase_if(examination.findings,
+                [&](const Finding& finding) { return finding.rule->id != rule; });
+  if (examination.error) return;
+  const std::vector<Finding>& findings = examination.findings;
+  examination.answer = {.severity = findings.empty() ? Harm::kOk : findings.front().harm,
+                        .headline = findings.empty() ? fmt::format("'{}' finds nothing here.", rule)
+                                                     : findings.front().what.text,
+                        .lines = {}};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,232 @@
+#include "core/examine/holes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/examine/loss_words.h"
+#include "core/examine/remedy_words.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/packet_facts.h"
+
+namespace ringscope {
+namespace {
+
+/// "overwritten by RenderThread", "discarded: the buffer was already full".
+std::string CauseOf(const Gap& gap, const SessionNotes& notes) {
+  if (gap.causes.empty()) return "the cause is unknown";
+  const CauseCount& main = gap.causes.front();
+  if (main.cause != Cause::kEvicted || main.own_fault || gap.evicted_by.empty())
+    return CauseText(main);
+  const SequenceKey evictor = gap.evicted_by.front().sequence;
+  const bool has_others = gap.evicted_by.size() > 1 || gap.evicted_by_others > 0;
+  std::string name = evictor == gap.sequence ? "itself" : notes.WriterOf(evictor);
+  if (name.empty()) name = notes.NameOf(evictor);
+  return fmt::format("overwritten by {}{}", name, has_others ? " and others" : "");
+}
+
+std::string UnusableText(uint64_t packets) {
+  return fmt::format("unusable: {}, names that they need were lost", Count(packets, "packet"));
+}
+
+/// The holes of one sequence of a log.
+class SequenceHoles {
+ public:
+  SequenceHoles(const Examination& examination, size_t index, const SequenceGaps& gaps,
+                const ReplayedPackets::Sequence& packets)
+      : examination_(examination), index_(index), gaps_(gaps), packets_(packets) {}
+
+  std::vector<Hole> Find() {
+    for (const Gap& gap : gaps_.gaps) {
+      Hole& hole = Add({gap.first.chunk, gap.first.fragment}, {gap.last.chunk, gap.last.fragment});
+      hole.stage = gap.causes.empty() ? Stage::kUnknown
+                                      : StageOf(gap.causes.front().fate, gap.causes.front().cause);
+      hole.packets = gap.lost.packets;
+      hole.bytes = gap.lost.bytes;
+      hole.what = fmt::format("lost: {}, {}", Count(gap.lost.packets, "packet"),
+                              CauseOf(gap, examination_.log->notes));
+      hole.loss_bits = gap.next ? gap.next->loss_bits : gap.lost_bits;
+      hole.remedy = RemedyOf(gap, examination_.remedies);
+      hole.gap = &gap;
+      if (gap.next) AddUnusable(gap.next->unusable);
+    }
+    for (const FalseFlag& flag : gaps_.false_flags) AddUnusable(flag.packet.unusable);
+    for (const MissingChunks& missing : gaps_.missing) {
+      Hole& hole = Add({missing.first, 0}, {missing.last, UINT32_MAX});
+      hole.stage = missing.reported ? Stage::kUnknown : Stage::kSharedMemory;
+      hole.what = missing.reported ? "unknown: the log is not complete here"
+                                   : "lost: chunks that were never committed";
+      hole.loss_bits = missing.loss_bits;
+      hole.missing = &missing;
+    }
+    for (const ReplayedPackets::Flagged& flagged : packets_.flagged) {
+      // After a gap with an aborted packet, the flag is of that.
+      const int64_t at_ns = packets_.TimeFrom(flagged.place);
+      if (std::ranges::any_of(holes_, [&](const Hole& hole) {
+            return !hole.is_unusable && hole.span.last_ns == at_ns;
+          }))
+        continue;
+      Hole& hole = Add(flagged.place, flagged.place);
+      hole.stage = Stage::kSharedMemory;
+      hole.what = (flagged.loss_bits & kLossSmbFull) != 0
+                      ? "lost: shared memory full"
+                      : "lost: packets that the producer dropped";
+      hole.loss_bits = flagged.loss_bits;
+      hole.remedy = "a larger shm_size_kb of the producer";
+    }
+    std::ranges::stable_sort(holes_, {}, [](const Hole& hole) { return hole.span.first_ns; });
+    return std::move(holes_);
+  }
+
+ private:
+  /// Adds a hole from the packet before the first place to that at the second one, or after it.
+  Hole& Add(ReplayedPackets::Place first, ReplayedPackets::Place after) {
+    Hole& hole = holes_.emplace_back();
+    hole.sequence = index_;
+    hole.where = examination_.log->notes.NameOf(gaps_.buffer);
+    hole.span.first_ns = packets_.TimeBefore(first);
+    hole.span.last_ns = std::max(hole.span.first_ns, packets_.TimeFrom(after));
+    return hole;
+  }
+
+  void AddUnusable(const UnusablePackets& unusable) {
+    if (!unusable.from_ns || !unusable.to_ns) return;
+    holes_.push_back(
+        {.stage = Stage::kLeft,
+         .sequence = index_,
+         .span = {static_cast<int64_t>(*unusable.from_ns), static_cast<int64_t>(*unusable.to_ns)},
+         .is_unusable = true,
+         .packets = unusable.count.packets,
+         .what = UnusableText(unusable.count.packets)});
+  }
+
+  const Examination& examination_;
+  const size_t index_;
+  const SequenceGaps& gaps_;
+  const ReplayedPackets::Sequence& packets_;
+  std::vector<Hole> holes_;
+};
+
+/// "overwrite", by the flag of the packet after a hole.
+std::string FlagText(uint32_t loss_bits) {
+  const std::string cause = LossBitsText(loss_bits);
+  return cause == "present" ? "lost: packets, the trace does not show why" : "lost: " + cause;
+}
+
+/// The stage that the flag of the packet after a hole names.
+Stage StageOfFlag(uint32_t loss_bits) {
+  if ((loss_bits & (kLossSmbFull | kLossWriterAbort)) != 0) return Stage::kSharedMemory;
+  return (loss_bits & kLossOverwrite) != 0 ? Stage::kBuffer : Stage::kUnknown;
+}
+
+/// The holes of a trace.
+class TraceHoles {
+ public:
+  explicit TraceHoles(const Examination& examination)
+      : examination_(examination), facts_(*examination.trace) {}
+
+  std::vector<Hole> Find() {
+    if (!facts_.all.span) return {};
+    session_ = facts_.lifetime.value_or(*facts_.all.span);
+    size_t index = 0;
+    for (const TraceSequence& sequence : facts_.sequences) {
+      if (sequence.id == kServiceSequenceId) continue;
+      if (index == examination_.account.sequences.size()) break;
+      AddSequence(sequence, index++);
+    }
+    for (const auto& [buffer, reach] : examination_.reach) AddBuffer(buffer, reach);
+    for (const auto& [number, cpu] : facts_.ftrace.cpus())
+      for (const TimeSpan& span : cpu.holes)
+        holes_.push_back({.stage = Stage::kKernel,
+                          .where = fmt::format("CPU {}", number),
+                          .span = span,
+                          .what = "lost: ftrace events, overwritten by the kernel"});
+    if (facts_.late_events > 0)  // at their place a mark of it would be dropped, too
+      holes_.push_back(
+          {.stage = Stage::kImport,
+           .span = {facts_.sorter_left_ns, facts_.sorter_left_ns},
+           .packets = facts_.late_events,
+           .what = fmt::format("dropped by the import: {}, older than what it sorted before",
+                               Count(facts_.late_events, "event"))});
+    if (facts_.is_cut_off)
+      holes_.push_back({.stage = Stage::kFile,
+                        .span = {facts_.all.span->last_ns, facts_.all.span->last_ns},
+                        .what = "the file is cut off: what follows is missing"});
+    return std::move(holes_);
+  }
+
+ private:
+  void AddSequence(const TraceSequence& sequence, size_t index) {
+    const auto add = [&](TimeSpan span, uint32_t loss_bits, uint64_t places, const char* when) {
+      holes_.push_back({.stage = StageOfFlag(loss_bits),
+                        .sequence = index,
+                        .where = examination_.account.sequences[index].buffer,
+                        .span = span,
+                        .places = places,
+                        .what = FlagText(loss_bits) + when,
+                        .loss_bits = loss_bits});
+    };
+    const std::optional<TimeSpan>& seen =
+        sequence.all.span ? sequence.all.span : sequence.skipped_span;
+    if (sequence.lost_beginning() && seen)
+      add({session_.first_ns, seen->first_ns}, sequence.first_loss_bits, 1,
+          " (before its first packet)");
+    for (const TraceHole& hole : sequence.holes) add(hole.span, hole.loss_bits, hole.places, "");
+    // Without their state, the times of most packets are not known.
+    const uint64_t all = sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
+    if (!seen && all > 0)
+      add(session_, sequence.first_loss_bits | kLossPresent, all, "; when is unknown");
+    if (sequence.skipped > 0)
+      holes_.push_back(
+          {.stage = Stage::kLeft,
+           .sequence = index,
+           .span = sequence.skipped_span.value_or(session_),
+           .is_unusable = true,
+           .packets = sequence.skipped,
+           .what = UnusableText(sequence.skipped) +
+                   (sequence.skipped_span ? "" : "; when they were written is unknown")});
+  }
+
+  /// A ring that is read once: what it overwrote is older than all that is left.
+  void AddBuffer(uint32_t index, const Reach& reach) {
+    const BufferStats& stats = facts_.buffers[index].stats;
+    const auto reach_ns = static_cast<int64_t>(reach.ns);
+    holes_.push_back(
+        {.stage = Stage::kBuffer,
+         .where = fmt::format("buffers[{}]", index),
+         .span = {session_.first_ns, session_.last_ns - reach_ns},
+         .bytes = stats.bytes_overwritten,
+         .what = fmt::format("overwritten: {} of {}{}", HumanSize(stats.bytes_overwritten),
+                             HumanSize(stats.bytes_written),
+                             reach.is_estimate ? "; until when is an estimate" : "")});
+  }
+
+  const Examination& examination_;
+  const TraceFacts& facts_;
+  TimeSpan session_;
+  std::vector<Hole> holes_;
+};
+
+}  // namespace
+
+std::vector<Hole> HolesOfLog(const Examination& examination) {
+  std::vector<Hole> holes;
+  size_t index = 0;  // of the account's sequence: in the same order
+  for (const BufferGaps& buffer : examination.log->gaps.buffers)
+    for (const SequenceGaps& sequence : buffer.sequences) {
+      if (const auto* const packets = examination.log->packets.Find(sequence.sequence))
+        for (Hole& hole : SequenceHoles(examination, index, sequence, *packets).Find())
+          holes.push_back(std::move(hole));
+      ++index;
+    }
+  return holes;
+}
+
+std::vector<Hole> HolesOfTrace(const Examination& examination) {
+  return TraceHoles(examination).Find();
+}
+
+}  // namespace ringscope

@@ -1,0 +1,266 @@
+#include "core/examine/log_losses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/examine/loss_words.h"
+#include "core/gaps/gap_report.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kNamed = 2;  // sequences and sources
+
+}  // namespace
+
+LogLosses::LogLosses(const Examination& examination)
+    : examination_(examination),
+      report_(examination.log->gaps),
+      outcome_(examination.log->outcome),
+      notes_(examination.log->notes) {
+  for (const BufferGaps& buffer : report_.buffers) {
+    totals_ += buffer.totals;
+    if (buffer.totals.lost().packets > (worst_ == nullptr ? 0 : worst_->totals.lost().packets))
+      worst_ = &buffer;
+    for (const SequenceGaps& sequence : buffer.sequences) {
+      sequences_.push_back(&sequence);
+      missing_chunks_ += sequence.missing_chunks;
+      dropped_ns_ = std::max(dropped_ns_, sequence.dropped_ns);
+      for (const Gap& gap : sequence.gaps)
+        causes_.insert(causes_.end(), gap.causes.begin(), gap.causes.end());
+    }
+  }
+  places_ = examination.account.all[Stage::kSharedMemory].places;
+  const FateCount dropped = totals_[Fate::kWriterDropped];
+  lost_ = totals_.lost() - dropped;
+  written_ = totals_.written - dropped;
+  std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
+}
+
+std::optional<uint32_t> LogLosses::worst_buffer() const {
+  const BufferOutcome* const worst = worst_ == nullptr ? nullptr : outcome_.Find(worst_->id);
+  return worst == nullptr ? std::nullopt : std::optional(worst->index);
+}
+
+Sentence LogLosses::Dropped() const {
+  return lost_.packets > 0 && places_ > 0 ? Say("more, by their writers, {}", DroppedPlaces())
+                                          : Sentence();
+}
+
+Sentence LogLosses::LostHeadline() const {
+  if (const auto worst = worst_buffer())
+    if (const Sentence left = LeftText(examination_, *worst); !left.empty())
+      return Say("{}.", left);
+  if (lost_.packets == 0) return Say("Writers dropped packets {}.", DroppedPlaces());
+  return Say("{} of {} ({}) {} lost{}.", Number("lost", lost_.packets),
+             Number("written", written_.packets, "packet"),
+             Share("share_lost", lost_.packets, written_.packets), Was(lost_.packets), LostWhen());
+}
+
+Sentence LogLosses::WaitingHeadline() const {
+  return Say("{} wait{} in a buffer, and {} not in the trace.",
+             Number("waiting", waiting(), "packet"), waiting() == 1 ? "s" : "", Is(waiting()));
+}
+
+Sentence LogLosses::SignsHeadline() const {
+  return Say("No packet of the log was lost, but more may be missing: {}.", Signs());
+}
+
+Sentence LogLosses::NothingLostHeadline() const {
+  std::vector<std::string> later;
+  for (const SequenceGaps* sequence : sequences_)
+    if (sequence->first_chunk > 0 && sequence->written().packets > 0)
+      later.push_back(
+          fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
+  if (later.empty())
+    return outcome_.reads.assumed && outcome_.reads.mode == ReadsMode::kStreamed
+               ? "Nothing was lost with these reads."
+               : "Nothing was lost.";
+  return Say(
+      "Nothing was lost of what is in the log. {} {} not begin with chunk #0 ({}): what came "
+      "before is not known.",
+      Number("later_sequences", later.size(), "sequence"), later.size() == 1 ? "does" : "do",
+      ShortList(later, "other"));
+}
+
+Sentence LogLosses::Why() const {
+  if (lost_.packets == 0) return WhyDropped();
+  Sentence why = ShortList(CauseTexts(causes_), "other cause", "; ");
+  std::map<Cause, uint64_t> packets;
+  for (const CauseCount& cause : causes_) packets[cause.cause] += cause.count.packets;
+  for (const auto& [cause, count] : packets)
+    AddFigures(why.figures, Number(fmt::format("cause.{}", Name(cause)), count));
+  return why;
+}
+
+std::string LogLosses::WhyDropped() const {
+  std::array<uint64_t, kEnumNames<AbortReason>.size()> places{};
+  for (const SequenceGaps* sequence : sequences_)
+    for (const Gap& gap : sequence->gaps)
+      if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
+  return AbortReasonText(
+      static_cast<AbortReason>(std::ranges::max_element(places) - places.begin()));
+}
+
+Sentence LogLosses::Losers() const {
+  const bool by_places = lost_.packets == 0;
+  const auto lost_by = [&](const SequenceGaps* each) {
+    const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
+    return by_places ? dropped + each->losses_by_flag() : each->lost().packets - dropped;
+  };
+  std::vector<const SequenceGaps*> losers = sequences_;
+  std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
+  std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
+  SharesOf shares;
+  for (const SequenceGaps* each : std::span(losers).first(std::min(kNamed, losers.size())))
+    shares.emplace_back(notes_.NameOf(each->sequence) +
+                            (std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1
+                                 ? " in " + notes_.NameOf(each->buffer)
+                                 : ""),
+                        lost_by(each));
+  return Shares("lost_by", shares, by_places ? places_ : lost_.packets, kNamed);
+}
+
+Sentence LogLosses::Sources() const {
+  SharesOf shares;
+  for (const SourceLosses& each : LossesBySource(sequences_, notes_))
+    if (each.lost.packets > 0) shares.emplace_back(Printable(each.source), each.lost.packets);
+  return shares.size() < 2 ? "" : Shares("lost_of", shares, totals_.lost().packets, kNamed);
+}
+
+Sentence LogLosses::Evictors() const {
+  uint64_t all = 0;
+  SharesOf shares;
+  for (const EvictorCount& evictor : report_.evictors) {
+    all += evictor.packets;
+    shares.emplace_back(notes_.NameOf(evictor.sequence), evictor.packets);
+  }
+  return Shares("evicted_by", shares, all, kNamed);
+}
+
+Sentence LogLosses::OverTime() const {
+  constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const LossTimeline& timeline = report_.over_time;
+  const std::vector<TimelineInterval>& all = timeline.intervals();
+  if (all.size() < 2) return {};
+  std::string text;
+  for (size_t i = 0; i < all.size(); i += 2) {  // so that they fit into a row
+    TimelineInterval bar = all[i];
+    if (i + 1 < all.size()) bar += all[i + 1];
+    // The highest only where all is lost.
+    const uint64_t height = bar.lost == bar.written ? 7 : bar.lost * 7 / bar.written;
+    text += bar.written == 0 ? "_" : bar.lost == 0 ? "·" : kHeights[height];
+  }
+  return Say(
+      "{} {} {}: share of packets lost",
+      TimeFromStart("first_written_ns", timeline.first_written_ns()), text,
+      TimeFromStart("last_written_ns", timeline.first_ns() + timeline.interval_ns() * all.size()));
+}
+
+Sentence LogLosses::DroppedPlaces() const {
+  return Say("at {} where the shared memory was full{}; how many is not known",
+             Number("dropped_places", places_, "place"),
+             dropped_ns_ == 0 ? "" : Say(", for up to {}", Time("dropped_ns", dropped_ns_)));
+}
+
+Sentence LogLosses::Waiting() const {
+  if (waiting() == 0) return {};
+  Sentence at;
+  uint64_t most = 0;
+  for (const SequenceGaps* sequence : sequences_) {
+    if (!sequence->stall || sequence->stall->count.packets <= most) continue;
+    most = sequence->stall->count.packets;
+    at = Say("; most, {}, in {}", Number("most_waiting", most), notes_.NameOf(sequence->sequence));
+    if (sequence->stall->at)
+      at += Say(", waiting at chunk #{}", Number("chunk", Raw(sequence->stall->at->chunk)));
+  }
+  return Say(
+      "{} ({}) {} still in the buffer, and {} not read{}", Number("waiting", waiting(), "packet"),
+      Size("waiting_bytes", totals_[Fate::kStalled].bytes), Is(waiting()), Was(waiting()), at);
+}
+
+Sentence LogLosses::Stale() const {
+  if (report_.stale.empty()) return "";
+  uint64_t packets = 0;
+  for (const StaleSequence& stale : report_.stale) packets += stale.stale;
+  const StaleSequence& worst = *std::ranges::max_element(
+      report_.stale, {}, [](const StaleSequence& one) { return one.longest.delay_ns; });
+  return Say("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
+             Number("stale", packets, "packet"),
+             worst.longest.cpu ? fmt::format(" of CPU {}", *worst.longest.cpu) : "",
+             TimeOf("stale_event_ns", worst.longest.time_ns), notes_.NameOf(worst.sequence),
+             TimeOf("stale_commit_ns", worst.longest.time_ns + worst.longest.delay_ns));
+}
+
+Sentence LogLosses::Signs() const {
+  const auto cpus = static_cast<uint64_t>(
+      std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
+  if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};
+  const bool is_known = totals_.lost().packets > 0 || waiting() > 0;
+  Sentence signs;
+  const auto add = [&](const Sentence& sign) {
+    signs += Say("{}{}", signs.empty() ? "" : ", ", sign);
+  };
+  if (missing_chunks_ > 0)
+    add(Say("{} without a commit in the log",
+            Number("missing_chunks", missing_chunks_, "chunk id")));
+  if (report_.reports() > 0)
+    add(Say("{} where the log is not complete",
+            Number("reported_places", report_.reports(), "place")));
+  // Of losses that are known, the counters tell nothing new.
+  const std::string missed = Joined(MissedFlushes(outcome_, notes_));
+  for (size_t i = 0; i < kLossCounters && !is_known; ++i)
+    if (report_.counts[i] > 0 &&
+        (missed.empty() || i != static_cast<size_t>(LossCounter::kFlushesFailed)))
+      add(Say("{}: {}", Name(static_cast<LossCounter>(i)),
+              Number(Name(static_cast<LossCounter>(i)), report_.counts[i])));
+  if (!missed.empty()) add("flushes not acknowledged by " + missed);
+  if (cpus > 0) add(Say("events lost by ftrace on {}", Number("ftrace_cpus", cpus, "CPU")));
+  if (signs.empty() && !is_known)
+    add("packets that are flagged, though no loss before them is known");
+  return signs;
+}
+
+Sentence LogLosses::Clones() const {
+  uint64_t made = 0, first = 0;
+  for (const CloneFacts& clone : outcome_.clones) {
+    if (clone.failed) continue;
+    if (made++ == 0) first = clone.clone;
+  }
+  if (made == 0 || outcome_.clone) return "";
+  return Say("{} {} made, and may have other packets: ringscope gaps --clone {}",
+             Number("clones", made), Was(made), Number("first_clone", first));
+}
+
+Sentence LogLosses::TimeFromStart(const char* name, uint64_t ns) const {
+  return TimeOf(name, std::min(ns, outcome_.last_time_ns.value_or(ns)));
+}
+
+Sentence LogLosses::TimeOf(const char* name, uint64_t ns) const {
+  return Time(name, static_cast<int64_t>(ns) - static_cast<int64_t>(notes_.start_ns()));
+}
+
+Sentence LogLosses::LostWhen() const {
+  const LossTimeline& timeline = report_.over_time;
+  const auto& intervals = timeline.intervals();
+  const auto lost = [](const TimelineInterval& interval) { return interval.lost > 0; };
+  const auto first = std::ranges::find_if(intervals, lost);
+  const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
+  if (intervals.size() < 2 || first == intervals.end()) return {};
+  const auto at = [&](const char* name, auto intervals_before) {
+    return TimeFromStart(name, timeline.first_ns() + static_cast<uint64_t>(intervals_before) *
+                                                         timeline.interval_ns());
+  };
+  const Sentence from = at("lost_from_ns", first - intervals.begin());
+  const Sentence to = at("lost_to_ns", intervals.rend() - last);
+  return from.text == to.text ? Say(", at {}", from) : Say(", from {} to {}", from, to);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,21 @@
+#ifndef RINGSCOPE_CORE_EXAMINE_REMEDY_WORDS_H_
+#define RINGSCOPE_CORE_EXAMINE_REMEDY_WORDS_H_
+
+#include <string>
+#include <vector>
+
+#include "core/examine/remedies.h"
+#include "core/gaps/gap_report.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+/// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
+std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
+/// Names the change of the list that keeps the packets of a gap, "buffers[0].size_kb: 6548", or
+/// what helps that is no change of the config; empty: nothing is known.
+std::string RemedyOf(const Gap& gap, const RemedyList& list);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_EXAMINE_REMEDY_WORDS_H_

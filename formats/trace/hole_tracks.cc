@@ -1,0 +1,128 @@
+#include "formats/trace/hole_tracks.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/examine/loss_words.h"
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+/// Adds what the replay of a log shows of a hole.
+void AddEvidence(const Hole& hole, const Examination& examination, TrackSlice& slice) {
+  const auto add = [&](const char* name, auto value) {
+    slice.args.push_back({name, std::move(value)});
+  };
+  if (hole.missing != nullptr)
+    add("chunks", fmt::format("{} to {}", hole.missing->first, hole.missing->last));
+  if (hole.gap == nullptr) return;
+  const Gap& gap = *hole.gap;
+  add("bytes", hole.bytes);
+  add("cause", Joined(CauseTexts(gap.causes), "; "));
+  add("chunks", fmt::format("{} to {}", gap.first.chunk, gap.last_chunk));
+  add("buffer", hole.where);
+  add("sequence", NameOf(examination.account.sequences[*hole.sequence]));
+  if (gap.abort) add("aborted", std::string(Name(gap.abort->reason)));
+  if (gap.own_fault.packets > 0) add("buffer_bug", gap.own_fault.packets);
+}
+
+TrackSlice SliceOf(const Hole& hole, const Examination& examination) {
+  TrackSlice slice{.from_ns = hole.span.first_ns, .to_ns = hole.span.last_ns, .name = hole.what};
+  if (hole.packets)
+    slice.args.push_back({"packets", *hole.packets});
+  else
+    slice.args.push_back({"packets", "unknown"});
+  if (hole.is_unusable) return slice;
+  if (hole.loss_bits != 0 || hole.gap != nullptr || hole.missing != nullptr)
+    slice.args.push_back({"cause_bits", LossBitsToString(hole.loss_bits)});
+  if (hole.gap == nullptr) slice.args.push_back({"places", hole.places});
+  AddEvidence(hole, examination, slice);
+  if (!hole.remedy.empty())
+    slice.args.push_back({"remedy", hole.remedy});
+  else if (hole.gap != nullptr)
+    slice.args.push_back({"remedy", "none is known"});
+  return slice;
+}
+
+/// Adds a hole that is of no single sequence.
+void AddOfSession(const Hole& hole, const Examination& examination, EventTrack& root) {
+  EventTrack& session = root.OfProcess(0, {});
+  switch (hole.stage) {
+    case Stage::kImport:
+      return session.AddInstant(hole.span.first_ns, hole.what, {{"events", *hole.packets}});
+    case Stage::kFile:
+      return session.AddInstant(hole.span.first_ns, hole.what);
+    case Stage::kKernel:
+      return session.Add(hole.where)
+          .AddSlice({.from_ns = hole.span.first_ns,
+                     .to_ns = hole.span.last_ns,
+                     .name = hole.what,
+                     .args = {{"events", "unknown"}}});
+    default:
+      break;
+  }
+  TrackSlice slice{.from_ns = hole.span.first_ns, .to_ns = hole.span.last_ns, .name = hole.what};
+  for (size_t i = 0; i < examination.trace->buffers.size(); ++i)
+    if (hole.where == fmt::format("buffers[{}]", i)) {
+      const BufferStats& stats = examination.trace->buffers[i].stats;
+      slice.args = {{"bytes_overwritten", stats.bytes_overwritten},
+                    {"bytes_written", stats.bytes_written},
+                    {"buffer_size", stats.buffer_size}};
+    }
+  session.Add(hole.where).AddSlice(std::move(slice));
+}
+
+/// Adds the kernel's counters of the CPUs that lost events, at the end of their last hole.
+void AddKernelCounters(const Examination& examination, EventTrack& root) {
+  if (examination.log != nullptr || !examination.trace) return;
+  for (const auto& [number, cpu] : examination.trace->ftrace.cpus()) {
+    const auto overrun = cpu[FtraceCounter::kOverrun].delta();
+    const auto dropped = cpu[FtraceCounter::kDroppedEvents].delta();
+    if (cpu.holes.empty() || (!overrun && !dropped)) continue;
+    root.OfProcess(0, {})
+        .Add(fmt::format("CPU {}", number))
+        .AddInstant(cpu.holes.back().last_ns, "the kernel's counters, of the whole session",
+                    {{"overrun", overrun.value_or(0)}, {"dropped", dropped.value_or(0)}});
+  }
+}
+
+}  // namespace
+
+void AddHoles(const Examination& examination,
+              const std::function<std::optional<uint64_t>(size_t)>& track_of, EventTrack& root) {
+  const std::vector<Hole>& holes = examination.holes;
+  for (size_t begin = 0, end = 0; begin < holes.size(); begin = end) {
+    if (!holes[begin].sequence) {
+      AddOfSession(holes[begin], examination, root);
+      end = begin + 1;
+      continue;
+    }
+    const size_t index = *holes[begin].sequence;
+    std::vector<TrackSlice> lost, unusable;
+    for (end = begin; end < holes.size() && holes[end].sequence == index; ++end)
+      (holes[end].is_unusable ? unusable : lost).push_back(SliceOf(holes[end], examination));
+    const std::optional<uint64_t> known = track_of(index);
+    if (!known) continue;
+    const SequenceStages& sequence = examination.account.sequences[index];
+    std::string name = sequence.thread;
+    if (examination.log != nullptr)
+      name = NameOf(sequence);
+    else if (name.empty())
+      name = fmt::format("sequence {}", sequence.id);
+    const StageProcess& process = sequence.process;
+    EventTrack& track =
+        *known != 0 ? root.AddKnown(*known)
+                    : root.OfProcess(process.pid, examination.log != nullptr ? process.name : "")
+                          .Add(std::move(name));
+    track.Add("lost packets").AddSlices(lost);
+    track.Add("unusable packets").AddSlices(unusable);
+  }
+  AddKernelCounters(examination, root);
+}
+
+}  // namespace ringscope
