@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/gaps/memory_picture.h"
+#include "core/perfetto/memory_picture.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/descriptor_io.h"
 

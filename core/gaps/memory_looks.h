@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/gaps/memory_picture.h"
+#include "core/perfetto/memory_picture.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 

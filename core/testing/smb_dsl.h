@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/log/op.h"
-#include "core/gaps/memory_picture.h"
+#include "core/perfetto/memory_picture.h"
 
 namespace ringscope::testing {
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_GAPS_MEMORY_PICTURE_H_
-#define RINGSCOPE_CORE_GAPS_MEMORY_PICTURE_H_
+#ifndef RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
+#define RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
 
 #include <array>
 #include <cstddef>
@@ -141,4 +141,4 @@ template <>
 inline constexpr std::array ringscope::kEnumNames<ringscope::smb::ChunkState> = {
     "free", "being_written", "being_read", "complete"};
 
-#endif  // RINGSCOPE_CORE_GAPS_MEMORY_PICTURE_H_
+#endif  // RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_

@@ -1,4 +1,4 @@
-#include "core/gaps/memory_picture.h"
+#include "core/perfetto/memory_picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/wire.h"
-#include "core/gaps/memory_picture.h"
+#include "core/perfetto/memory_picture.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ringscope;  // NOLINT: a fuzz target is a program of its own
