@@ -152,10 +152,10 @@ function(rs_folder name)
 endfunction()
 
 # rs_plugin(TARGET SOURCES...): a plug-in for --engine, in the build's plugins/ folder. It exports its
-# entry alone, and sees plugin_abi.h where the installed one is.
+# entry alone, and includes <ringscope/plugin_abi.h> as from an installation.
 function(rs_plugin target)
   add_library(${target} MODULE ${ARGN})
-  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/include"
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
                              "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE rs_settings)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${RS_COLD}>)  # as tests

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/engine/catalogue.h"
-#include "core/plugin/plugin_abi.h"
+#include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/engine/catalogue.h"
-#include "core/plugin/plugin_abi.h"
+#include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {
 

@@ -7,7 +7,7 @@
 
 #include "core/engine/engine.h"
 #include "core/perfetto/packet.h"
-#include "core/plugin/plugin_abi.h"
+#include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {
 

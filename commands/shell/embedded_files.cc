@@ -8,4 +8,4 @@ RS_EMBED_FILE(ZshScript, RS_SOURCE_DIR "/commands/shell/completions/ringscope.zs
 RS_EMBED_FILE(FishScript, RS_SOURCE_DIR "/commands/shell/completions/ringscope.fish")
 RS_EMBED_FILE(BuildPluginScript, RS_SOURCE_DIR "/share/ringscope/build_plugin.sh")
 RS_EMBED_FILE(AdapterSource, RS_SOURCE_DIR "/share/ringscope/perfetto_adapter.cc")
-RS_EMBED_FILE(PluginHeader, RS_SOURCE_DIR "/core/plugin/plugin_abi.h")
+RS_EMBED_FILE(PluginHeader, RS_SOURCE_DIR "/include/ringscope/plugin_abi.h")

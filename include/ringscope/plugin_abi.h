@@ -17,8 +17,8 @@
  *   exception may leave a plug-in's function, and no callback throws into it.
  * - Numbers are the machine's own; all sizes and offsets are in bytes.
  */
-#ifndef RINGSCOPE_CORE_PLUGIN_PLUGIN_ABI_H_
-#define RINGSCOPE_CORE_PLUGIN_PLUGIN_ABI_H_
+#ifndef RINGSCOPE_PLUGIN_ABI_H_
+#define RINGSCOPE_PLUGIN_ABI_H_
 
 #include <stdint.h>
 
@@ -357,4 +357,4 @@ typedef const ringscope_plugin* (*ringscope_get_plugin_function)(uint32_t host_a
 } /* extern "C" */
 #endif
 
-#endif /* RINGSCOPE_CORE_PLUGIN_PLUGIN_ABI_H_ */
+#endif /* RINGSCOPE_PLUGIN_ABI_H_ */
