@@ -1,5 +1,5 @@
 // What the ledger makes of single situations. That fates add up over everything is checked in
-// formats/captures/ledger_test.cc.
+// formats/testing/ledger_test.cc.
 
 #include "core/ledger/ledger.h"
 
