@@ -1,3 +1,5 @@
+#include "commands/sizes/sweep_values.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <cmath>
 
 #include "commands/shell/values.h"
-#include "commands/sizes/sweep_report.h"
 #include "core/perfetto/chunk.h"
 
 namespace ringscope {
