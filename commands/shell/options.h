@@ -15,7 +15,6 @@
 #include "commands/shell/values.h"
 #include "core/base/result.h"
 #include "core/log/record_filter.h"
-#include "core/session/session_notes.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
