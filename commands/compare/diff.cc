@@ -47,7 +47,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
           "(.ops.jsonl), and beside FILE a test in the style of Perfetto's own (.cc) that passes "
           "with side A, not with side B; - for standard output, and no test");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json", "jsonl"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl});
 }
 
 /// Returns true for a trace, false for a log.
@@ -79,9 +79,9 @@ Status CheckReplayed(const DiffArgs& args) {
                 "store them in a log with 'ringscope import --reads-from', and compare "
                 "that");
   }
-  if (args.minimize == "-" && args.format != "text")
+  if (args.minimize == "-" && args.format != Format::kText)
     return Fail(ErrorCode::kUsage,
-                fmt::format("--minimize - cannot be combined with --format {}", args.format));
+                fmt::format("--minimize - cannot be combined with --format {}", Name(args.format)));
   return {};
 }
 

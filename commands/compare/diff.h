@@ -23,7 +23,7 @@ struct DiffArgs {
   bool all = false;           // as text, list packets and counters, too
   bool force = false;
   std::string minimize;
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 /// The comparison of one session.

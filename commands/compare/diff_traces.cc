@@ -112,8 +112,9 @@ void ReportFirst(Report& report, const OutputDiff& diff) {
 Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
                 const char* compares, const Both<std::string>& inputs,
                 const std::string& remark = {}) {
-  Report report(context.console, args.format == "jsonl" ? Report::kOneLine : args.format,
-                kDiffDocument);
+  Report report = args.format == Format::kJsonl
+                      ? Report(context.console, Format::kJson, kDiffDocument, Report::kOneLine)
+                      : Report(context.console, args.format, kDiffDocument);
   report.Data({{"compares", compares}, {"same", diff.Same()}});
   for (const Side side : kSides) {
     const uint64_t of_service = diff.service_packets[side];

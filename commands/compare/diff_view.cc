@@ -386,9 +386,9 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
 }
 
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {
-  if (args.format == "jsonl") {
+  if (args.format == Format::kJsonl) {
     for (const SessionDiff& diff : diffs) {
-      Report line(console, Report::kOneLine, kDiffDocument);
+      Report line(console, Format::kJson, kDiffDocument, Report::kOneLine);
       ReportSession(line, diff, args);
       RS_RETURN_IF_ERROR(line.Finish());
     }

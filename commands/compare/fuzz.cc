@@ -157,7 +157,7 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddText(app, "-o,--output", args.output, "DIR",
           "Folder for the smallest stream of each finding, and its unit test (default: the current "
           "folder)");
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 /// Makes a kind, a counter or a rule not count.

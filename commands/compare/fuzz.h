@@ -20,7 +20,7 @@ struct FuzzArgs {
   std::optional<uint64_t> time_ns;
   uint64_t findings = 10;    // different ones, after which the run ends
   std::string output = ".";  // folder
-  std::string format;
+  Format format = Format::kText;
 };
 
 /// A finding, once for all streams that show it.

@@ -23,7 +23,7 @@ struct DoctorArgs {
   std::optional<std::string> rule;  // only findings of this one
   bool all = false;                 // as text, all findings and what was checked
   bool brief = false;
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 Result<std::string> ParseRule(std::string_view text) {
@@ -58,7 +58,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
           "Print the answer alone, as text: what is wrong, why, and what to change, in about ten "
           "lines; 'ringscope FILE' does the same");
   Exclude(app, "--brief", {"--rule", "--all"});
-  AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
 }
 
 Result<ExitCode> Print(const DoctorArgs& args, ExaminedInputs& examined, Context& context) {

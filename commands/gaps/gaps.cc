@@ -26,7 +26,7 @@ struct GapsArgs {
   GapFilter filter;
   bool all = false;      // as text, each gap and all that was found
   bool packets = false;  // each lost packet
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
@@ -39,11 +39,11 @@ void SetUp(CLI::App& app, GapsArgs& args) {
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json");
   Exclude(app, "--packets", {"--all"});
-  AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
 }
 
 Status Check(const GapsArgs& args) {
-  if (!args.packets || args.format != "json") return {};
+  if (!args.packets || args.format != Format::kJson) return {};
   return Fail(ErrorCode::kUsage, "--packets and --format json cannot be used together", {},
               "--format jsonl prints one packet per line");
 }
@@ -75,20 +75,20 @@ class LostPacketList : public LedgerSink {
     if (!IsLoss(account.fate) || !args_.filter.Keeps(account, notes_.start_ns())) return;
     listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
-    if (args_.format == "text")
+    if (args_.format == Format::kText)
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    console_.Print(PacketLine(args_.format == "csv" ? RowPart::kValues : RowPart::kMembers, account,
+    console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers, account,
                               session_, args_.input.clone, kind));
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
   void StateReads(const ReplayOutcome& outcome) const {
-    if (args_.format == "text")
+    if (args_.format == Format::kText)
       console_.Print(Wrap(fmt::format("Session {}: buffers were read {}. {}", session_,
                                       ReadsText(outcome.reads), ReadsNotes(outcome.reads)),
                           size_t{0}) +
                      "\n");
-    else if (args_.format == "jsonl")
+    else if (args_.format == Format::kJsonl)
       console_.Print(ReadsJsonl(outcome));
   }
   /// Returns true if a lost packet was printed.
@@ -127,13 +127,13 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   selection.any_sign |=
       !selection.is_filtered && std::ranges::any_of(FtraceLossesOf(selection.outcome.ftrace),
                                                     &FtraceCpuLosses::lost_in_session);
-  if (args.format == "csv")
+  if (args.format == Format::kCsv)
     out.Print(GapCsvRows(selection));
-  else if (args.format == "text")
+  else if (args.format == Format::kText)
     PrintGaps(out, selection, args.all);
   else
-    WriteGaps(out, selection, /*lines=*/args.format == "jsonl");
-  if (args.format == "text" || args.format == "json") ReportClones(out, selection.outcome);
+    WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
+  if (args.format == Format::kText || args.format == Format::kJson) ReportClones(out, selection.outcome);
   return selection.any_loss || selection.any_sign || !selection.stale.empty() ? ExitCode::kNotice
                                                                               : ExitCode::kClean;
 }
@@ -144,10 +144,10 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
     return ReportTraces(context, args.input, args.format,
                         ChoosesAnything(args.choices) || args.packets);
   SessionReader sessions(context, args.input, "replaying");
-  // The packets of sessions follow each other without a title or an empty line.
-  Report out(context.console, args.packets ? "packets" : args.format, "gaps");
-  if (args.format == "csv") out.Print(CsvTitles(args.packets));
-  if (args.format == "jsonl") out.Print(JsonText(JsonDocument("gaps")) + "\n");
+  // The packets of sessions follow each other like rows, without a title or an empty line.
+  Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
+  if (args.format == Format::kCsv) out.Print(CsvTitles(args.packets));
+  if (args.format == Format::kJsonl) out.Print(JsonText(JsonDocument("gaps")) + "\n");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, sessions, context, out);
                       }));

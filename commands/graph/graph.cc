@@ -34,7 +34,7 @@ struct GraphArgs {
   std::optional<LayoutMoment> at;
   std::string output;  // empty: standard output
   bool force = false;
-  std::string format = "text";
+  std::optional<Format> format;  // absent: the one that the output's name asks for
 };
 
 void SetUp(CLI::App& app, GraphArgs& args) {
@@ -67,8 +67,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Write to this file; - for standard output. A name with .svg or .json asks for that "
           "format");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "svg", "json"});
-  args.format.clear();  // by the output's name
+  AddFormat(app, args.format, {Format::kText, Format::kSvg, Format::kJson});
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--around", {"--full", "--seq"});
   Exclude(app, "--order", {"--layout", "--seq", "--around", "--full"});
@@ -76,7 +75,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
 }
 
 Status CheckArgs(const GraphArgs& args) {
-  if ((args.order || args.layout) && args.format == "svg")
+  if ((args.order || args.layout) && args.format == Format::kSvg)
     return Fail(ErrorCode::kUsage, "only chunks can be drawn", {}, "choose text or json");
   if (args.at && !args.layout && !args.order)
     return Fail(ErrorCode::kUsage, "--at needs --layout or --order", {}, "add one of them");
@@ -158,7 +157,7 @@ class GraphDrawing {
     }
     WarnOfOddChoices(args_, drawn, context_.console);
     if (report_.is_json()) report_.Data(GraphJson(drawn));
-    report_.Print(args_.format == "svg" ? GraphSvg(drawn) : GraphText(drawn));
+    report_.Print(args_.format == Format::kSvg ? GraphSvg(drawn) : GraphText(drawn));
     return {};
   }
 
@@ -230,28 +229,29 @@ class GraphDrawing {
 };
 
 /// The format that an output's name asks for.
-Result<std::string> FormatOf(const std::string& output) {
-  for (const char* format : {"svg", "json"})
-    if (output.ends_with(std::string(".") + format)) return std::string(format);
+Result<Format> FormatOf(const std::string& output) {
+  for (const Format format : {Format::kSvg, Format::kJson})
+    if (output.ends_with(std::string(".") + Name(format))) return format;
   RS_RETURN_IF_ERROR(CheckOutputName(output, "text", {".svg", ".json", ".txt"}));
-  return std::string("text");
+  return Format::kText;
 }
 
 Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
   GraphArgs args = given;
-  if (args.format.empty()) {
+  if (!args.format) {
     RS_ASSIGN_OR_RETURN(args.format, FormatOf(args.output));
   } else {
-    const std::string own = args.format == "text" ? ".txt" : "." + args.format;
-    RS_RETURN_IF_ERROR(CheckOutputName(args.output, args.format.c_str(), {own}));
+    const char* const name = Name(*args.format);
+    const std::string own = args.format == Format::kText ? ".txt" : std::string(".") + name;
+    RS_RETURN_IF_ERROR(CheckOutputName(args.output, name, {own}));
   }
   RS_RETURN_IF_ERROR(CheckArgs(args));
-  const bool is_picture = args.format == "svg";
+  const bool is_picture = args.format == Format::kSvg;
   SessionReader sessions(context, args.input, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,
                                    is_picture ? kPictureOutput : kReportOutput, args.force));
-  Report report(context.console, args.format,
+  Report report(context.console, *args.format,
                 args.layout  ? "layout"
                 : args.order ? "order"
                              : "graph");

@@ -34,7 +34,7 @@ struct TryArgs {
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string output;
   bool force = false;
-  std::string format;
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, TryArgs& args) {
@@ -60,7 +60,7 @@ void SetUp(CLI::App& app, TryArgs& args) {
           "Write the operations as a log (.ops.jsonl), or as a unit test of Perfetto that expects "
           "what the first engine gives (.cc)");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 std::string PacketText(const Packet& packet) {

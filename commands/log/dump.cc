@@ -206,7 +206,7 @@ class RecordText {
 
 struct DumpArgs {
   std::string log;
-  std::string format = "text";
+  Format format = Format::kText;
   bool decode = false;
   RecordCriteria filter;
   std::optional<uint64_t> session;
@@ -234,7 +234,7 @@ void SetUp(CLI::App& app, DumpArgs& args) {
   AddParsed(app, "--records", filter.records, ParseRecordRange, "A..B",
             "Only records number A to B, as the text shows them; either end may be left out");
   InGroup(app, kOutputGroup);
-  AddChoice(app, "--format", args.format, {"text", "ops", "jsonl", "json"},
+  AddFormat(app, args.format, {Format::kText, Format::kOps, Format::kJsonl, Format::kJson},
             "text: lines for people; ops, or jsonl: operations from which 'ringscope import' makes "
             "an equal log; json: one document (default: text)");
   AddFlag(
@@ -262,7 +262,7 @@ class DumpPrinter {
   void Observe(const Op& op) { text_.Observe(op); }
 
   void Print(const Op& op, uint64_t number) {
-    if (format_ == "text") {
+    if (format_ == Format::kText) {
       for (const std::string& line : text_.Format(op, number))
         console_.PrintLine(line, RecordText::kMargin);
       return;
@@ -270,7 +270,7 @@ class DumpPrinter {
     const bool is_first = std::exchange(is_first_, false);
     line_.clear();
     ops_.Append(op, line_);
-    if (format_ == "json") {
+    if (format_ == Format::kJson) {
       // One document, printed record by record so that memory stays small.
       console_.Print(fmt::format("{}    {{\"session\":{},\"record\":{},", is_first ? start_ : ",\n",
                                  session_, number));
@@ -283,11 +283,12 @@ class DumpPrinter {
   }
 
   void End() {
-    if (format_ == "json") console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? start_ : ""));
+    if (format_ == Format::kJson)
+      console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? start_ : ""));
   }
 
  private:
-  const std::string format_;
+  const Format format_;
   const std::string start_;  // of a document
   Console& console_;
   RecordText text_;
@@ -307,7 +308,7 @@ std::optional<uint64_t> FindStart(Context& context, const SessionReader& session
 }
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
-  if (args.format != "text" && args.decode)
+  if (args.format != Format::kText && args.decode)
     return Fail(ErrorCode::kUsage, "--decode is for --format text", {},
                 "the other formats have packets as bytes");
   SessionSelection selection{.paths = {args.log}, .only = args.session};

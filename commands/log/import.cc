@@ -120,7 +120,7 @@ Result<FoundReads> FindReadsToStore(const ImportArgs& args, const SessionReader&
                                     Context& context) {
   RS_ASSIGN_OR_RETURN(FoundReads found, FindSessionReads(context, sessions, args.reads_from));
   if (args.output == "-") return found;
-  Report report(context.console, "text", "import");
+  Report report(context.console, Format::kText, "import");
   report.Title(Printable(args.log), fmt::format("reads found in {}", Printable(args.reads_from)));
   ReportFoundReads(report, found, sessions.first_record());
   RS_RETURN_IF_ERROR(report.Finish());

@@ -315,14 +315,14 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
 
 struct InfoArgs {
   std::string log;
-  std::string format = "text";
+  Format format = Format::kText;
   std::optional<uint64_t> session;
 };
 
 void SetUp(CLI::App& app, InfoArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {

@@ -23,7 +23,7 @@ struct VerifyArgs {
   std::vector<std::string> logs;
   std::string repaired;  // the clean copy to write
   bool force = false;
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
@@ -33,7 +33,7 @@ void SetUp(CLI::App& app, VerifyArgs& args) {
           "Write a clean copy of what is readable of one log (.tblog), and verify that; of a trace "
           "(.pftrace), the packets that are whole");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 void ReportVerdict(Report& report, const std::string& path, const LogInfo& info) {
@@ -119,7 +119,7 @@ Result<LogInfo> VerifyCopy(const OutputFile& file) {
 Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> source,
                            Context& context) {
   const std::string& log = args.logs.front();
-  if (args.format != "text")
+  if (args.format != Format::kText)
     return Fail(ErrorCode::kUsage, "--repair of a log reports as text", {}, "leave --format out");
   SessionReader sessions(context, {.paths = {log}, .quiet = true}, "repairing");
   sessions.UseOpened(std::move(source));
@@ -134,7 +134,7 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> s
   RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(*file));
   RS_RETURN_IF_ERROR(file->Commit());
 
-  Report report(context.console, "text", "verify");
+  Report report(context.console, Format::kText, "verify");
   report.Title(Printable(args.repaired), "verified: " + ExtentText(copy));
   for (const std::string& problem : sessions.problems())
     report.Paragraph("Not complete: " + Printable(problem) + ".");

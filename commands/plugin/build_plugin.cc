@@ -110,7 +110,7 @@ struct PluginArgs {
   bool asan = false;
   std::string output;
   bool force = false;
-  std::string format;
+  Format format = Format::kText;
 };
 
 void SetUpPlugin(CLI::App& app, PluginArgs& args) {
@@ -129,7 +129,7 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "PLUGIN", "Plug-in to write (.so)", Need::kRequired);
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {

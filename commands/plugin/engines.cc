@@ -17,7 +17,7 @@ namespace ringscope {
 namespace {
 
 struct EnginesArgs {
-  std::string format;
+  Format format = Format::kText;
   std::string explain;               // an engine to explain; empty: none
   std::vector<std::string> plugins;  // to show in the catalogue's place
 };
@@ -40,7 +40,7 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
       },
       "ENGINE", "Explain how ENGINE differs from its neighbours, and what shows this in a trace");
   Exclude(app, "--explain", {"PLUGIN"});
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 /// An engine: its name and what it is on a line, the difference to the one before below.
@@ -143,8 +143,7 @@ void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
 
 /// Explains how an engine differs from its neighbours. V1 has none: it exists in parallel with all
 /// releases of V2.
-Result<ExitCode> ExplainEngine(const std::string& name, const std::string& format,
-                               Console& console) {
+Result<ExitCode> ExplainEngine(const std::string& name, Format format, Console& console) {
   const std::span<const EngineInfo> engines = Engines();
   const auto found = std::ranges::find(engines, name, &EngineInfo::name);
   const EngineInfo& engine = *found;

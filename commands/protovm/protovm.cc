@@ -236,7 +236,7 @@ struct ProtovmArgs {
   std::vector<std::string> files;
   std::string case_file;  // empty: none
   int release = kNewestVmRelease;
-  std::string format;
+  Format format = Format::kText;
 };
 
 void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
@@ -252,7 +252,7 @@ void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
   AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
             "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
   InGroup(app, kOutputGroup);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
   Exclude(app, "--case", {"FILE", "--format"});
 }
 

@@ -29,7 +29,7 @@ struct RecordArgs {
   uint64_t queue_bytes = uint64_t{128} << 20;
   std::optional<uint64_t> duration_ns;
   std::string compare;  // a trace that the replay is to equal; empty: none
-  std::string format;   // of the summary: "text" or "json"
+  Format format = Format::kText;  // of the summary
   std::vector<std::string> command;
 };
 
@@ -469,8 +469,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
           "Replace an older recording of that name, with all of its parts");
   AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinBytes>, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
-  args.format = "text";
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
   AddNumber(app, "--level", args.log.level, {kMinLevel, kMaxRecordLevel}, "N",
             "Compression level of zstd, -200 (fast) to 19 (default: 1)");
 }

@@ -24,7 +24,7 @@ struct ReplayArgs {
   std::string events;  // .events.jsonl, "-": standard output; empty: none
   bool force = false;
   ReplayChoices choices;
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
@@ -38,7 +38,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
           "Write the events of the replay (.events.jsonl); - for standard output, which "
           "then contains nothing else");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 /// Whether standard output is for the summary.

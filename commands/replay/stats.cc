@@ -57,7 +57,7 @@ struct StatsArgs {
   ReplayChoices choices;
   bool data_loss = false;                   // only what is a loss, by trace processor's definitions
   std::optional<ExplainedCounter> explain;  // only what made this one count
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
@@ -70,7 +70,7 @@ void SetUp(CLI::App& app, StatsArgs& args) {
             "List what made a data-loss counter count: record, chunk and reason. COUNTER is a name "
             "that --data-loss prints, with or without 'traced_buf_'");
   Exclude(app, "--explain", {"--data-loss"});
-  AddFormat(app, args.format, {"text", "json", "csv"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kCsv});
 }
 
 /// Rows of trace processor's table: all, or only the losses.
@@ -162,7 +162,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     return ReportTraces(context, args.input, args.format, ChoosesAnything(args.choices));
   SessionReader sessions(context, args.input, "replaying");
   Report report(context.console, args.format, "stats");
-  const bool is_csv = args.format == "csv";
+  const bool is_csv = args.format == Format::kCsv;
   const char* const columns = args.explain
                                   ? "session record time_ns buffer sequence chunk count reason text"
                                   : "session name idx severity value reads";

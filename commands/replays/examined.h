@@ -105,17 +105,17 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 /// @param all lists all with findings, not the worst alone
 void PrintMany(Report& report, const Examinations& examinations, bool all);
 /// Reports examinations in the format of a command line, each by itself or many in groups.
-Result<ExitCode> ReportExaminations(Context& context, const std::string& format,
+Result<ExitCode> ReportExaminations(Context& context, Format format,
                                     const ExaminedInputs& inputs, bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
 /// @param is_about_replays the command line has options that only a log's replay has: an error
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
-                              const std::string& format, bool is_about_replays);
+                              Format format, bool is_about_replays);
 /// The groups with the same findings, for programs.
 Json GroupsJson(const Examinations& examinations);
 /// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
 /// or a row for each finding (csv).
-Status WriteExaminations(Console& console, const std::string& format,
+Status WriteExaminations(Console& console, Format format,
                          const Examinations& examinations);
 
 }  // namespace ringscope

@@ -131,7 +131,7 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   return ExaminedInputs{ExamineAll(context, paths, choices, session), true};
 }
 
-Result<ExitCode> ReportExaminations(Context& context, const std::string& format,
+Result<ExitCode> ReportExaminations(Context& context, Format format,
                                     const ExaminedInputs& inputs, bool brief, bool all) {
   Report report(context.console, format, "doctor");
   if (!report.is_text()) {
@@ -148,7 +148,7 @@ Result<ExitCode> ReportExaminations(Context& context, const std::string& format,
 }
 
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
-                              const std::string& format, bool is_about_replays) {
+                              Format format, bool is_about_replays) {
   if (is_about_replays || input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
                 {input.paths.front(), {}, {}}, "leave these options out, or name a log");

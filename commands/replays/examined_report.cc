@@ -210,10 +210,10 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
-Status WriteExaminations(Console& console, const std::string& format, const Examinations& traces) {
-  if (format == "csv") {
+Status WriteExaminations(Console& console, Format format, const Examinations& traces) {
+  if (format == Format::kCsv) {
     PrintCsv(console, traces);
-  } else if (format == "jsonl") {
+  } else if (format == Format::kJsonl) {
     console.Print(JsonText(JsonDocument("doctor")) + "\n");
     for (const Examination& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
   } else {

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_CONSOLE_H_
 #define RINGSCOPE_COMMANDS_SHELL_CONSOLE_H_
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"
 
@@ -42,6 +44,11 @@ struct Streams {
   bool input_again = false;  // open_input can be called again and begins at the start
   bool of_process = false;   // they are this process' own, so that a child process has them, too
 };
+
+/// Formats of results; each command has some of them.
+enum class Format : uint8_t { kText, kJson, kJsonl, kCsv, kSvg, kOps };
+template <>
+inline constexpr std::array kEnumNames<Format> = {"text", "json", "jsonl", "csv", "svg", "ops"};
 
 enum class ColorMode { kAuto, kAlways, kNever };
 

@@ -101,12 +101,21 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
   AddTaken(app, names, take, Joined(choices, "|"), description, need);
 }
 
-void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats) {
-  target = formats.front();
-  AddChoice(app, "--format", target, formats,
-            fmt::format("Format of the result (default: {})", formats.front()));
+template <typename Target>
+void AddFormat(CLI::App& app, Target& target, const std::vector<Format>& formats,
+               const std::string& description) {
+  std::vector<std::string> names;
+  for (const Format format : formats) names.emplace_back(Name(format));
+  const auto parse = [names](std::string_view text) -> Result<Format> {
+    RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "value", Joined(names)));
+    return *FromName<Format>(name);
+  };
+  AddParsed(app, "--format", target, parse, Joined(names, "|"), description);
   app.get_option("--format")->group(kOutputGroup);
 }
+template void AddFormat(CLI::App&, Format&, const std::vector<Format>&, const std::string&);
+template void AddFormat(CLI::App&, std::optional<Format>&, const std::vector<Format>&,
+                        const std::string&);
 
 void AddForce(CLI::App& app, bool& target) {
   InGroup(app, kOutputGroup);

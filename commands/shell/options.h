@@ -112,8 +112,10 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
                const std::vector<std::string>& choices, const std::string& description,
                Need need = Need::kOptional);
 
-/// --format, below "Output", with the first of `formats` as the default.
-void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
+/// --format, below "Output". Without it `target`, Format or optional<Format>, keeps its value.
+template <typename Target>
+void AddFormat(CLI::App& app, Target& target, const std::vector<Format>& formats,
+               const std::string& description = "Format of the result (default: text)");
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
 /// Traces in place of logs: doctor examines them, or the command itself takes them.

@@ -25,7 +25,7 @@ struct AdviseArgs {
   SessionSelection input;
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
@@ -37,7 +37,7 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddConfig(app, args.config,
             "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
             "marked. It also has the buffers of a log that was recorded without its consumer");
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
 Table BufferTable(const Examination& examination) {

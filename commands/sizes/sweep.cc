@@ -30,7 +30,7 @@ struct SweepArgs {
   SweepChoices choices;
   std::string config;  // with the buffers of a log that lacks them; empty: none
   std::vector<SweepTarget> targets;
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void SetUp(CLI::App& app, SweepArgs& args) {
@@ -57,7 +57,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
   InGroup(app, kOutputGroup);
-  AddFormat(app, args.format, {"text", "json", "csv"});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kCsv});
 }
 
 /// The choices for a session, with its buffers by their ids. Warns of those that it does not have.
@@ -131,13 +131,13 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 #endif
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();
-  if (args.format == "csv") out.Print(SweepCsv(nullptr));
+  if (args.format == Format::kCsv) out.Print(SweepCsv(nullptr));
   size_t sessions = 0;
   const auto print = [&](const SweepReport& report) -> Status {
-    if (args.format == "text") {
+    if (args.format == Format::kText) {
       if (sessions > 0) out.Print("\n");
       PrintSweep(out, report);
-    } else if (args.format == "json") {
+    } else if (args.format == Format::kJson) {
       document.push_back(SweepJson(report));
     } else {
       out.Print(SweepCsv(&report));

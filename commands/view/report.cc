@@ -31,8 +31,12 @@ Report::Inner::~Inner() {
   report_.data_ = std::move(outer_);
 }
 
-Report::Report(Console& console, std::string_view format, std::string_view schema)
-    : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
+Report::Report(Console& console, Format format, std::string_view schema, int indent)
+    : console_(console),
+      format_(format),
+      indent_(indent),
+      data_(JsonDocument(schema)),
+      facts_(FactTable()) {}
 
 std::string Report::Styled(TextStyle style, std::string_view text) const {
   return file_ == nullptr ? console_.Styled(style, text) : std::string(text);
@@ -117,7 +121,7 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 
 Status Report::Finish() {
   if (!is_json()) return status_;
-  const std::string text = JsonText(data_, format_ == kOneLine ? -1 : 2) + "\n";
+  const std::string text = JsonText(data_, indent_) + "\n";
   if (file_ != nullptr) return file_->Write(text);
   console_.Print(text);
   return {};

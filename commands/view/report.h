@@ -13,21 +13,21 @@
 namespace ringscope {
 
 /// A command's result, stated once. The part for people is printed at once where the format is
-/// "text"; the part for programs is gathered in a document where it is "json", in one line where it
-/// is kOneLine. Of any other format ("jsonl", "csv", "svg") a command prints all itself.
+/// kText; the part for programs is gathered in a document where it is kJson. Of any other format a
+/// command prints all itself.
 class Report {
  public:
-  /// The format of a document in one line, for commands whose lines of JSONL are documents.
-  static constexpr std::string_view kOneLine = "one-line";
+  /// The indent of a document in one line, for commands whose lines of JSONL are documents.
+  static constexpr int kOneLine = -1;
 
-  /// @param format as --format has it
   /// @param schema of the document: "info"
-  Report(Console& console, std::string_view format, std::string_view schema);
+  /// @param indent of the document's members
+  Report(Console& console, Format format, std::string_view schema, int indent = 2);
   /// Results go to `file`, not to the console. It must outlive the report.
   void WriteTo(ByteSink& file) { file_ = &file; }
 
-  bool is_text() const { return format_ == "text"; }
-  bool is_json() const { return format_ == "json" || format_ == kOneLine; }
+  bool is_text() const { return format_ == Format::kText; }
+  bool is_json() const { return format_ == Format::kJson; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// Text in a style, if it goes where there are colours.
@@ -102,7 +102,8 @@ class Report {
   void Write(std::string_view text);
 
   Console& console_;
-  const std::string format_;
+  const Format format_;
+  const int indent_;
   ByteSink* file_ = nullptr;
   Status status_;
   Json data_;

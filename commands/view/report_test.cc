@@ -99,7 +99,7 @@ TEST(JsonFields, ListedOnce_AreWritten) {
             R"("parts":[{"sequence":"2:17","buffer":3},{"sequence":"0:0","buffer":null}]})");
 }
 
-std::string Reported(const char* format) {
+std::string Reported(Format format) {
   MemoryRun run;
   Report report(run.console, format, "test");
   report.Title("x.tblog", "2 records");
@@ -117,7 +117,7 @@ std::string Reported(const char* format) {
 }
 
 TEST(Report, Text_IsForPeople) {
-  EXPECT_EQ(Reported("text"),
+  EXPECT_EQ(Reported(Format::kText),
             "x.tblog: 2 records\n"
             "  host            here\n"
             "  a longer title  for people\n"
@@ -130,7 +130,7 @@ TEST(Report, WrappedLinesAreStyledEachByItself) {
   MemoryRun memory;
   Console console(memory.streams);
   console.Configure({.color = ColorMode::kAlways});
-  Report report(console, "text", "test");
+  Report report(console, Format::kText, "test");
   const std::string styled(70, 'a');
   report.PrintWrapped(TextStyle::kLoss, styled + " bb " + std::string(20, 'c') + ":", " the rest",
                       2);
@@ -141,7 +141,7 @@ TEST(Report, WrappedLinesAreStyledEachByItself) {
 }
 
 TEST(Report, Json_IsOneDocument) {
-  const Result<Json> parsed = ParseJson(Reported("json"));
+  const Result<Json> parsed = ParseJson(Reported(Format::kJson));
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->dump(),
             R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"
@@ -151,7 +151,7 @@ TEST(Report, Json_IsOneDocument) {
 TEST(Report, ToAFile_HasNoColours) {
   MemoryRun run, file;
   run.out.terminal = true;
-  Report report(run.console, "text", "test");
+  Report report(run.console, Format::kText, "test");
   report.WriteTo(file.console.results());
   report.Heading("Title");
   EXPECT_TRUE(report.Finish());
@@ -174,7 +174,7 @@ TEST(Stages, OfEachProcess_AreSumsOfItsSequences) {
   }
   accounts.Sum();
   MemoryRun run;
-  Report report(run.console, "text", "stages");
+  Report report(run.console, Format::kText, "stages");
   PrintStages(report, accounts);
   EXPECT_EQ(run.Output(),
             "\nWhere packets ended\n"
