@@ -125,18 +125,6 @@ void ExpectWithin(uint64_t bound, uint64_t peak, const testing::GeneratedTrace& 
   EXPECT_LE(peak, bound);
 }
 
-// A trace that is ordered by sequence is larger than what is sorted in memory.
-TEST(ImportMemoryTest, StaysWithinItsBound) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
-  testing::GeneratedTrace trace;
-  const std::string path = WriteTrace(trace);
-  const std::string log = path + ".tblog";
-  const uint64_t peak = PeakMemoryOf({"import", "-q", path, "-o", log});
-  std::filesystem::remove(path);
-  std::filesystem::remove(log);
-  ExpectWithin(2 * kAllowance, peak, trace);  // one for what is sorted at once
-}
-
 // Compressed packets in it are decompressed one after the other.
 TEST(DoctorMemoryTest, StaysWithinItsBound) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";

@@ -60,8 +60,7 @@ void ListFields(JsonFieldWriter& io, const MissingChunks& missing) {
 
 void ListFields(JsonFieldWriter& io, const ReportedLoss& loss) {
   io("at", loss.at, "reason", loss.reason, "producer", loss.producer, "sequence", loss.sequence,
-     "loss_bits", loss.loss_bits, "records", loss.records, "bytes", loss.bytes, "from_ns",
-     loss.from_ns, "to_ns", loss.to_ns);
+     "records", loss.records, "bytes", loss.bytes, "from_ns", loss.from_ns, "to_ns", loss.to_ns);
 }
 
 void ListFields(JsonFieldWriter& io, const OpenStall& stall) {

@@ -347,13 +347,10 @@ class GapsText {
               });
   }
 
-  /// Where the log itself reports a loss: its recorder's gaps, or those of the trace it was made
-  /// of.
   void PrintReported() {
     PrintList(
-        "Not in the log: places where it is not complete",
-        shown_.reported, "place", [&](const ReportedLoss& loss) { return ReportedText(loss); },
-        shown_.unlisted_reports);
+        "Not in the log: places where it is not complete", shown_.reported, "place",
+        [&](const ReportedLoss& loss) { return ReportedText(loss); }, shown_.unlisted_reports);
   }
 
   std::string ReportedText(const ReportedLoss& loss) const {
@@ -365,12 +362,7 @@ class GapsText {
     text += MomentText(notes_, loss.at);
     if (loss.from_ns && loss.to_ns && *loss.from_ns < *loss.to_ns)
       text += fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
-    text += ": ";
-    if (loss.sequence && loss.loss_bits != 0)
-      text += fmt::format("an unknown number of packets; the next one is flagged '{}'",
-                          LossBitsText(loss.loss_bits));
-    else
-      text += Printable(loss.reason);
+    text += ": " + Printable(loss.reason);
     if (loss.records) text += fmt::format("; {}", Count(*loss.records, "record"));
     if (loss.bytes) text += fmt::format("; {}", HumanSize(*loss.bytes));
     return text;

@@ -130,16 +130,12 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
 
 std::string GraphReport::ClosingText() const {
   if (sequences == 0) return "No sequence committed anything.";
-  // A log made of a trace has nothing of what was lost before.
-  const char* const of = LossesBefore(outcome.verdicts) ? " of what is in the trace" : "";
-  if (graphs.size() == sequences)
-    return with_losses == 0 ? fmt::format("No packet{} was lost.", of) : "";
-  return fmt::format(
-      "{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
-      Count(sequences, "sequence"),
-      with_losses == 0
-          ? fmt::format("the largest first; no packet{} was lost in any.", of)
-          : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses)));
+  if (graphs.size() == sequences) return with_losses == 0 ? "No packet was lost." : "";
+  return fmt::format("{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
+                     Count(sequences, "sequence"),
+                     with_losses == 0 ? "the largest first; no packet was lost in any."
+                                      : fmt::format("the worst first; packets were lost in {}.",
+                                                    WithCommas(with_losses)));
 }
 
 std::string GraphText(const GraphReport& report) {

@@ -136,18 +136,6 @@ void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
                   Count(overwritten, "chunk"), WithCommas(discarded)));
 }
 
-/// Of a log that is made of a trace: whose counters these are not.
-/// @return whether the trace lost data
-bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
-  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
-  if (before == nullptr) return false;
-  report.Paragraph(
-      fmt::format("\nThese are counters of a replay of what is in the trace, which lacks "
-                  "what was lost: {}. 'ringscope doctor' of the trace has its own.",
-                  Printable(before->detail)));
-  return true;
-}
-
 /// Returns true if all that was counted are re-commits of chunks that were there.
 bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
   uint64_t harmless = 0, counted = outcome.service.chunks_discarded;
@@ -208,7 +196,6 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
     } else {
       ReportStats(report, outcome);
     }
-    any |= ReportLostBefore(report, outcome) && finds;
     if (!args.explain) ReportClones(report, outcome);
     return any ? ExitCode::kNotice : ExitCode::kClean;
   };

@@ -128,10 +128,7 @@ void PrintFound(Report& out, const SweepReport& report) {
     uint64_t waiting = 0;
     for (const SweepRow& row : rows) waiting += row.waiting_packets();
     out.Paragraph(
-        fmt::format("{}{}{}{}", name, SizesText(report, rows),
-                    LossesBefore(report.outcome.verdicts) != nullptr
-                        ? " for what is in the trace: the session needs more"
-                        : "",
+        fmt::format("{}{}{}", name, SizesText(report, rows),
                     waiting == 0 ? ""
                                  : fmt::format("; {} unfinished there, too",
                                                waiting == 1 ? "1 packet is"
@@ -148,11 +145,6 @@ void PrintSweep(Report& out, const SweepReport& report) {
                     .records = report.outcome.records,
                     .duration_ns = report.outcome.duration_ns(),
                     .clone = report.clone});
-  if (const RecordingVerdict* before = LossesBefore(report.outcome.verdicts))
-    out.Paragraph(
-        fmt::format("For the packets in the trace only: it lacks what was lost, {}. 'ringscope "
-                    "advise' of the trace estimates what sizes the session needs.",
-                    Printable(before->detail)));
   bool marked = false, otherwise = false, waiting = false;
   std::string heading;
   for (const SweepSeries& series : SeriesOf(report)) {

@@ -290,12 +290,7 @@ std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
 
 std::string InexactText(const Verdicts& verdicts) {
   std::vector<std::string> texts;
-  for (const auto& [reason, times] : ByReason(verdicts)) {
-    texts.push_back(ClauseOf(reason, times));
-    if (reason == InexactReason::kTimes)
-      texts.back() +=
-          ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
-  }
+  for (const auto& [reason, times] : ByReason(verdicts)) texts.push_back(ClauseOf(reason, times));
   return Joined(texts, "; ");
 }
 

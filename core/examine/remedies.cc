@@ -441,7 +441,6 @@ class RemedyFinder {
 }  // namespace
 
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns) {
-  if (LossesBefore(facts.outcome.verdicts) != nullptr) return {};
   return RemedyFinder(facts, keep_ns).Find();
 }
 

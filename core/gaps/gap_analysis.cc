@@ -100,7 +100,6 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.counts = counters_.counts();
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
-  report.from_trace = reported_.from_trace();
   report.stale = stale_.Result();
   return report;
 }

@@ -341,7 +341,6 @@ struct GapReport {
   std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
-  bool from_trace = false;  // the log was made of a trace
 
   uint64_t reports() const { return reported.size() + unlisted_reports; }
   /// Returns the buffer's gaps, or nullptr.

@@ -8,8 +8,6 @@
 
 namespace ringscope {
 void ReportedLosses::Add(const Op& op, const LogMoment& moment) {
-  if (const auto* header = std::get_if<LogHeader>(&op.body))
-    from_trace_ = header->source == Origin::kSynthetic;
   const auto* gap = std::get_if<RecorderGap>(&op.body);
   if (gap == nullptr) return;
   if (list_.size() == limit_) {
@@ -21,7 +19,6 @@ void ReportedLosses::Add(const Op& op, const LogMoment& moment) {
   loss.reason = gap->reason;
   loss.producer = gap->producer;
   if (gap->producer && gap->writer) loss.sequence = {*gap->producer, *gap->writer};
-  loss.loss_bits = gap->loss_bits.value_or(0);
   loss.records = gap->records;
   loss.bytes = gap->bytes;
   loss.from_ns = gap->from_ns;

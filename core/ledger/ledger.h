@@ -20,14 +20,13 @@
 
 namespace ringscope {
 
-/// A place where the log itself reports that something is missing: its recorder missed it, it
-/// cannot be read, or the trace that the log was made of reports a loss.
+/// A place where the log itself reports that something is missing: its recorder missed it, or it
+/// cannot be read.
 struct ReportedLoss {
   LogMoment at;  // its record
   std::string reason;
   std::optional<ProducerId> producer;   // absent: any
   std::optional<SequenceKey> sequence;  // whose packets are missing, where that is known
-  uint32_t loss_bits = 0;               // of the packet after it, in a trace
   std::optional<uint64_t> records;
   std::optional<uint64_t> bytes;
   std::optional<uint64_t> from_ns;  // what is missing is from this time on,
@@ -48,7 +47,6 @@ class ReportedLosses {
   /// In order of the log.
   const std::vector<ReportedLoss>& list() const { return list_; }
   uint64_t unlisted() const { return unlisted_; }
-  bool from_trace() const { return from_trace_; }
   /// Index of the first one between two records that may explain what the sequence lacks there.
   std::optional<size_t> Between(const LogMoment& first, const LogMoment& last,
                                 SequenceKey sequence) const;
@@ -62,7 +60,6 @@ class ReportedLosses {
   const size_t limit_;
   std::vector<ReportedLoss> list_;
   uint64_t unlisted_ = 0;
-  bool from_trace_ = false;
 };
 
 namespace ledger {

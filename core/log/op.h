@@ -25,7 +25,7 @@ enum class Origin : uint8_t {
   kShm,        // committed over shared memory
   kInline,     // bytes carried in the request itself
   kScraped,    // copied by the recorder from shared memory that was not committed yet
-  kSynthetic,  // made up, for example from an existing trace
+  kSynthetic,  // made up, by a generator or in older versions from a trace
   kEstimated,  // as kScraped, but the service scraped by itself, at about this time
 };
 
@@ -313,8 +313,8 @@ enum class InexactReason : uint8_t {
   kStart,        // what happened before the recording is missing
   kRecords,      // the recorder missed something: see RecorderGap
   kEnd,          // what happened after the recording is missing
-  kLosses,       // made of a trace, which lacks what its buffers lost
-  kTimes,        // made of a trace, in which packets have no timestamp
+  kLosses,       // in older logs: made of a trace, which lacks what its buffers lost
+  kTimes,        // in older logs: made of a trace, in which packets have no timestamp
   kHeld,         // the recorder held a producer's requests back while its shared memory was full
 };
 /// From here on the log may differ from what the service did.

@@ -29,11 +29,6 @@ RecordingVerdict& VerdictIn(std::vector<RecordingVerdict>& verdicts, InexactReas
 
 }  // namespace
 
-const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts) {
-  const auto found = std::ranges::find(verdicts, InexactReason::kLosses, &RecordingVerdict::reason);
-  return found == verdicts.end() ? nullptr : &*found;
-}
-
 bool VerdictBuilder::Add(const OpBody& body) {
   if (std::holds_alternative<Commit>(body)) return false;
   bool changed = false;

@@ -10,9 +10,6 @@
 
 namespace ringscope {
 
-/// Returns the verdict that the log is made of a trace, which lacks its losses, or nullptr.
-const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts);
-
 /// Returns true if producers took part that the recorder did not see.
 inline bool LacksProducers(const std::vector<RecordingVerdict>& verdicts) {
   return std::ranges::any_of(verdicts, [](const RecordingVerdict& verdict) {

@@ -44,10 +44,6 @@ ClockReadings ReadClockSnapshot(Bytes snapshot) {
   return readings;
 }
 
-std::optional<uint64_t> BootTimeOf(Bytes snapshot) {
-  return BootTimeIn(ReadClockSnapshot(snapshot).clocks);
-}
-
 void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
   const std::vector<ClockReading> readings = ReadClockSnapshot(snapshot).clocks;
   std::optional<uint64_t> boot_ns = BootTimeIn(readings);

@@ -32,9 +32,6 @@ struct ClockReadings {
   std::optional<uint32_t> primary;  // the clock to whose times a trace's are converted
 };
 ClockReadings ReadClockSnapshot(Bytes snapshot);
-/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt if it is
-/// not in the message.
-std::optional<uint64_t> BootTimeOf(Bytes snapshot);
 
 /// Clocks as snapshots relate them to CLOCK_BOOTTIME.
 class Clocks {

@@ -87,18 +87,17 @@ auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
   return last_sequence_ = &sequence;
 }
 
-std::optional<TimeSpan> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
-                                             const TracePacketView& packet) {
+void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
-  if (bytes.empty()) return std::nullopt;
+  if (bytes.empty()) return;
   if (!packet.is_well_formed) {
     facts_.AddError(offset, "a packet whose fields cannot be read to its end");
-    return std::nullopt;
+    return;
   }
   ++packets_since_stats_;
   Sequence* const sequence = SequenceOf(packet.machine, packet.sequence_id);
-  if (sequence == nullptr) return std::nullopt;
+  if (sequence == nullptr) return;
   TraceSequence& facts = sequence->facts;
   if (packet.dropped != 0 && packet.has_sequence_id) {
     if (facts.all.packets == 0) {  // the first packet of a sequence never counts
@@ -141,7 +140,6 @@ std::optional<TimeSpan> TraceScan::AddPacket(uint64_t offset, Bytes bytes,
     CloseHole(*sequence, times->first_ns);
     sequence->last_ns = times->first_ns;
   }
-  return times && times->last_ns >= 0 ? times : std::nullopt;
 }
 
 /// Returns the time of a packet whose time trace processor does not use: when it was written.

@@ -150,8 +150,7 @@ class TraceScan {
 
   /// The next packet of the file. Empty ones count, and are skipped.
   /// @param offset in the file, of its field or of that of the packet that holds it compressed
-  /// @return its events, or itself, on the trace's clock; nullopt if no time is known, or below 0
-  std::optional<TimeSpan> AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
+  void AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
   void AddPacket(uint64_t offset, Bytes packet) {
     AddPacket(offset, packet, ViewTracePacket(packet));
   }

@@ -53,7 +53,7 @@ TEST(OpenLog, WrongFilesAreNamed) {
   EXPECT_THAT(ErrorOfLog("\x89PNG\r\n\x1A\n...."),
               AllOf(HasSubstr("file: this is a PNG image, not a log"), HasSubstr(".tblog")));
   EXPECT_THAT(ErrorOfLog("\x0A\x02\x50\x01"),
-              AllOf(HasSubstr("this is a Perfetto trace, not a log"), HasSubstr("import")));
+              AllOf(HasSubstr("this is a Perfetto trace, not a log"), HasSubstr("doctor")));
   EXPECT_THAT(ErrorOfLog("<svg>\n</svg>\n"), HasSubstr("this is an SVG picture, not a log"));
   EXPECT_THAT(ErrorOfLog(Gzipped("hello\n")),
               HasSubstr("this is a text file, compressed, not a log"));

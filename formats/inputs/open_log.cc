@@ -31,9 +31,10 @@ Status CheckOperations(const std::string& content, const std::string& start,
   const bool is_trace = KindOfStart(start) == InputKind::kTrace;
   return tl::unexpected<Error>(WrongContent(
       start, path, "a log",
-      is_trace ? "it has the packets that came out, not the commits that are replayed: 'ringscope "
-                 "doctor' examines it, 'ringscope import' makes a log of what is left"
-               : kExpected));
+      is_trace
+          ? "a trace has the packets that came out, not the commits that are replayed: 'ringscope "
+            "doctor' examines it, 'gaps' and 'timeline' show what it lacks"
+          : kExpected));
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
 
 }  // namespace
 
-std::string TemporaryFolder(std::string otherwise) {
+std::string TemporaryFolder() {
   const char* const folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : std::move(otherwise);
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
 Result<std::shared_ptr<TemporaryFile>> TemporaryFile::Create(TemporaryFileOptions options) {

@@ -16,8 +16,8 @@
 
 namespace ringscope {
 
-/// Returns TMPDIR, or else `otherwise`.
-std::string TemporaryFolder(std::string otherwise = "/tmp");
+/// Returns TMPDIR, or else "/tmp".
+std::string TemporaryFolder();
 
 struct TemporaryFileOptions {
   std::string folder = TemporaryFolder();

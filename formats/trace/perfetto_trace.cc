@@ -552,18 +552,4 @@ std::optional<uint32_t> ServiceEventIn(Bytes message) {
   return field ? std::optional<uint32_t>(field->number) : std::nullopt;
 }
 
-std::string ServiceEventName(uint32_t event) {
-  using Event = proto::TracingServiceEvent;
-  constexpr std::pair<uint32_t, const char*> kNames[] = {
-      {Event::kAllDataSourcesStarted, "all data sources started"},
-      {Event::kTracingStarted, "tracing started"},
-      {Event::kAllDataSourcesFlushed, "all data sources flushed"},
-      {Event::kReadTracingBuffersCompleted, "buffers read"},
-      {Event::kTracingDisabled, "tracing disabled"},
-      {Event::kFlushStarted, "flush started"}};
-  for (const auto& [known, name] : kNames)
-    if (known == event) return name;
-  return fmt::format("event {}", event);
-}
-
 }  // namespace ringscope

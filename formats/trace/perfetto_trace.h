@@ -230,8 +230,6 @@ class TraceReader {
 /// The event in a TracingServiceEvent message, by its field number (proto::TracingServiceEvent), or
 /// nullopt if it has none.
 std::optional<uint32_t> ServiceEventIn(Bytes message);
-/// Returns "tracing started", or "event 17" if it is not known.
-std::string ServiceEventName(uint32_t event);
 
 /// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
 /// names this program where that of a service has the service's version.

@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/testing/message_text.h"
 #include "core/trace/stat_rows.h"
 #include "formats/io/made_ahead.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
+
+using testing::Sub;
+using testing::Uint;
 
 constexpr const char* kTraceFile = "captures/two-buffers-v2/trace.pftrace.zst";
 
@@ -80,6 +85,39 @@ TEST(TraceFileScan, NoPacketIsAnError) {
   EXPECT_FALSE(Scan("hehe"));  // fields that are none of a trace
   EXPECT_FALSE(Scan("text that is none"));
   EXPECT_TRUE(Scan(""));
+}
+
+/// A packet with what the service appends.
+std::string Appended(const std::string& content, uint32_t sequence = 7) {
+  std::string trusted;
+  AppendTrustedFields(trusted, {.uid = 1000, .pid = 42}, sequence, 0);
+  return content + trusted;
+}
+/// Clock 6 of machine 3 is 4,000 ns ahead of the service's.
+std::string Sync() {
+  const auto at = [](uint64_t ns) { return Sub(1, Uint(1, 6) + Uint(2, ns)); };
+  return Sub(1, Sub(107, Sub(1, Sub(2, at(5000)) + Sub(3, at(1000)))) + Uint(98, 3));
+}
+
+TEST(TraceFileScan, TimesOfARemoteMachineAreThoseOfTheService) {
+  const std::string event = Sub(1, Appended(Uint(8, 6000) + Sub(11, "")) + Uint(98, 3));
+  const TraceFacts facts = FactsOf(Scan(Sync() + event));
+  ASSERT_TRUE(facts.all.span);
+  EXPECT_EQ(facts.all.span->first_ns, 2000);
+}
+
+TEST(TraceFileScan, ARemoteMachineHasClocksOfItsOwn) {
+  const auto snapshot = [](uint64_t monotonic, uint64_t boot) {
+    return Sub(6, Sub(1, Uint(1, 3) + Uint(2, monotonic)) + Sub(1, Uint(1, 6) + Uint(2, boot)));
+  };
+  const std::string host = Sub(1, Appended(snapshot(10, 50), kServiceSequenceId));
+  const std::string remote = Sub(1, Appended(snapshot(100, 7000), 8) + Uint(98, 3));
+  const std::string event =
+      Sub(1, Appended(Uint(8, 300) + Uint(58, 3) + Sub(11, "")) + Uint(98, 3));
+  const TraceFacts facts = FactsOf(Scan(host + Sync() + remote + event));
+  ASSERT_TRUE(facts.all.span);
+  EXPECT_EQ(facts.all.span->first_ns, 3200);  // 300 - 100 + 7000, less 4000
+  EXPECT_EQ(facts.snapshots, 1u);
 }
 
 }  // namespace
