@@ -36,8 +36,6 @@ Error UsageError(std::string message, std::string hint) {
 
 Error UnknownOption(const std::string& text, const CLI::App& app, const std::string& see_help) {
   const std::string name = text.substr(0, text.find('='));
-  if (const char* const instead = InsteadOfGone(name))
-    return UsageError(fmt::format("the option '{}' is gone", name), instead);
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);

@@ -106,7 +106,6 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
       {"one_that_needs_another",
        {"graph", "--at", "5", "x"},
        "--at needs --layout or --order (add one of them)"},
-      {"option_that_is_gone", {"replay", "--lost", "y", "x"}, "the option '--lost' is gone"},
       {"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}};
   for (const UsageCase& usage : cases) {
     SCOPED_TRACE(usage.name);

@@ -35,41 +35,6 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
           "Print no progress and no messages; warnings and errors are still printed");
 }
 
-/// Commands and options of earlier versions.
-constexpr struct {
-  std::string_view name;
-  const char* instead;
-} kGone[] = {
-    {"--each", "name several files: they are read one after the other"},
-    {"--shard", "xargs, GNU parallel or Slurm run one file each: docs/batch.md"},
-    {"smb", "'ringscope gaps' reports why a packet found no free chunk in shared memory"},
-    {"bench", "measure whole replays: hyperfine 'ringscope replay -o /dev/null --engine NAME LOG'"},
-    {"merge", "'--format jsonl' of many runs is joined by cat or sqlite3: docs/batch.md"},
-    {"repair", "use 'ringscope verify LOG --repair OUT'"},
-    {"demo-session",
-     "testdata/captures has recorded sessions, and 'ringscope record' records others"},
-    {"--scraping", "'record' always scrapes in the service's place"},
-    {"--order", "'record' always has the service's order"},
-    {"--config", "the commands that replay a log take the trace config"},
-    {"--fragments", "'dump --decode' shows the fragments of chunks, too"},
-    {"--limit", "a screen is the default, --all has the rest"},
-    {"--summary", "totals come first, --all has the rest"},
-    {"--time", "times are those of the Perfetto UI; JSON has ns of CLOCK_BOOTTIME"},
-    {"--fate", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
-    {"--cause", "'gaps --packets --format jsonl' has the fate and cause of each packet"},
-    {"--descriptor", "fields that the built-in descriptors lack are shown by number"},
-    {"--hex", "'dump --format ops' has the bytes of chunks as hex digits"},
-    {"--progress", "'ringscope info LOG' shows what is recorded so far"},
-    {"--progress-every", "'ringscope info LOG' shows what is recorded so far"},
-    {"--split", "change target_buffer in the trace config, and name that with --config"},
-    {"--lost", "'replay -o' with a --size that holds all has the lost packets, too"},
-    {"--pass-bytes", "read passes end where the log says so"},
-    {"--cxx", "set the variable CXX: CXX=clang++ ringscope plugin build ..."},
-    {"--smb-looks", "'record' always looks at shared memory"},
-    {"--stop-now", "a second signal ends 'record' at once"},
-    {"--lost-limit", "'replay -o' with a --size that holds all has the lost packets, too"},
-};
-
 }  // namespace
 
 std::span<const Command> Commands() {
@@ -106,15 +71,7 @@ std::vector<std::string> CommandNames() {
   return names;
 }
 
-const char* InsteadOfGone(std::string_view name) {
-  for (const auto& gone : kGone)
-    if (gone.name == name) return gone.instead;
-  return nullptr;
-}
-
 Error UnknownCommand(std::string_view name) {
-  if (const char* const instead = InsteadOfGone(name))
-    return {ErrorCode::kUsage, fmt::format("the command '{}' is gone", name), {}, instead};
   return {ErrorCode::kUsage,
           fmt::format("there is no command '{}'", name),
           {},

@@ -20,8 +20,6 @@ std::span<const Command> Commands();
 const Command* FindCommand(std::string_view name);
 std::vector<std::string> CommandNames();
 
-/// Returns what to use in place of a command or an option of earlier versions; else nullptr.
-const char* InsteadOfGone(std::string_view name);
 /// The error for a name that is none: it suggests the nearest one.
 Error UnknownCommand(std::string_view name);
 

@@ -43,7 +43,6 @@ TEST(Registry, Groups_AreTogether) {
 
 TEST(Registry, UnknownCommand_SuggestsTheNearest) {
   EXPECT_THAT(UnknownCommand("imprt").ToString(), HasSubstr("did you mean 'import'?"));
-  EXPECT_THAT(UnknownCommand("bench").ToString(), HasSubstr("hyperfine"));
   EXPECT_THAT(UnknownCommand("xyzzy").ToString(), HasSubstr("'ringscope help'"));
 }
 
