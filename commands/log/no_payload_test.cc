@@ -57,11 +57,7 @@ Json WithoutNames(Json document) {
     for (auto& [key, value] : document.items()) value = WithoutNames(value);
   } else if (document.is_array()) {
     Json rest = Json::array();
-    for (Json& value : document) {
-      // What producers would intern again is not known.
-      if (value.is_object() && value.value("kind", "") == "clear_state") continue;
-      rest.push_back(WithoutNames(value));
-    }
+    for (Json& value : document) rest.push_back(WithoutNames(value));
     document = rest;
   }
   return document;

@@ -15,18 +15,12 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
   io("lost", outcome.lost, "waiting", outcome.waiting);
 }
 
-void ListFields(JsonFieldWriter& io, const ClearedOutcome& outcome) {
-  io("packets", outcome.packets, "usable", outcome.usable, "usable_now", outcome.usable_now,
-     "names", outcome.names, "names_now", outcome.names_now, "more_bytes", outcome.more_bytes);
-}
-
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
      remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns",
      remedy.period_ns, "concerned_packets", remedy.concerned, "more_memory", remedy.memory,
      "keep_ns", remedy.keep_ns, "reach_ns", remedy.reach_ns, "lost_now", remedy.lost_now,
-     "replayed", remedy.outcome, "cleared", remedy.clear, "estimate", remedy.formula, "changes",
-     remedy.changes);
+     "replayed", remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
 }
 
 namespace {
@@ -85,9 +79,6 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
   config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
   static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
-  if (run.session().without_payload())  // what was interned is not there
-    std::erase_if(remedies.remedies,
-                  [](const Remedy& one) { return one.kind == RemedyKind::kClearState; });
   SweepInput input =
       SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
   for (const BufferOutcome& buffer : outcome.buffers) {

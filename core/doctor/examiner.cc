@@ -97,29 +97,19 @@ std::optional<Reach> ShortestReach(const Examiner& examiner) {
 }
 
 bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding) {
-  constexpr uint64_t kNsPerMs = 1'000'000, kShortestMs = 50;
-  uint64_t ms = kUsualClearPeriodMs;
-  if (reach)
-    ms = ClearPeriodFor(reach->ns) / kNsPerMs;
-  else if (const uint64_t duration_ms = examiner.config.duration_ms.value_or(0); duration_ms > 0)
-    ms = std::clamp(duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
-  if (ms == 0) {
+  const ClearPeriod period =
+      ClearPeriodFor(reach ? std::optional(reach->ns) : std::nullopt, examiner.config);
+  if (period.ms == 0) {
     finding.remedy = Say(
         "A larger buffer: the present one holds only the last {}, too little even if the state is "
         "repeated.",
         Time("reach_ns", reach->ns));
     return false;
   }
-  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
-  if (today > 0 && today <= ms) return true;
-  const Sentence reason =
-      Say("producers repeat their state, so that a loss costs at most {}{}",
-          Time("lost_at_most_ns", ms * kNsPerMs),
-          reach ? Say(", a tenth of the {} that the ring holds", Time("reach_ns", reach->ns))
-                : "; how long the ring holds is not known");
-  AddFigures(finding.remedy.figures, reason);
-  finding.changes.push_back(
-      {"incremental_state_config.clear_period_ms", std::to_string(ms), reason.text, true});
+  if (period.reason.empty()) return true;
+  AddFigures(finding.remedy.figures, period.reason);
+  finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(period.ms),
+                             period.reason.text, true});
   return true;
 }
 

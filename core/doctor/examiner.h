@@ -98,8 +98,7 @@ Sentence SpanText(const Examiner& examiner, const TimeSpan& span);
 std::optional<Reach> ReachOf(const Examiner& examiner, size_t index);
 /// Returns the reach of the ring that holds least.
 std::optional<Reach> ShortestReach(const Examiner& examiner);
-/// Adds a clear_period_ms, unless the config has one as short: a tenth of what the ring reaches
-/// back, or if that is not known, the usual one, short enough for the session.
+/// Adds a clear_period_ms for the reach, unless the config has one as short (ClearPeriodFor).
 /// @return false: the ring is too small for it, and the finding's remedy is a larger one
 bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding);
 

@@ -9,188 +9,13 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
-#include "core/log/verdict.h"
 #include "core/perfetto/chunk.h"
-#include "core/perfetto/clocks.h"
-#include "core/perfetto/fields.h"
-#include "core/perfetto/fragment.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/sweep/sweep_report.h"
 
 namespace ringscope {
 namespace {
 
-/// Names an entry of incremental state. @param kind number of its field in InternedData; 0: a track
-uint64_t EntryOf(uint32_t kind, uint64_t id) { return uint64_t{kind} << 56 ^ id; }
-
-/// Calls visit(entry) for the state that a track event names.
-template <typename Visit>
-void VisitNamed(Bytes track_event, Visit visit) {
-  using Interned = proto::InternedData;
-  static constexpr std::pair<uint32_t, uint32_t> kKinds[] = {
-      {proto::TrackEvent::kCategoryIids, Interned::kEventCategories},
-      {proto::TrackEvent::kNameIid, Interned::kEventNames},
-      {proto::TrackEvent::kSourceLocationIid, Interned::kSourceLocations},
-      {proto::TrackEvent::kTrackUuid, 0}};
-  wire::FieldReader fields(track_event);
-  while (const auto field = fields.Next()) {
-    for (const auto& [number, kind] : kKinds)
-      if (field->IsVarint(number)) visit(EntryOf(kind, field->value));
-    if (!field->IsBytes(proto::TrackEvent::kDebugAnnotations)) continue;
-    if (const auto iid = wire::LastVarint(field->bytes, proto::DebugAnnotation::kNameIid))
-      visit(EntryOf(Interned::kDebugAnnotationNames, *iid));
-  }
-}
-
-}  // namespace
-
-ClearSimulation::ClearSimulation(BufferId buffer, uint64_t size, std::vector<uint64_t> periods)
-    : buffer_(buffer), size_(size), periods_(std::move(periods)), more_bytes_(periods_.size(), 0) {}
-
-void ClearSimulation::Add(const Op& op) {
-  const auto* commit = std::get_if<Commit>(&op.body);
-  if (const auto* record = std::get_if<ClockSnapshotRecord>(&op.body)) {
-    Clocks clocks;
-    clocks.AddSnapshot(wire::AsBytes(record->snapshot));
-    suspended_ns_ = clocks.Resolve(proto::BuiltinClock::kBuiltinClockMonotonic, 0).value_or(0);
-  }
-  if (commit == nullptr || !op.time_ns || !parser_.Parse(commit->request)) return;
-  for (const ChunkToMove& chunk : parser_.chunks()) {
-    const std::optional<ChunkHeader> header = chunk.header();
-    if (header && TargetBufferOf(chunk.target_buffer) == buffer_)
-      AddChunk({commit->producer, header->writer}, *op.time_ns,
-               chunk.data->subspan(kChunkHeaderSize), *header);
-  }
-}
-
-void ClearSimulation::AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload,
-                               const ChunkHeader& header) {
-  Sequence& sequence = sequences_[key];
-  Chunk chunk{.sequence = key, .bytes = OuterSize(static_cast<uint32_t>(payload.size()))};
-  bool is_begin = (header.flags & kFirstContinues) == 0;
-  const uint64_t begins = std::max<uint64_t>(header.fragments, 1) - (is_begin ? 0 : 1);
-  const uint64_t before_ns = std::min(sequence.last_ns.value_or(time_ns), time_ns);
-  VisitFragments(payload, header.fragments, [&](const Fragment& fragment) {
-    if (!std::exchange(is_begin, true)) return;
-    const uint64_t ns = before_ns + (time_ns - before_ns) / begins * (chunk.packets + 1);
-    AddPacket(sequence, ns, payload.subspan(fragment.body, fragment.size()), chunk);
-  });
-  for (size_t i = 0; i < chunk.effects.size(); ++i) more_bytes_[i] += chunk.effects[i].more_bytes;
-  sequence.last_ns = time_ns;
-  bytes_ += chunk.bytes;
-  chunks_.push_back(std::move(chunk));
-  while (bytes_ - chunks_.front().bytes >= size_) {
-    bytes_ -= chunks_.front().bytes;
-    chunks_.pop_front();
-    ++first_chunk_;
-  }
-}
-
-void ClearSimulation::AddPacket(Sequence& sequence, uint64_t time_ns, Bytes packet, Chunk& chunk) {
-  const auto effect = [&](size_t period) -> Effect& {
-    chunk.effects.resize(periods_.size());
-    return chunk.effects[period];
-  };
-  const bool is_first = sequence.clears.empty();
-  sequence.clears.resize(periods_.size());
-  const PacketFacts facts = ReadPacketFacts(packet);
-  for (size_t i = 0; i < periods_.size(); ++i) {
-    const uint64_t clears = (time_ns - std::min(time_ns, suspended_ns_)) / periods_[i];
-    const bool is_cleared = std::exchange(sequence.clears[i], clears) != clears && !is_first;
-    if (!is_cleared && !facts.clears_state) continue;
-    Effect& of = effect(i);
-    if (!std::exchange(of.clears, true)) of.needing_before = chunk.needing;
-    if (!facts.clears_state) of.more_bytes += sequence.common_bytes;
-  }
-  if (facts.clears_state) {
-    entries_ -= sequence.entries.size();
-    sequence.entries.clear();
-    sequence.common_bytes = 0;
-  }
-  using Field = proto::TracePacket;
-  wire::FieldReader fields(packet);
-  Bytes track_event;
-  while (const auto field = fields.Next()) {
-    if (field->IsBytes(Field::kTrackEvent)) track_event = field->bytes;
-    if (field->IsBytes(Field::kTracePacketDefaults)) sequence.common_bytes += field->whole.size();
-    if (field->IsBytes(Field::kTrackDescriptor))
-      State(sequence,
-            EntryOf(0, wire::LastVarint(field->bytes, proto::TrackDescriptor::kUuid).value_or(0)),
-            field->whole.size());
-    if (!field->IsBytes(Field::kInternedData)) continue;
-    wire::FieldReader entries(field->bytes);  // whose messages all have their id in field 1
-    while (const auto entry = entries.Next())
-      State(sequence, EntryOf(entry->number, wire::LastVarint(entry->bytes, 1).value_or(0)),
-            entry->whole.size() + 2);  // tag and size of the InternedData
-  }
-  VisitNamed(track_event, [&](uint64_t name) {
-    const auto found = sequence.entries.find(name);
-    if (found == sequence.entries.end()) return;
-    Entry& entry = found->second;
-    if (!std::exchange(entry.is_named, true)) sequence.common_bytes -= entry.bytes;
-    for (size_t i = 0; i < periods_.size(); ++i) {
-      if (std::exchange(entry.written[i], sequence.clears[i]) == sequence.clears[i]) continue;
-      effect(i).more_bytes += entry.bytes;
-      entry.chunk[i] = first_chunk_ + chunks_.size();
-    }
-  });
-  ++chunk.packets;
-  chunk.needing += facts.needs_state ? 1 : 0;
-}
-
-/// Notes that a packet has the entry of the state.
-void ClearSimulation::State(Sequence& sequence, uint64_t entry, uint64_t bytes) {
-  if (entries_ == kMostEntries && !sequence.entries.contains(entry)) {
-    sequence.common_bytes += bytes;
-    return;
-  }
-  const auto [found, is_new] = sequence.entries.try_emplace(entry);
-  Entry& of = found->second;
-  entries_ += is_new ? 1 : 0;
-  if (!of.is_named) sequence.common_bytes += bytes - of.bytes;
-  of.bytes = bytes;
-  of.written = sequence.clears;
-  of.chunk.assign(periods_.size(), first_chunk_ + chunks_.size());
-}
-
-std::vector<ClearedOutcome> ClearSimulation::Outcomes() const {
-  std::vector<ClearedOutcome> outcomes;
-  for (size_t period = 0; period < periods_.size(); ++period) {
-    outcomes.push_back({.period_ns = periods_[period], .more_bytes = more_bytes_[period]});
-    ClearedOutcome& outcome = outcomes.back();
-    const auto effect = [period](const Chunk& chunk) {
-      return chunk.effects.empty() ? Effect() : chunk.effects[period];
-    };
-    size_t first = chunks_.size();
-    // With what is left empty where the ring wraps, on average.
-    uint64_t bytes = chunks_.empty() ? 0 : chunks_.back().bytes / 2;
-    for (; first > 0; --first) {
-      bytes += chunks_[first - 1].bytes + effect(chunks_[first - 1]).more_bytes;
-      if (bytes > size_) break;
-    }
-    SequenceMap<std::optional<uint64_t>> cleared;  // number of the first chunk with a clear
-    for (size_t i = first; i < chunks_.size(); ++i) {
-      const Effect of = effect(chunks_[i]);
-      auto& since = cleared[chunks_[i].sequence];
-      outcome.packets += chunks_[i].packets;
-      outcome.usable += chunks_[i].packets;
-      if (since) continue;
-      outcome.usable -= of.clears ? of.needing_before : chunks_[i].needing;
-      if (of.clears) since = first_chunk_ + i;
-    }
-    for (size_t i = 0; i < cleared.size(); ++i)
-      if (const auto& [key, since] = cleared.At(i); since)
-        for (const auto& [name, entry] : sequences_.Find(key)->entries)
-          outcome.names += entry.is_named && entry.chunk[period] >= *since ? 1 : 0;
-  }
-  return outcomes;
-}
-
-namespace {
-
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kShortestClearPeriodNs = 50 * kMs;
 
 template <typename Visit>
 void VisitGaps(const BufferGaps& buffer, Visit visit) {
@@ -322,15 +147,18 @@ class RemedyFinder {
     uint64_t unusable = 0;
     for (const SequenceGaps& sequence : buffer.sequences)
       unusable += sequence.unusable.count.packets;
-    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
+    std::optional<uint64_t> reach_ns = ReachNs(buffer);
     if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
-    const uint64_t period_ns = std::max(ClearPeriodFor(*reach_ns), kShortestClearPeriodNs);
+    // The ring may be another one then.
+    const Remedy* const size = FindSizeRemedy(remedies_, outcome.id);
+    if (size != nullptr && size->keep_ns) reach_ns = std::max(*reach_ns, *size->keep_ns);
+    const ClearPeriod period = ClearPeriodFor(reach_ns, facts_.config);
+    if (period.reason.empty()) return;
     Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
-    remedy.period_ns = period_ns;
-    remedy.size = outcome.size;
-    remedy.formula = "a tenth of the time that the buffer holds";
-    remedy.changes = {
-        {"incremental_state_config.clear_period_ms", std::to_string(period_ns / kMs), "", true}};
+    remedy.period_ns = period.ms * kMs;
+    remedy.formula = period.reason.text;
+    remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
+                       period.reason.text, true}};
   }
 
   /// The longest period that may do: the shortest time that a lost packet was in its buffer.

@@ -3,96 +3,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/base/sequence_map.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/op.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {
-
-/// Outcome of a clear_period_ms for a ring that is read once, at the session's end.
-struct ClearedOutcome {
-  uint64_t period_ns = 0;
-  uint64_t packets = 0;  // that the ring holds at the end
-  uint64_t usable = 0;   // of these, those whose incremental state is in it
-  uint64_t names = 0;    // of events, categories, tracks ... that it has for these
-  uint64_t usable_now = 0, names_now = 0;  // without clears
-  uint64_t more_bytes = 0;                 // that producers write, in the whole session
-};
-
-/// Simulates that the service clears the producers' incremental state periodically. After each
-/// clear a sequence writes with its next packet the state that all use, as defaults, and with the
-/// next packet that uses it what track events name: categories, names, source locations, names of
-/// annotations, and tracks. The packets of a chunk are taken to be written evenly since the
-/// sequence's chunk before. Memory: O(chunks of the ring), and at most kMostEntries names.
-class ClearSimulation {
- public:
-  static constexpr size_t kMostEntries = size_t{1} << 18;  // those that follow are used by all
-
-  /// @param size of the ring, bytes
-  /// @param periods to try, ns, none of them 0
-  ClearSimulation(BufferId buffer, uint64_t size, std::vector<uint64_t> periods);
-
-  /// Takes the session's records, in order.
-  void Add(const Op& op);
-  /// Returns the outcome for each period, after the last record.
-  std::vector<ClearedOutcome> Outcomes() const;
-
- private:
-  /// What a period makes of a chunk.
-  struct Effect {
-    uint64_t more_bytes = 0;      // of state that is written again
-    bool clears = false;          // the state is cleared before one of its packets
-    uint64_t needing_before = 0;  // packets before that one that need state
-  };
-  struct Chunk {
-    SequenceKey sequence;
-    uint64_t bytes = 0;  // that it takes in the ring
-    uint64_t packets = 0;
-    uint64_t needing = 0;         // packets that need state
-    std::vector<Effect> effects;  // by period; empty: there is none
-  };
-  struct Entry {
-    uint64_t bytes = 0;
-    bool is_named = false;          // track events name it, so that it is written when it is used
-    std::vector<uint64_t> written;  // by period: clears before it was written last
-    std::vector<uint64_t> chunk;    // by period: number of the chunk that has it
-  };
-  struct Sequence {
-    std::optional<uint64_t> last_ns;
-    std::vector<uint64_t> clears;  // by period, before its last packet
-    uint64_t common_bytes = 0;     // of state that no track event names
-    std::map<uint64_t, Entry> entries;
-  };
-
-  void AddChunk(SequenceKey key, uint64_t time_ns, Bytes payload, const ChunkHeader& header);
-  void AddPacket(Sequence& sequence, uint64_t time_ns, Bytes packet, Chunk& chunk);
-  void State(Sequence& sequence, uint64_t entry, uint64_t bytes);
-
-  const BufferId buffer_;
-  const uint64_t size_;
-  const std::vector<uint64_t> periods_;
-  std::vector<uint64_t> more_bytes_;  // by period
-  uint64_t suspended_ns_ = 0;         // CLOCK_BOOTTIME less CLOCK_MONOTONIC, whose multiples clear
-  std::deque<Chunk> chunks_;          // the newest, as many as the ring may hold
-  uint64_t first_chunk_ = 0;          // number of the first of these
-  uint64_t bytes_ = 0;                // of these
-  SequenceMap<Sequence> sequences_;
-  size_t entries_ = 0;  // of all sequences
-  CommitRequestParser parser_;
-};
 
 // The one list of changes of the trace config that would have kept what a session lost. All
 // commands that name one have it from here.
@@ -140,7 +64,6 @@ struct Remedy {
   int64_t memory = 0;                   // bytes more that the session takes
   uint64_t lost_now = 0;                // packets, of the buffers that it concerns
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate, or not tried
-  std::optional<ClearedOutcome> clear;  // kClearState: by a simulation
   std::string formula;                  // of an estimate, in words
   std::vector<ConfigChange> changes;
 

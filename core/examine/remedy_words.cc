@@ -18,8 +18,7 @@ constexpr std::array kRemedyTexts = {
     "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start.",
     "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
-    "incremental_state_config.clear_period_ms: {ms}: {usable} of {left} in {size} can be used, not "
-    "{now}, with {names}, not {names_now}, for {more} more written ({formula}).",
+    "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula}).",
     "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 KiB are "
     "usual, 256 KiB the default), as its writers found no space at {places}.",
 };
@@ -44,7 +43,6 @@ std::string TriedText(const Remedy& remedy) {
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {
   std::vector<std::string> texts;
   for (const Remedy& remedy : list.remedies) {
-    const ClearedOutcome clear = remedy.clear.value_or(ClearedOutcome());
     const ProducerId producer = remedy.producer.value_or(ProducerId{});
     texts.push_back(fmt::format(
         fmt::runtime(kRemedyTexts[static_cast<size_t>(remedy.kind)]),
@@ -55,12 +53,6 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
         fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
         fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
         fmt::arg("formula", remedy.formula), fmt::arg("places", Count(remedy.concerned, "place")),
-        fmt::arg("usable", WithCommas(clear.usable)),
-        fmt::arg("left", Count(clear.packets, "packet")),
-        fmt::arg("now", WithCommas(clear.usable_now)),
-        fmt::arg("names", Count(clear.names, "name")),
-        fmt::arg("names_now", WithCommas(clear.names_now)),
-        fmt::arg("more", HumanSize(clear.more_bytes)),
         fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }
   return texts;

@@ -26,7 +26,6 @@ class RemedyTrials {
 
   Status FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
-  Status FindClearPeriod(Remedy& remedy);
   /// Replays the session with the printed config of each remedy, and with all that go together.
   Status Verify(RemedyList& list);
 
@@ -122,38 +121,6 @@ Status RemedyTrials::FindPeriod(Remedy& remedy) {
   return {};
 }
 
-/// Simulates some periods: the longest that leaves nearly as many packets usable as any is taken.
-Status RemedyTrials::FindClearPeriod(Remedy& remedy) {
-  std::vector<uint64_t> periods = {remedy.period_ns};
-  for (const uint64_t ms : {50U, 100U, 200U, 500U, 1000U, 2000U, 5000U, 10'000U, 30'000U})
-    periods.push_back(ms * kNsPerMillisecond);
-  periods.push_back(UINT64_MAX);  // never
-  ClearSimulation simulation(*remedy.buffer, remedy.size, std::move(periods));
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, sweep_.input().open());
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
-    if (!op) break;
-    simulation.Add(*op);
-  }
-  const std::vector<ClearedOutcome> outcomes = simulation.Outcomes();
-  const uint64_t most = std::ranges::max(outcomes, {}, &ClearedOutcome::usable).usable;
-  for (const ClearedOutcome& outcome : outcomes)
-    if (outcome.usable >= most - most / 50 &&
-        (!remedy.clear || outcome.period_ns > remedy.clear->period_ns))
-      remedy.clear = outcome;
-  remedy.formula.clear();
-  if (outcomes.back().usable == most) return {};  // is of no use
-  remedy.clear->usable_now = outcomes.back().usable;
-  remedy.clear->names_now = outcomes.back().names;
-  remedy.period_ns = remedy.clear->period_ns;
-  remedy.changes.front().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
-  remedy.changes.front().reason = fmt::format(
-      "{} of {} that are left can be used with it, not {}", WithCommas(remedy.clear->usable),
-      Count(remedy.clear->packets, "packet"), WithCommas(remedy.clear->usable_now));
-  remedy.formula = "simulated: after each clear names are written again as they are used";
-  return {};
-}
-
 Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& changes) {
   SweepConfig config = NewConfig();
   RS_ASSIGN_OR_RETURN(config.session.config, config_.with(changes));
@@ -195,7 +162,7 @@ Status RemedyTrials::Verify(RemedyList& list) {
     const Remedy* const size = remedy.kind == RemedyKind::kClearState
                                    ? FindSizeRemedy(list.remedies, *remedy.buffer)
                                    : nullptr;
-    if (size != nullptr && size->size == remedy.size && size->kept() == size->lost_now)
+    if (size != nullptr && size->keep_ns && size->outcome && size->outcome->lost == 0)
       remedy.formula.clear();
   }
   std::erase_if(list.remedies,
@@ -237,14 +204,8 @@ Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const Reme
     if (remedy.kind == RemedyKind::kSize) goals.insert(remedy.keep_ns);
   for (const std::optional<uint64_t>& keep_ns : goals)
     RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
-  for (Remedy& remedy : list.remedies) {
+  for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
-    if (remedy.kind != RemedyKind::kClearState) continue;
-    // The ring may be another one then.
-    const Remedy* const size = FindSizeRemedy(list.remedies, *remedy.buffer);
-    if (size != nullptr && size->keep_ns && !size->is_estimate()) remedy.size = size->size;
-    RS_RETURN_IF_ERROR(trials.FindClearPeriod(remedy));
-  }
   return trials.Verify(list);
 }
 

@@ -149,4 +149,26 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   return facts;
 }
 
+ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFacts& config) {
+  constexpr uint64_t kShortestMs = 50, kUsualMs = 5000;
+  uint64_t tenth_ms = kUsualMs;
+  if (reach_ns)
+    tenth_ms = *reach_ns / kPeriodUnitNs / 10;
+  else if (const uint64_t duration_ms = config.duration_ms.value_or(0); duration_ms > 0)
+    tenth_ms = std::clamp(duration_ms / 10, kShortestMs, kUsualMs);
+  if (tenth_ms < kShortestMs) return {};
+  uint64_t unit = 1;
+  while (tenth_ms / unit >= 10) unit *= 10;
+  const uint64_t digit = tenth_ms / unit;
+  ClearPeriod period{.ms = unit * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1), .reason = {}};
+  const uint64_t today_ms = config.clear_period_ms.value_or(0);
+  if (today_ms > 0 && today_ms <= period.ms) return period;
+  period.reason =
+      Say("producers repeat their state, so that all but {} of what the ring holds{} "
+          "can be used",
+          Time("unusable_at_most_ns", period.ms * kPeriodUnitNs),
+          reach_ns ? Say(" ({})", Time("reach_ns", *reach_ns)) : Sentence());
+  return period;
+}
+
 }  // namespace ringscope

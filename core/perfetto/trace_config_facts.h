@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/sentence.h"
 #include "core/perfetto/fill_policy.h"
 
 namespace ringscope {
@@ -86,21 +87,15 @@ std::string OwnFieldsOf(Bytes data_source_config);
 /// Reads the message as far as it is well-formed.
 TraceConfigFacts ReadTraceConfigFacts(Bytes config);
 
-/// The period in which producers repeat their state, ms, where nothing shows how far a ring
-/// reaches back.
-inline constexpr uint64_t kUsualClearPeriodMs = 5000;
-
-/// A clear_period_ms, in ns, for a ring that reaches back so far: a tenth of it, so that at most
-/// so much is unusable. 0: the ring is too small for clearing to help.
-inline uint64_t ClearPeriodFor(uint64_t history_ns) {
-  constexpr uint64_t kMs = 1'000'000, kShortest = 50 * kMs;
-  const uint64_t period = history_ns / 10;
-  if (period < kShortest) return 0;
-  // In round numbers: two digits that matter, down to whole milliseconds.
-  uint64_t unit = kMs;
-  while (period / unit >= 100) unit *= 10;
-  return period / unit * unit;
-}
+/// How often producers are to repeat their incremental state: an estimate.
+struct ClearPeriod {
+  uint64_t ms = 0;  // clear_period_ms; 0: the ring reaches back too little for any period to help
+  Sentence reason;  // empty: the config has a period as short
+};
+/// Returns a tenth of what the ring reaches back, rounded down to 1, 2 or 5 times a power of ten:
+/// in a ring, all that is newer than one period has the state that it needs.
+/// @param reach_ns absent: it is not known; a tenth of the session counts then, and at most 5 s
+ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFacts& config);
 
 /// A line of the session's trace config that is to be another.
 struct ConfigChange {

@@ -83,5 +83,36 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
   EXPECT_EQ(facts.clear_period_ms, 250u);
 }
 
+TEST(ClearPeriod, IsATenthOfTheReachRoundedDown) {
+  const auto ms = [](uint64_t reach_ms) { return ClearPeriodFor(reach_ms * 1'000'000, {}).ms; };
+  EXPECT_EQ(ms(499), 0u) << "too little for any period";
+  EXPECT_EQ(ms(500), 50u);
+  EXPECT_EQ(ms(1'999), 100u);
+  EXPECT_EQ(ms(4'200), 200u);
+  EXPECT_EQ(ms(50'000), 5000u);
+  EXPECT_EQ(ms(99'000), 5000u);
+  EXPECT_EQ(
+      ClearPeriodFor(4'200'000'000, {}).reason.text,
+      "producers repeat their state, so that all but 200.0 ms of what the ring holds (4.200 s) "
+      "can be used");
+}
+
+TEST(ClearPeriod, OfAnUnknownReachIsATenthOfTheSession) {
+  TraceConfigFacts config;
+  EXPECT_EQ(ClearPeriodFor({}, config).ms, 5000u);
+  config.duration_ms = 9'000;
+  EXPECT_EQ(ClearPeriodFor({}, config).ms, 500u);
+  config.duration_ms = 100;
+  EXPECT_EQ(ClearPeriodFor({}, config).ms, 50u);
+}
+
+TEST(ClearPeriod, AsShortAsTheConfigsIsNoChange) {
+  TraceConfigFacts config;
+  config.clear_period_ms = 201;
+  EXPECT_FALSE(ClearPeriodFor(4'200'000'000, config).reason.empty());
+  config.clear_period_ms = 200;
+  EXPECT_TRUE(ClearPeriodFor(4'200'000'000, config).reason.empty());
+}
+
 }  // namespace
 }  // namespace ringscope::testing
