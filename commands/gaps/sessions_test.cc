@@ -148,11 +148,7 @@ TEST(SmallSessions, Discard_V1ShowsWhenChunksWereRead) {
               HasSubstr("read at 0.005000 s"));
 }
 
-TEST(SmallSessions, Order_IsExplainedAndMarked) {
-  EXPECT_THAT(RunCommand(StatsCommand(),
-                         {"--explain", "chunks_committed_out_of_order", SmallSession("order")})
-                  .out,
-              HasSubstr("2:1#2"));
+TEST(SmallSessions, Order_IsMarked) {
   EXPECT_THAT(RunCommand(GraphCommand(), {SmallSession("order")}).out,
               HasSubstr("committed out of"));
 }

@@ -26,7 +26,6 @@ namespace {
 struct ExplainedCounter {
   LossCounter counter{};
   uint32_t bit = 0;
-  const StatField* other = nullptr;  // in place of `counter`: it is no loss
   std::string name;
 };
 
@@ -35,21 +34,15 @@ Result<ExplainedCounter> ParseExplained(std::string_view text) {
   for (const std::string_view prefix : {"traced_", "buf_"})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (const auto counter = FromName<LossCounter>(name))
-    return ExplainedCounter{*counter, 0, nullptr, std::string(name)};
-  const auto field =
-      std::ranges::find_if(kStatFields, [&](const StatField& one) { return one.name == name; });
-  if (field != kStatFields.end() && name != "buffer_size")
-    return ExplainedCounter{{}, 0, &*field, std::string(name)};
+    return ExplainedCounter{*counter, 0, std::string(name)};
   constexpr std::string_view kBit = "data_loss_";
   for (const LossBitName& entry : kLossBitNames)
     if (name.starts_with(kBit) && name.substr(kBit.size()) == entry.name)
-      return ExplainedCounter{LossCounter::kLossFlags, entry.bit, nullptr, std::string(name)};
+      return ExplainedCounter{LossCounter::kLossFlags, entry.bit, std::string(name)};
   std::string names;
   for (const char* one : kEnumNames<LossCounter>) names += fmt::format("{}, ", one);
-  return Fail(ErrorCode::kUsage, fmt::format("there is no counter '{}'", text), {},
-              fmt::format("use a name that 'ringscope stats' prints, one of {}or data_loss_ and "
-                          "the name of a loss bit",
-                          names));
+  return Fail(ErrorCode::kUsage, fmt::format("there is no counter of losses '{}'", text), {},
+              fmt::format("use one of {}or data_loss_ and the name of a loss bit", names));
 }
 
 struct StatsArgs {
@@ -100,8 +93,8 @@ Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
                {"count", Align::kRight, "count"},
                DataColumn("reason"),
                {"why", Align::kLeft, "text"}});
-  for (const CounterRise& rise : explained.other != nullptr ? trace.watched() : trace.rises()) {
-    if (explained.other == nullptr && rise.counter != explained.counter) continue;
+  for (const CounterRise& rise : trace.rises()) {
+    if (rise.counter != explained.counter) continue;
     if (explained.bit != 0 && (rise.loss_bits & explained.bit) == 0) continue;
     const uint64_t start = outcome.first_time_ns.value_or(0);
     const std::string time =
@@ -158,15 +151,12 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   const auto task = [&]() -> Result<ExitCode> {
     ReplayRun run(context, sessions, args.choices);
     const bool finds = args.explain || args.data_loss;
-    GapAnalysis* const analysis =
-        finds
-            ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX, args.explain ? args.explain->other : nullptr)
-            : nullptr;
+    GapAnalysis* const analysis = finds ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX) : nullptr;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     if (finds) analysis->Finish(run.totals());
     const Table rows = args.explain ? RowsOf(analysis->counters(), *args.explain, outcome)
                                     : RowsOf(outcome, args.data_loss);
-    bool any = finds && !rows.empty() && (!args.explain || args.explain->other == nullptr);
+    bool any = finds && !rows.empty();
     if (any && OnlyHarmless(analysis->counters(), outcome)) any = false;
     if (is_csv) {
       for (Json& row : rows.ToJson()) {

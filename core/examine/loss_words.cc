@@ -66,8 +66,7 @@ constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = 
     "its writer aborted a packet",
     "a packet is flagged '{bits}'",
     "no packet that needs incremental state can be used",
-    "a producer did not acknowledge the flush in time",
-    "counted with this record"};
+    "a producer did not acknowledge the flush in time"};
 
 /// By AbortReason.
 constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortReasons = {

@@ -98,7 +98,6 @@ void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
   if (buffer == buffers_.end()) return;
   const BufferStats& stats = buffer->second.buffer->engine->stats();
   BufferStats& seen = buffer->second.seen;
-  if (watched_ != nullptr) Watch(id, stats, seen, cause);
   for (size_t i = 0; i < kBufferCounters.size(); ++i) {
     const uint64_t now = stats.*kBufferCounters[i];
     uint64_t& before = seen.*kBufferCounters[i];
@@ -111,19 +110,6 @@ void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
     before = now;
     Add(rise);
   }
-}
-
-void CounterTrace::Watch(BufferId id, const BufferStats& stats, BufferStats& seen,
-                         CounterRise cause) {
-  const uint64_t now = stats.*watched_->value;
-  uint64_t& before = seen.*watched_->value;
-  if (now <= before || watched_rises_.size() == limit_) return;
-  cause.reason = CountReason::kCounted;
-  cause.amount = now - before;
-  cause.buffer = id;
-  cause.at = now_;
-  before = now;
-  watched_rises_.push_back(cause);
 }
 
 void CounterTrace::Add(CounterRise rise) {

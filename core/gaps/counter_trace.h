@@ -49,13 +49,12 @@ enum class CountReason : uint8_t {
   kFlagged,         // a packet that is not its sequence's first reports a loss before it
   kStateMissing,    // no packet of the sequence that needs incremental state could be used
   kFlushTimedOut,   // a producer did not acknowledge a flush in time
-  kCounted,         // of a counter that is no loss: with this commit, patch or read
 };
 template <>
 inline constexpr std::array kEnumNames<CountReason> = {
-    "unknown",       "fewer_fragments", "broken_size",   "too_large", "bad_recommit",
-    "repeated",      "chunk_gone",      "out_of_bounds", "aborted",   "flagged",
-    "state_missing", "flush_timed_out", "counted"};
+    "unknown",      "fewer_fragments", "broken_size",   "too_large",
+    "bad_recommit", "repeated",        "chunk_gone",    "out_of_bounds",
+    "aborted",      "flagged",         "state_missing", "flush_timed_out"};
 
 /// What made a counter go up.
 struct CounterRise {
@@ -78,9 +77,7 @@ struct CounterRise {
 class CounterTrace : public ReplayListener {
  public:
   /// @param limit rises that are kept one by one, of each counter
-  /// @param watched another counter of buffers, which watched() is of; may be nullptr
-  explicit CounterTrace(size_t limit, const StatField* watched = nullptr)
-      : limit_(limit), watched_(watched) {}
+  explicit CounterTrace(size_t limit) : limit_(limit) {}
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
@@ -102,8 +99,6 @@ class CounterTrace : public ReplayListener {
 
   /// In order of the log, but for dropped sequences, which are last.
   const std::vector<CounterRise>& rises() const { return rises_; }
-  /// Returns the rises of the other counter; their `counter` means nothing.
-  const std::vector<CounterRise>& watched() const { return watched_rises_; }
   /// Of all that may be losses, listed or not, by LossCounter.
   const std::array<uint64_t, kLossCounters>& counts() const { return counts_; }
 
@@ -115,12 +110,9 @@ class CounterTrace : public ReplayListener {
 
   /// Adds what the buffer has counted since it was looked at last.
   void Compare(BufferId buffer, const CounterRise& cause);
-  void Watch(BufferId buffer, const BufferStats& stats, BufferStats& seen, CounterRise cause);
   void Add(CounterRise rise);
 
   const size_t limit_;
-  const StatField* const watched_;
-  std::vector<CounterRise> watched_rises_;
   LogMoment now_;
   std::map<BufferId, Watched> buffers_;
   CounterRise under_way_;  // the chunk or the patch

@@ -31,10 +31,8 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
 
   /// @param kinds of the packets, for the gaps; may be nullptr
   /// @param max_signs counts of each counter that are kept one by one
-  /// @param watched see CounterTrace
-  explicit GapAnalysis(PacketKinds* kinds = nullptr, size_t max_signs = kMaxSigns,
-                       const StatField* watched = nullptr)
-      : kinds_(kinds), counters_(max_signs, watched) {}
+  explicit GapAnalysis(PacketKinds* kinds = nullptr, size_t max_signs = kMaxSigns)
+      : kinds_(kinds), counters_(max_signs) {}
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
