@@ -111,7 +111,7 @@ std::set<std::string> Anchors(const std::string& page) {
   return anchors;
 }
 
-class Docs : public testing::TestWithParam<std::string> {};
+class Docs : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Docs, ExamplesRun) {
   const fs::path path = kRoot / GetParam();
@@ -152,7 +152,7 @@ TEST_P(Docs, LinksLeadSomewhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(Pages()), [](const auto& page) {
+INSTANTIATE_TEST_SUITE_P(Pages, Docs, ::testing::ValuesIn(Pages()), [](const auto& page) {
   std::string name = fs::path(page.param).stem().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');

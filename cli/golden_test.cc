@@ -71,7 +71,7 @@ std::string RunCase(const std::string& text) {
   return made;
 }
 
-class Golden : public testing::TestWithParam<std::string> {};
+class Golden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, Run) {
   const fs::path path = kCases / GetParam();
@@ -94,7 +94,7 @@ TEST_P(Golden, Run) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cli, Golden, testing::ValuesIn(Cases()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Cli, Golden, ::testing::ValuesIn(Cases()), [](const auto& test) {
   std::string name = test.param.substr(0, test.param.rfind('.'));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');

@@ -8,6 +8,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
 #include "core/perfetto/fill_policy.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -138,6 +139,23 @@ TEST(Report, WrappedLinesAreStyledEachByItself) {
   const std::string red = "\x1b[1;31m", off = "\x1b[0m";
   EXPECT_EQ(memory.out.text, "  " + red + styled + " bb" + off + "\n  " + red +
                                  std::string(20, 'c') + ":" + off + " the rest\n");
+}
+
+TEST(Report, NoLineIsWiderThanATerminal) {
+  for (const size_t word : {1u, 7u, 20u, 77u}) {
+    MemoryRun memory;
+    Report report(memory.console, "text", "test");
+    std::string text;
+    for (size_t i = 0; i < 300; i += word) text += std::string(word, 'a') + (i % 2 ? " " : ", ");
+    report.Paragraph(text);
+    report.Paragraph(text, 2);
+    report.PrintWrapped(TextStyle::kBold, "title:", " " + text, 2);
+    report.Title("x.tblog", text);
+    const std::string output = memory.Output();
+    EXPECT_GT(testing::Lines(output).size(), 16u);
+    for (const std::string_view line : testing::Lines(output))
+      EXPECT_LE(DisplayWidth(line), 80u) << line;
+  }
 }
 
 TEST(Report, Json_IsOneDocument) {
