@@ -6,8 +6,8 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/testing/message_text.h"
-#include "formats/json/json.h"
 #include "formats/testing/make_zip.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -37,7 +37,7 @@ Json DocumentOf(std::vector<std::string> args, const std::string& input = "") {
   args.insert(args.end(), {"--format", "json"});
   const Ran ran = RunDoctorOn(std::move(args), input);
   EXPECT_EQ(ran.error, "");
-  return ParseJson(ran.out).value();
+  return testing::ParsedJson(ran.out);
 }
 
 std::vector<std::string> TextsOf(const Json& array, const char* key) {
@@ -158,7 +158,7 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   folder.Write("e.txt", "not looked at");
   const Ran whole = RunDoctorOn({folder.path(), "--format", "json"});
   EXPECT_EQ(whole.code, ExitCode::kNotice);
-  EXPECT_EQ(ParseJson(whole.out).value()["groups"].size(), 2u);
+  EXPECT_EQ(testing::ParsedJson(whole.out)["groups"].size(), 2u);
   const Ran text = RunDoctorOn({folder.path()});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),

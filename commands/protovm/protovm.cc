@@ -21,6 +21,7 @@
 #include "formats/inputs/open_log.h"
 #include "formats/io/hex.h"
 #include "formats/json/json.h"
+#include "formats/json/key_reader.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -270,8 +271,8 @@ struct VmCase {
 };
 
 Result<VmCase> ParseVmCase(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
-  if (!json.is_object())
+  RS_ASSIGN_OR_RETURN(const ScannedJson json, ScanJson(text));
+  if (!json.values.front().is_object())
     return Fail(ErrorCode::kCorrupt, "a case is a JSON object", {},
                 "with program, packets, and memory_limit_bytes or memory_limit_kb");
   VmCase parsed;
@@ -279,16 +280,9 @@ Result<VmCase> ParseVmCase(std::string_view text) {
   keys.Hex("program", kMaxMessageBytes, parsed.program);
   if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxMessageBytes, parsed.initial_state);
   parsed.limit = keys.Has("memory_limit_kb")
-                     ? protovm::LimitBytes(keys.Uint<uint64_t>("memory_limit_kb"))
-                     : keys.Uint<uint64_t>("memory_limit_bytes");
-  const Json* const packets = FindKey(json, "packets");
-  const Json none;
-  if (packets == nullptr || !packets->is_array())
-    keys.FailExpected("packets", "an array of hex digits");
-  for (const Json& packet : packets == nullptr ? none : *packets) {
-    if (!packet.is_string() || !DecodeHex(packet.get<std::string>(), parsed.packets.emplace_back()))
-      keys.FailExpected("packets", "an array of hex digits");
-  }
+                     ? protovm::LimitBytes(keys.Required<uint64_t>("memory_limit_kb"))
+                     : keys.Required<uint64_t>("memory_limit_bytes");
+  parsed.packets = keys.Hexes("packets");
   RS_RETURN_IF_ERROR(keys.status());
   return parsed;
 }

@@ -13,7 +13,7 @@
 #include "core/protovm/protovm_rules.h"
 #include "core/testing/protovm_dsl.h"
 #include "formats/io/hex.h"
-#include "formats/json/json.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -46,7 +46,7 @@ void CheckAnswers(const std::string& line, const Json& document) {
       for (size_t i = 0; i < lines.size(); ++i) {
         std::string result;
         ASSERT_TRUE(std::getline(results, result));
-        const Json found = ParseJson(result).value();
+        const Json found = testing::ParsedJson(result);
         EXPECT_EQ(found.at("result"), lines[i].at("result")) << i;
         EXPECT_EQ(found.at("state"), lines[i].at("state")) << i;
         for (const Json& memory : block.at("memory")) {
@@ -64,7 +64,7 @@ TEST(VmCase, AnswersAreTheReleasedServices) {
   std::ifstream file(testing::TestdataPath("protovm/cases.jsonl"));
   size_t cases = 0;
   for (std::string line; std::getline(file, line); ++cases)
-    CheckAnswers(line, ParseJson(line).value());
+    CheckAnswers(line, testing::ParsedJson(line));
   EXPECT_GT(cases, 200u);
 }
 

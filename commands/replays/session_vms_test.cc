@@ -16,7 +16,7 @@
 #include "core/protovm/protovm_rules.h"
 #include "core/testing/protovm_dsl.h"
 #include "formats/io/hex.h"
-#include "formats/json/json.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -207,7 +207,7 @@ TEST(SessionVms, AReplaySaysWhatIsFoldedAndWhatOfItIsInTheTrace) {
   const VmLog log =
       VmLog().Source(1, CopyProgram()).Patches(1, "1234").Line(read).Patches(1, "5678").Line(read);
   const Ran ran = RunCommand(ReplayCommand(), {"-", "--format", "json"}, log.text());
-  const Json document = ParseJson(ran.out).value();
+  const Json document = testing::ParsedJson(ran.out);
   const Json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["packets"]["folded"], Json(1));
   EXPECT_EQ(buffer["packets"]["lost"], Json(1));
@@ -226,7 +226,7 @@ Json GapsOf(const VmLog& log, std::vector<std::string> more = {}) {
   args.insert(args.end(), more.begin(), more.end());
   const Ran ran = RunCommand(GapsCommand(), args, log.text());
   EXPECT_EQ(ran.error, "");
-  return *ParseJson(ran.out).value()["sessions"].begin();
+  return *testing::ParsedJson(ran.out)["sessions"].begin();
 }
 
 TEST(SessionVms, WhatIsFoldedIsNotLost) {
@@ -249,7 +249,7 @@ TEST(SessionVms, APacketInFragmentsIsFoldedOnce) {
   const std::string path = testing::TestdataPath("protovm/buffer/fragments").string();
   const Ran ran = RunCommand(GapsCommand(), {path + ".ops.jsonl", "--format", "json"});
   ASSERT_EQ(ran.error, "") << "the fates of the packets add up";
-  const Json session = *ParseJson(ran.out).value()["sessions"].begin();
+  const Json session = *testing::ParsedJson(ran.out)["sessions"].begin();
   const Json& buffer = *session.at("buffers").begin();
   const Json& program = *session.at("programs").begin();
   EXPECT_EQ(buffer["fates"]["folded"]["packets"], program["folded"]["packets"]);
@@ -413,7 +413,7 @@ TEST(SessionVms, AnObservedReplayFeedsTheSame) {
 void ExpectEvent(const Json& want, const Json& got) {
   for (const char* key : {"event", "buffer", "data_source", "memory_limit_kb", "producers", "state",
                           "memory", "packets", "size", "fnv1a64", "dropped", "stats", "writer"}) {
-    if (const Json* value = FindKey(want, key)) {
+    if (const auto value = want.find(key); value != want.end()) {
       ASSERT_TRUE(got.contains(key)) << got.dump();
       EXPECT_TRUE(*value == got[key]) << key << ": " << value->dump() << " and " << got.dump();
     }
@@ -428,7 +428,7 @@ INSTANTIATE_TEST_SUITE_P(All, BufferVmCases,
 
 TEST_P(BufferVmCases, EventsAreTheReleasedServices) {
   const std::string path = testing::TestdataPath("protovm/buffer") / GetParam();
-  const Json answers = ParseJson(ReadFile(path + ".answer.json")).value();
+  const Json answers = testing::ParsedJson(ReadFile(path + ".answer.json"));
   for (const Json& block : answers["answers"]) {
     for (const Json& release : block["releases"]) {
       const std::string engine = "v2@" + release.get<std::string>().substr(1);
@@ -440,7 +440,7 @@ TEST_P(BufferVmCases, EventsAreTheReleasedServices) {
       for (const Json& want : block["lines"]) {
         std::string line;
         ASSERT_TRUE(std::getline(lines, line));
-        ExpectEvent(want, ParseJson(line).value());
+        ExpectEvent(want, testing::ParsedJson(line));
       }
       std::string rest;
       EXPECT_FALSE(std::getline(lines, rest)) << rest;

@@ -8,6 +8,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
 #include "core/perfetto/fill_policy.h"
+#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -144,7 +145,7 @@ TEST(Report, WrappedLinesAreStyledEachByItself) {
 TEST(Report, NoLineIsWiderThanATerminal) {
   for (const size_t word : {1u, 7u, 20u, 77u}) {
     MemoryRun memory;
-    Report report(memory.console, "text", "test");
+    Report report(memory.console, Format::kText, "test");
     std::string text;
     for (size_t i = 0; i < 300; i += word) text += std::string(word, 'a') + (i % 2 ? " " : ", ");
     report.Paragraph(text);
@@ -159,9 +160,7 @@ TEST(Report, NoLineIsWiderThanATerminal) {
 }
 
 TEST(Report, Json_IsOneDocument) {
-  const Result<Json> parsed = ParseJson(Reported(Format::kJson));
-  ASSERT_TRUE(parsed);
-  EXPECT_EQ(parsed->dump(),
+  EXPECT_EQ(testing::ParsedJson(Reported(Format::kJson)).dump(),
             R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"
             R"("rows":[{"name":"a,\"b\"","written":{"bytes":65536},"note":null}]}]})");
 }

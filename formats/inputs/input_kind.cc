@@ -12,7 +12,7 @@
 #include "formats/io/byte_stream.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"
-#include "formats/json/json.h"
+#include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
 
 namespace ringscope {
@@ -31,10 +31,11 @@ InputKind KindOfLine(std::string_view line) {
   };
   if (has_key("\"event\"")) return InputKind::kEvents;
   if (has_key("\"op\"")) return InputKind::kLog;
-  const Result<Json> parsed = ParseJson(line);
-  if (!parsed || !parsed->is_object()) return InputKind::kOther;
-  if (parsed->contains("op")) return InputKind::kLog;
-  return parsed->contains("event") ? InputKind::kEvents : InputKind::kOther;
+  const Result<ScannedJson> json = ScanJson(line);
+  if (!json) return InputKind::kOther;
+  const KeyReader keys(*json);
+  if (keys.Has("op")) return InputKind::kLog;
+  return keys.Has("event") ? InputKind::kEvents : InputKind::kOther;
 }
 
 /// Returns the kind by the first lines that are neither blank nor comments: some may be damaged. A

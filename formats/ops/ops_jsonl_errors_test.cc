@@ -179,7 +179,6 @@ TEST(OpsParser_Payload, IsTheLinesOwnHoweverItIsWritten) {
            R"({"op":"commit","x":{"payload":"00"},"payload":"ab",)",
            R"({"op":"commit","x":"\"payload\":\"00","payload":"ab",)",
            R"({"op":"commit","x\"payload":"00","payload":"ab",)",
-           R"({"op":"commit","x":"@0","payload":"ab",)",
            R"({"op":"commit","x":{"payload":"zz"},"payload":"ab",)",
            R"({"op":"commit","payload":"00","payload":"ab",)",
        }) {
@@ -206,22 +205,6 @@ TEST(OpsParser_Payload, OfEachChunkOfARequestIsItsOwn) {
     const auto op = ParseOp(text, storage);
     ASSERT_TRUE(op) << op.error().ToString();
     EXPECT_EQ(FormatOp(*op), line);
-  }
-}
-
-TEST(OpsParser_Payload, MarksOfTheParsersOwnAreNoHex) {
-  const std::string start =
-      R"({"op":"request","producer":1,"chunks":[{"writer":1,"chunk":0,"fragments":0,)";
-  for (const std::string payloads : {
-           R"("payload":"@0"}]})",
-           R"("payload" : "@0"},{"payload":"ab"}]})",
-           R"("payload" : "\u00400"},{"payload":"ab"}]})",
-           R"("payload":"@1"},{"payload":"ab"}]})",
-       }) {
-    std::string storage;
-    const auto op = ParseOp(start + payloads, storage);
-    ASSERT_FALSE(op) << payloads;
-    EXPECT_THAT(op.error().message, ::testing::HasSubstr("even number of hex digits")) << payloads;
   }
 }
 

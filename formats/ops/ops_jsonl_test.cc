@@ -63,41 +63,6 @@ TEST(OpsOfTestdata, LinesStayEqual) {
     ExpectThatLinesStayEqual(path);
 }
 
-/// Lines are parsed as JSON if something precedes them.
-void ExpectAsJson(const std::string& line) {
-  std::string storage, json_storage;
-  const auto op = ParseOp(line, storage);
-  const auto as_json = ParseOp(' ' + line, json_storage);
-  ASSERT_EQ(op.has_value(), as_json.has_value()) << line;
-  if (op) {
-    EXPECT_TRUE(SameOp(*op, *as_json)) << line;
-  }
-}
-
-TEST(OpsJsonl, CommitLines_MeanTheSameAsJsonDoes) {
-  const std::string line =
-      R"({"op":"commit","ts":18446744073709551615,"buffer":65535,"producer":7,"uid":4294967295,)"
-      R"("pid":2147483647,"writer":0,"chunk":4294967295,"fragments":1023,"flags":63,)"
-      R"("complete":false,"origin":"scraped","payload":"00fFaB"})";
-  ExpectAsJson(line);
-  std::mt19937 random(1);
-  constexpr std::string_view kBytes = R"(0123456789abcdefgZ"{}:,\ -.e)";
-  for (int i = 0; i < 20'000; ++i) {
-    std::string changed = line;
-    for (size_t changes = random() % 3 + 1; changes > 0; --changes) {
-      const size_t at = random() % changed.size();
-      const char byte = kBytes[random() % kBytes.size()];
-      if (random() % 3 == 0)
-        changed.erase(at, random() % 3 == 0 ? random() % 30 : 1);
-      else if (random() % 2 == 0)
-        changed.insert(at, 1, byte);
-      else
-        changed[at] = byte;
-    }
-    ExpectAsJson(changed);
-  }
-}
-
 TEST(OpsFormat_Kinds, EachRoundTrips) {
   const ProducerId producer{65535};
   const OpBody bodies[] = {
