@@ -10,7 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/perfetto/chunk.h"
-#include "core/sweep/sweep_report.h"
+#include "core/sweep/smallest_size.h"
 
 namespace ringscope {
 namespace {

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/examine/remedies.h"
 #include "core/perfetto/chunk.h"
-#include "core/sweep/sweep_report.h"
+#include "core/sweep/smallest_size.h"
 
 namespace ringscope {
 namespace {
@@ -24,21 +25,33 @@ class RemedyTrials {
                uint64_t written)
       : sweep_(input), own_(own), config_(config), written_(written) {}
 
-  Status FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies);
+  Status FindSizes(std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
-  /// Replays the session with the printed config of each remedy, and with all that go together.
+  /// Replays the session with the printed config of each remedy, and with all that go together,
+  /// unless that was replayed before.
   Status Verify(RemedyList& list);
 
  private:
+  /// A buffer of a size, whatever the others have.
+  struct TriedBuffer {
+    TriedOutcome outcome;
+    uint64_t reach_ns = 0;  // of its sequence that reaches back least far
+  };
+
   SweepConfig NewConfig() { return {.setting = ++settings_, .options = own_}; }
   Result<SweepConfig> ConfigWith(const std::vector<ConfigChange>& changes);
   void SetSize(Remedy& remedy, uint64_t size);
+  bool MustHoldAll(const Remedy& remedy) const;
+  TriedSize Judge(const Remedy& remedy, const SweepRow& row) const;
+  const TriedBuffer* FindTried(BufferId buffer, uint64_t size) const;
+  std::optional<TriedOutcome> OutcomeOfSizes(const RemedyList& list) const;
 
   Sweep sweep_;
   const ReplayOptions& own_;
   const RemedyConfig& config_;
   const uint64_t written_;
   size_t settings_ = 0;
+  std::map<std::pair<BufferId, uint64_t>, TriedBuffer> sized_;  // by buffer and size
 };
 
 void RemedyTrials::SetSize(Remedy& remedy, uint64_t size) {
@@ -49,14 +62,40 @@ void RemedyTrials::SetSize(Remedy& remedy, uint64_t size) {
   remedy.changes.front().value = std::to_string(size / 1024);
 }
 
-/// Finds the smallest sizes of all buffers that have a remedy of that kind and goal.
-Status RemedyTrials::FindSizes(std::optional<uint64_t> keep_ns, std::vector<Remedy>& remedies) {
+/// Returns true for a ring that must hold its first chunk until its last one is written. (That it
+/// must is not known of a ring that chunks may have been too large for.)
+bool RemedyTrials::MustHoldAll(const Remedy& remedy) const {
+  const auto& buffers = sweep_.input().facts.buffers;
+  const auto own = buffers.find(*remedy.buffer);
+  return remedy.holds_all && !remedy.keep_ns && own != buffers.end() &&
+         own->second.policy == FillPolicy::kRingBuffer &&
+         own->second.size >= kMaxChunkData + kPageBytes;
+}
+
+/// A size that is to keep all is large enough if nothing is lost to it; another one if it reaches
+/// as far back as it is to.
+TriedSize RemedyTrials::Judge(const Remedy& remedy, const SweepRow& row) const {
+  TriedSize tried{.meets = row.full_packets() == 0 ||
+                           (remedy.keep_ns && row.shortest_history_ns >= *remedy.keep_ns),
+                  .lost = row.lost};
+  // If it was written once, from its start to its end, with a page less the last chunk overwrites
+  // the first.
+  tried.is_least = tried.meets && MustHoldAll(remedy) && row.stats.write_wrap_count == 0 &&
+                   row.stats.bytes_written == remedy.least_size &&
+                   row.stats.bytes_written > row.size - kPageBytes;
+  return tried;
+}
+
+/// Finds the smallest sizes of all buffers that have a remedy of that kind. They are replayed with
+/// the config that is printed.
+Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
   const SweepInput& input = sweep_.input();
   // No more memory than the replay as it was took, twice, or that is the sweep's anyway.
   const uint64_t limit = std::max(input.memory_limit, 2 * sweep_.BytesOf(own_));
-  SizeSearch search{.first = {}, .commit_bytes = input.facts.commit_bytes, .replay = {}};
+  std::vector<SizeGoal> goals;
+  std::vector<Remedy*> searched;
   for (Remedy& remedy : remedies) {
-    if (remedy.kind != RemedyKind::kSize || remedy.keep_ns != keep_ns) continue;
+    if (remedy.kind != RemedyKind::kSize) continue;
     const uint64_t size = remedy.size;
     if (size > limit) {
       SetSize(remedy, size);
@@ -64,33 +103,67 @@ Status RemedyTrials::FindSizes(std::optional<uint64_t> keep_ns, std::vector<Reme
           "the bytes written from the oldest lost packet to its read; too large to try";
       continue;
     }
-    std::vector<uint64_t>& first = search.first[*remedy.buffer];
     const uint64_t least = std::clamp(PagesUp(remedy.least_size), kPageBytes, size);
-    first = {std::max(least, 2 * kPageBytes) - kPageBytes, least};
+    std::vector<uint64_t> first = {least};
+    if (!MustHoldAll(remedy) && least > kPageBytes) first.insert(first.begin(), least - kPageBytes);
     // A ring that wraps leaves some space unused.
     if (size != least && !remedy.holds_all) first.push_back(size);
-    if (first[0] == first[1]) first.erase(first.begin());
+    goals.push_back({*remedy.buffer, std::move(first),
+                     [&](const SweepRow& row) { return Judge(remedy, row); }});
+    searched.push_back(&remedy);
   }
-  if (search.first.empty()) return {};
-  const SweepConfig as_it_was = NewConfig();
-  search.replay = [&](const std::vector<BufferSizes>& sizes)
-      -> Result<std::vector<std::map<BufferId, TriedSize>>> {
-    std::vector<SweepConfig> configs(sizes.size(), as_it_was);
-    for (size_t i = 0; i < sizes.size(); ++i)
-      for (const auto& [id, size] : sizes[i]) configs[i].options.session.buffers[id].size = size;
-    RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
-    std::vector<std::map<BufferId, TriedSize>> results(sizes.size());
-    for (size_t i = 0; i < sizes.size(); ++i)
-      for (const SweepRow& row : rows[i])
-        results[i][row.id] = {
-            row.full_packets() == 0 || (keep_ns && row.shortest_history_ns >= *keep_ns), row.lost};
-    return results;
+  const size_t setting = ++settings_;
+  const auto replay =
+      [&](const std::vector<BufferSizes>& sizes) -> Result<std::vector<std::vector<SweepRow>>> {
+    std::vector<SweepConfig> configs;
+    for (const BufferSizes& each : sizes) {
+      std::vector<ConfigChange> changes;
+      for (const auto& [id, size] : each) {
+        changes.push_back(FindSizeRemedy(remedies, id)->changes.front());
+        changes.back().value = std::to_string(size / 1024);
+      }
+      RS_ASSIGN_OR_RETURN(SweepConfig config, ConfigWith(changes));
+      config.setting = setting;
+      // The config has them; so the sweep knows its memory.
+      for (const auto& [id, size] : each) config.options.session.buffers[id].size = size;
+      configs.push_back(std::move(config));
+    }
+    RS_ASSIGN_OR_RETURN(auto rows, sweep_.Run(configs));
+    for (const std::vector<SweepRow>& of_config : rows)
+      for (const SweepRow& row : of_config)
+        sized_[{row.id, row.size}] = {OutcomeOf(row), row.shortest_history_ns};
+    return rows;
   };
-  RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(search));
-  for (Remedy& remedy : remedies)
-    if (remedy.kind == RemedyKind::kSize && remedy.keep_ns == keep_ns && !remedy.is_estimate())
-      SetSize(remedy, found.at(*remedy.buffer).best);
+  RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(goals, input.facts.commit_bytes, replay));
+  for (size_t i = 0; i < searched.size(); ++i) SetSize(*searched[i], found[i].best);
   return {};
+}
+
+auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const TriedBuffer* {
+  const auto tried = sized_.find({buffer, size});
+  return tried == sized_.end() ? nullptr : &tried->second;
+}
+
+/// Returns the outcome of the session with the changes that go together, if they are sizes alone,
+/// all of which were replayed: buffers do not affect each other.
+std::optional<TriedOutcome> RemedyTrials::OutcomeOfSizes(const RemedyList& list) const {
+  BufferSizes sizes;
+  for (const auto& [id, buffer] : sweep_.input().facts.buffers) sizes[id] = buffer.size;
+  for (const ConfigChange& change : list.changes) {
+    const auto remedy = std::ranges::find_if(list.remedies, [&](const Remedy& one) {
+      return one.kind == RemedyKind::kSize && one.changes.front().path == change.path &&
+             one.changes.front().value == change.value;
+    });
+    if (remedy == list.remedies.end()) return std::nullopt;
+    sizes[*remedy->buffer] = remedy->size;
+  }
+  TriedOutcome outcome;
+  for (const auto& [id, size] : sizes) {
+    const TriedBuffer* const tried = FindTried(id, size);
+    if (tried == nullptr) return std::nullopt;
+    outcome += tried->outcome;
+  }
+  return outcome;
 }
 
 /// Tries some periods, from the longest that may do down to the shortest possible: the longest that
@@ -135,10 +208,17 @@ Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& ch
 }
 
 Status RemedyTrials::Verify(RemedyList& list) {
+  const bool is_tried = !std::ranges::all_of(list.remedies, &Remedy::is_estimate);
   std::vector<SweepConfig> configs;
   std::vector<Remedy*> tried;
   for (Remedy& remedy : list.remedies) {
     if (remedy.is_estimate()) continue;
+    if (remedy.kind == RemedyKind::kSize)
+      if (const TriedBuffer* const size = FindTried(*remedy.buffer, remedy.size)) {
+        remedy.outcome = size->outcome;
+        remedy.reach_ns = size->reach_ns;
+        continue;
+      }
     RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(remedy.changes));
     tried.push_back(&remedy);
   }
@@ -186,7 +266,8 @@ Status RemedyTrials::Verify(RemedyList& list) {
       change.is_estimate = remedy.is_estimate() && !change.reason.empty();
   }
   ChooseChanges(list);
-  if (list.changes.empty() || tried.empty()) return {};
+  if (list.changes.empty() || !is_tried) return {};
+  if ((list.together = OutcomeOfSizes(list))) return {};
   RS_ASSIGN_OR_RETURN(const SweepConfig all, ConfigWith(list.changes));
   RS_ASSIGN_OR_RETURN(const auto together, sweep_.Run({all}));
   list.together = sum(together.front(), std::nullopt);
@@ -199,11 +280,7 @@ Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const Reme
                    uint64_t written, RemedyList& list) {
   if (list.remedies.empty()) return {};
   RemedyTrials trials(input, own, config, written);
-  std::set<std::optional<uint64_t>> goals;
-  for (const Remedy& remedy : list.remedies)
-    if (remedy.kind == RemedyKind::kSize) goals.insert(remedy.keep_ns);
-  for (const std::optional<uint64_t>& keep_ns : goals)
-    RS_RETURN_IF_ERROR(trials.FindSizes(keep_ns, list.remedies));
+  RS_RETURN_IF_ERROR(trials.FindSizes(list.remedies));
   for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
   return trials.Verify(list);

@@ -13,96 +13,6 @@
 namespace ringscope {
 namespace {
 
-/// The sizes of one buffer that are left.
-class Bracket {
- public:
-  Bracket(std::vector<uint64_t> first, uint64_t enough) : next_(std::move(first)), enough_(enough) {
-    if (next_.empty()) next_.push_back(enough_);
-  }
-
-  const std::vector<uint64_t>& next() const { return next_; }
-  /// The size to use while other buffers are searched for.
-  uint64_t best() const { return meets_.value_or(enough_); }
-
-  void Note(uint64_t size, const TriedSize& tried) {
-    if (tried.meets) {
-      meets_ = std::min(size, meets_.value_or(size));
-      return;
-    }
-    failed_.push_back(size);
-    if (!least_lost_ || std::pair(tried.lost, size) < *least_lost_)
-      least_lost_ = {tried.lost, size};
-  }
-  /// Chooses the sizes of the next pass; none if the search is done.
-  void Advance() {
-    next_.clear();
-    uint64_t fails = 0;
-    for (const uint64_t size : failed_)
-      if (!meets_ || size < *meets_) fails = std::max(fails, size);
-    if (!meets_) {
-      // Close to the largest first, then far above.
-      for (const uint64_t size : {fails + fails / 64, fails + fails / 4, fails * 4, enough_})
-        Add(PagesUp(size), fails, enough_ + 1);
-    } else if (fails == 0) {
-      for (const uint64_t less : {uint64_t{1}, *meets_ / 64, *meets_ / 2})
-        Add(PagesDown(*meets_ - less), 0, *meets_);
-    } else {
-      // The pages between are split into four parts; what is next to the largest is known last.
-      const uint64_t pages = (*meets_ - fails - 1) / kPageBytes;
-      for (uint64_t part = 1; part <= 3; ++part)
-        Add(PagesDown(fails) + (pages * part + 3) / 4 * kPageBytes, fails, *meets_);
-    }
-    std::ranges::sort(next_);
-    next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
-  }
-  SizeFound found() const {
-    return {meets_, meets_ ? *meets_ : least_lost_ ? least_lost_->second : enough_};
-  }
-
- private:
-  void Add(uint64_t size, uint64_t above, uint64_t below) {
-    if (size > above && size < below && size >= kPageBytes) next_.push_back(size);
-  }
-
-  std::vector<uint64_t> next_;
-  const uint64_t enough_;
-  std::optional<uint64_t> meets_;  // the smallest that is large enough
-  std::vector<uint64_t> failed_;
-  std::optional<std::pair<uint64_t, uint64_t>> least_lost_;  // packets, and with which size
-};
-
-}  // namespace
-
-Result<std::map<BufferId, SizeFound>> FindSmallestSizes(const SizeSearch& search) {
-  // A chunk takes less than four times its bytes in any buffer, the smallest ones apart.
-  const uint64_t commits = std::min(search.commit_bytes, kMaxTriedSize);
-  const uint64_t enough = std::min(PagesUp(commits * 4 + 65536), kMaxTriedSize);
-  std::map<BufferId, Bracket> brackets;
-  for (const auto& [id, first] : search.first) brackets.emplace(id, Bracket(first, enough));
-  while (true) {
-    size_t count = 0;
-    for (const auto& [id, bracket] : brackets) count = std::max(count, bracket.next().size());
-    if (count == 0) break;
-    std::vector<BufferSizes> sizes(count);
-    for (size_t i = 0; i < count; ++i)
-      for (const auto& [id, bracket] : brackets) {
-        const std::vector<uint64_t>& next = bracket.next();
-        sizes[i][id] = next.empty() ? bracket.best() : next[std::min(i, next.size() - 1)];
-      }
-    RS_ASSIGN_OR_RETURN(const auto tried, search.replay(sizes));
-    for (size_t i = 0; i < count; ++i)
-      for (auto& [id, bracket] : brackets)
-        if (const auto one = tried[i].find(id); one != tried[i].end())
-          bracket.Note(sizes[i].at(id), one->second);
-    for (auto& [id, bracket] : brackets) bracket.Advance();
-  }
-  std::map<BufferId, SizeFound> found;
-  for (const auto& [id, bracket] : brackets) found.emplace(id, bracket.found());
-  return found;
-}
-
-namespace {
-
 constexpr size_t kMaxConfigurations = 4096;
 constexpr double kScales[] = {0.125, 0.25, 0.5, 1, 2, 4, 8};
 
@@ -324,46 +234,48 @@ Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
     for (const SizeList& list : choices.sizes)
       own.options.session.buffers[*list.buffer].size = list.sizes.front();
     const size_t first_point = report.points.size();
-    SizeSearch search;
-    search.commit_bytes = report.facts.commit_bytes;
-    search.replay = [&](const std::vector<BufferSizes>& sizes)
-        -> Result<std::vector<std::map<BufferId, TriedSize>>> {
+    const TrySizes replay =
+        [&](const std::vector<BufferSizes>& sizes) -> Result<std::vector<std::vector<SweepRow>>> {
       for (const BufferSizes& each : sizes) {
         SweepPoint& point = report.points.emplace_back(SweepPoint{own});
         for (const auto& [id, size] : each) point.options.session.buffers[id].size = size;
       }
       const auto points = std::span(report.points).last(sizes.size());
       RS_RETURN_IF_ERROR(RunPoints(sweep, points, report));
-      std::vector<std::map<BufferId, TriedSize>> tried(sizes.size());
-      for (size_t i = 0; i < sizes.size(); ++i)
-        for (const SweepRow& row : points[i].rows) tried[i][row.id] = {meets(row), row.lost};
-      return tried;
+      std::vector<std::vector<SweepRow>> rows;
+      for (const SweepPoint& point : points) rows.push_back(point.rows);
+      return rows;
     };
+    std::vector<SizeGoal> goals;
     for (const auto& [id, buffer] : report.facts.buffers) {
       if (own.options.session.buffers.contains(id)) continue;
-      std::vector<uint64_t>& first = search.first[id];
+      SizeGoal& goal = goals.emplace_back(SizeGoal{.buffer = id, .first = {}, .judge = {}});
+      goal.judge = [&](const SweepRow& row) { return TriedSize{meets(row), row.lost}; };
       for (uint64_t scale = 1; scale <= 256; scale *= scale < 16 ? 2 : 4)
-        first.push_back(std::max(PagesUp(buffer.size / 8 * scale), kPageBytes));
+        goal.first.push_back(std::max(PagesUp(buffer.size / 8 * scale), kPageBytes));
     }
-    RS_ASSIGN_OR_RETURN(const auto sizes, FindSmallestSizes(search));
+    RS_ASSIGN_OR_RETURN(const auto sizes,
+                        FindSmallestSizes(goals, report.facts.commit_bytes, replay));
     FoundSize found{.setting = setting, .rows = {}, .misses = {}};
     BufferSizes best;
-    for (const auto& [id, size] : sizes) {
-      if (size.size) {
-        best[id] = *size.size;
+    std::set<BufferId> searched;
+    for (size_t goal = 0; goal < goals.size(); ++goal) {
+      const BufferId id = *searched.insert(goals[goal].buffer).first;
+      if (sizes[goal].size) {
+        best[id] = *sizes[goal].size;
         continue;
       }
       for (size_t i = first_point; i < report.points.size(); ++i)
         if (const SweepRow* row = FindRow(report.points[i].rows, id);
-            row != nullptr && row->size == size.best) {
+            row != nullptr && row->size == sizes[goal].best) {
           found.misses.push_back(*row);
           break;
         }
     }
-    RS_RETURN_IF_ERROR(search.replay({best}).map([](auto&&) {}));
+    RS_RETURN_IF_ERROR(replay({best}).map([](auto&&) {}));
     // Buffers whose size is fixed may miss the targets, too.
     for (const SweepRow& row : report.points.back().rows)
-      if (!sizes.contains(row.id) && !meets(row)) found.misses.push_back(row);
+      if (!searched.contains(row.id) && !meets(row)) found.misses.push_back(row);
     if (found.misses.empty())
       found.rows = report.points.back().rows;
     else

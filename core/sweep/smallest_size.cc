@@ -1,0 +1,112 @@
+#include "core/sweep/smallest_size.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/perfetto/chunk.h"
+
+namespace ringscope {
+namespace {
+
+/// The sizes that are left for one goal.
+class Bracket {
+ public:
+  Bracket(std::vector<uint64_t> first, uint64_t enough) : next_(std::move(first)), enough_(enough) {
+    if (next_.empty()) next_.push_back(enough_);
+  }
+
+  const std::vector<uint64_t>& next() const { return next_; }
+  /// The size to use while other buffers are searched for.
+  uint64_t best() const { return meets_.value_or(enough_); }
+
+  void Note(uint64_t size, const TriedSize& tried) {
+    if (tried.meets) {
+      meets_ = std::min(size, meets_.value_or(size));
+      if (tried.is_least) failed_.push_back(size - kPageBytes);
+      return;
+    }
+    failed_.push_back(size);
+    if (!least_lost_ || std::pair(tried.lost, size) < *least_lost_)
+      least_lost_ = {tried.lost, size};
+  }
+  /// Chooses the sizes of the next pass; none if the search is done.
+  void Advance() {
+    next_.clear();
+    uint64_t fails = 0;
+    for (const uint64_t size : failed_)
+      if (!meets_ || size < *meets_) fails = std::max(fails, size);
+    if (!meets_) {
+      // Close to the largest first, then far above.
+      for (const uint64_t size : {fails + fails / 64, fails + fails / 4, fails * 4, enough_})
+        Add(PagesUp(size), fails, enough_ + 1);
+    } else if (fails == 0) {
+      for (const uint64_t less : {uint64_t{1}, *meets_ / 64, *meets_ / 2})
+        Add(PagesDown(*meets_ - less), 0, *meets_);
+    } else {
+      // The pages between are split into four parts; what is next to the largest is known last.
+      const uint64_t pages = (*meets_ - fails - 1) / kPageBytes;
+      for (uint64_t part = 1; part <= 3; ++part)
+        Add(PagesDown(fails) + (pages * part + 3) / 4 * kPageBytes, fails, *meets_);
+    }
+    std::ranges::sort(next_);
+    next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
+  }
+  SizeFound found() const {
+    return {meets_, meets_ ? *meets_ : least_lost_ ? least_lost_->second : enough_};
+  }
+
+ private:
+  void Add(uint64_t size, uint64_t above, uint64_t below) {
+    if (size > above && size < below && size >= kPageBytes) next_.push_back(size);
+  }
+
+  std::vector<uint64_t> next_;
+  const uint64_t enough_;
+  std::optional<uint64_t> meets_;  // the smallest that is large enough
+  std::vector<uint64_t> failed_;
+  std::optional<std::pair<uint64_t, uint64_t>> least_lost_;  // packets, and with which size
+};
+
+}  // namespace
+
+Result<std::vector<SizeFound>> FindSmallestSizes(std::span<const SizeGoal> goals,
+                                                 uint64_t commit_bytes, const TrySizes& replay) {
+  // A chunk takes less than four times its bytes in any buffer, the smallest ones apart.
+  const uint64_t commits = std::min(commit_bytes, kMaxTriedSize);
+  const uint64_t enough = std::min(PagesUp(commits * 4 + 65536), kMaxTriedSize);
+  std::vector<Bracket> brackets;
+  for (const SizeGoal& goal : goals) brackets.emplace_back(goal.first, enough);
+  while (true) {
+    std::map<BufferId, std::set<uint64_t>> next;
+    size_t count = 0;
+    for (size_t i = 0; i < goals.size(); ++i) {
+      std::set<uint64_t>& of_buffer = next[goals[i].buffer];
+      of_buffer.insert(brackets[i].next().begin(), brackets[i].next().end());
+      count = std::max(count, of_buffer.size());
+    }
+    if (count == 0) break;
+    std::vector<BufferSizes> sizes(count);
+    for (size_t i = 0; i < goals.size(); ++i) {
+      // A buffer with fewer sizes keeps the last one, or the best.
+      const std::set<uint64_t>& of_buffer = next[goals[i].buffer];
+      auto size = of_buffer.begin();
+      for (BufferSizes& each : sizes) {
+        each[goals[i].buffer] = of_buffer.empty() ? brackets[i].best() : *size;
+        if (size != of_buffer.end() && std::next(size) != of_buffer.end()) ++size;
+      }
+    }
+    RS_ASSIGN_OR_RETURN(const auto rows, replay(sizes));
+    for (size_t i = 0; i < goals.size(); ++i) {
+      for (size_t tried = 0; tried < count; ++tried)
+        if (const SweepRow* const row = FindRow(rows[tried], goals[i].buffer))
+          brackets[i].Note(sizes[tried].at(goals[i].buffer), goals[i].judge(*row));
+      brackets[i].Advance();
+    }
+  }
+  std::vector<SizeFound> found;
+  for (const Bracket& bracket : brackets) found.push_back(bracket.found());
+  return found;
+}
+
+}  // namespace ringscope
