@@ -1,7 +1,5 @@
 // A remedy gives what a replay with its config, as it is printed, gives.
 
-#include "core/remedies/remedies.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
