@@ -102,7 +102,7 @@ void ReportFirst(Report& report, const OutputDiff& diff) {
                     WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
   }
   report.Print("\n");
-  const char* const what = kDifferenceTexts[static_cast<size_t>(diff.first->kind)];
+  const char* const what = RowOf(diff.first->kind).text;
   report.Title("First difference", fmt::format("{}: {}", what, where));
 }
 

@@ -350,7 +350,7 @@ void PrintList(Report& report, DifferenceKind kind, const Table& table, uint64_t
                size_t listed, const char* noun) {
   const std::string more =
       count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "";
-  std::string heading = kDifferenceTexts[static_cast<size_t>(kind)];
+  std::string heading = RowOf(kind).text;
   heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
   report.Section(fmt::format("{}: {}{}", heading, Count(count, noun), more), table, 2);
 }

@@ -48,7 +48,7 @@ void ListFields(JsonFieldWriter& io, const FlaggedPacket& packet) {
 
 void ListFields(JsonFieldWriter& io, const FalseFlag& flag) {
   ListFields(io, flag.packet);
-  io("rule", flag.rule, "missing_chunks", flag.missing_chunks, "text", RuleText(flag.rule));
+  io("rule", flag.rule, "missing_chunks", flag.missing_chunks, "text", RowOf(flag.rule).text);
 }
 
 void ListFields(JsonFieldWriter& io, const MissingChunks& missing) {

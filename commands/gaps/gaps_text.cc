@@ -421,7 +421,7 @@ class GapsText {
     PrintList("Flagged, but nothing is known to be missing",
               std::vector(by_rule.begin(), by_rule.end()), "rule", [](const auto& rule) {
                 const auto& [packets, first] = rule.second;
-                return fmt::format("{}: {}: {}{}", Count(packets, "packet"), RuleText(rule.first),
+                return fmt::format("{}: {}: {}{}", Count(packets, "packet"), RowOf(rule.first).text,
                                    first, packets > 1 ? ", ..." : "");
               });
   }

@@ -14,45 +14,6 @@
 namespace ringscope {
 namespace {
 
-/// By GapSign.
-constexpr std::array<const char*, kEnumNames<GapSign>.size()> kSignTexts = {
-    "the next packet{in} is flagged '{bits}'",
-    "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor "
-    "counts no loss",
-    "the next packet is flagged by its writer",
-    "nothing: V1 flags the first packet of every sequence, whether packets were lost or not",
-    "nothing: the next packet is not flagged",
-    "nothing: the service refused the packet that is flagged '{bits}'",
-    "nothing: no later packet of the sequence was read"};
-
-/// By FlagRule.
-constexpr std::array<const char*, kEnumNames<FlagRule>.size()> kRuleTexts = {
-    "V1 flags the first packet of every sequence",
-    "V1 flags the first packet of the chunk with which a read of the sequence begins",
-    "v55 flags a chunk that is re-committed after it was read",
-    "a scraped chunk was evicted, and then re-committed with all its packets",
-    "the missing chunks in between had no packets",
-    "chunks in between are not in the log: whether they had packets is unknown",
-    "the log itself reports that it is not complete there",
-    "V2 flags the next packet that it returns after a writer aborts one; this packet was written "
-    "before the aborted one",
-    "the reader attributes an earlier gap in the chunk ids to them",
-    "only an empty packet, or fragments that are part of no packet, were abandoned",
-    "what was overwritten before them is folded into a state (ProtoVM)"};
-
-/// Proofs of the reason, by AbortReason.
-constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortFacts = {
-    ": it has {size}, and the producer had committed only {window}; its other writers can have "
-    "held "
-    "the chunks",
-    ": {packet} of it were committed before it was aborted, and the shared memory has {size}",
-    ": it committed {window}, and its shared memory has {size}",
-    ": nothing was committed for {quiet}; then {window}, and the shared memory has {size}",
-    ": {full}",
-    " for {held} or more: {full}",
-    ": chunks waited {waiting} for it: {full}",
-    ": they waited {held} for it"};
-
 /// "none of 64 chunks was free, 60 being written by 4 writers, ..."
 std::string FullText(const smb::SeenMemory& full) {
   std::vector<std::string> parts;
@@ -66,11 +27,11 @@ std::string FullText(const smb::SeenMemory& full) {
 }
 
 std::string AbortText(const AbortFacts& abort) {
-  const char* text = kAbortFacts.at(static_cast<size_t>(abort.reason));
+  const char* text = RowOf(abort.reason).proof;
   if (abort.reason == AbortReason::kBurst && abort.full)
     text = ": {full}, {since} after the producer's last commit";
   return fmt::format(fmt::runtime(std::string("{reason}") + text),
-                     fmt::arg("reason", AbortReasonText(abort.reason)),
+                     fmt::arg("reason", RowOf(abort.reason).text),
                      fmt::arg("size", abort.smb_size ? HumanSize(*abort.smb_size) : "unknown size"),
                      fmt::arg("window", fmt::format("{} in {}", HumanSize(abort.window_bytes),
                                                     HumanDuration(abort.kWindowNs))),
@@ -193,7 +154,7 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes) {
 
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten) {
   const std::string names = LossBitsText(bits);
-  std::string text = fmt::format(fmt::runtime(kSignTexts.at(static_cast<size_t>(sign))),
+  std::string text = fmt::format(fmt::runtime(RowOf(sign).text),
                                  fmt::arg("in", chunk ? fmt::format(" in chunk #{}", *chunk) : ""),
                                  fmt::arg("bits", names == "present" ? "1" : names));
   if (sign == GapSign::kNotFlagged && forgotten)
@@ -226,11 +187,9 @@ std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
   return fmt::format(fmt::runtime(text), Raw(stall.at->chunk), MomentText(notes, stall.since));
 }
 
-const char* RuleText(FlagRule rule) { return kRuleTexts.at(static_cast<size_t>(rule)); }
-
 void ListFields(JsonFieldWriter& io, const protovm::VmFailure& failure) {
   io("result", failure.result, "reason", failure.reason, "instruction", failure.place, "text",
-     Describe(failure.reason), "packets", failure.count.packets, "first", failure.first);
+     RowOf(failure.reason).text, "packets", failure.count.packets, "first", failure.first);
 }
 
 namespace {
@@ -258,7 +217,7 @@ std::vector<std::string> ProgramNotes(const VmAccount& vm, BufferId buffer) {
                                 Count(vm.dropped_elements, "element")));
   for (const VmFailure& failure : vm.failures)
     notes.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
-                                Name(failure.result), failure.place, Describe(failure.reason)));
+                                Name(failure.result), failure.place, RowOf(failure.reason).text));
   return notes;
 }
 

@@ -59,8 +59,6 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes);
 std::string SignText(GapSign sign, uint32_t bits, std::optional<uint64_t> chunk, bool forgotten);
 /// On what a sequence waits, and what would help.
 std::string StallText(const OpenStall& stall, const SessionNotes& notes);
-/// The rule by which a packet is flagged.
-const char* RuleText(FlagRule rule);
 
 /// One session's losses for people, on a screen.
 /// @param all explains each gap, and lists all else that was found

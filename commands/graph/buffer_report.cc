@@ -97,14 +97,6 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   return text;
 }
 
-/// By ReadOrder; {} is the write cursor.
-constexpr std::array kOrderTexts = {
-    "The order is what a copy of the buffer returned; the engine does not state its rule.",
-    "A read pass starts at the write cursor, {:#x}, and follows the buffer from chunk to chunk. At "
-    "each chunk it reads the sequence from its oldest chunk up to this one.",
-    "A read pass takes the sequences by producer and writer, and reads each from its oldest chunk "
-    "on. It leaves a sequence where a chunk id is missing."};
-
 std::string StepsText(const ReadWalk& walk, bool full) {
   constexpr size_t kMaxSteps = 40;  // more are shown only if all are asked for
   Table table({{"step", Align::kRight},
@@ -131,10 +123,7 @@ std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock,
                      const SessionNotes& notes) {
   std::string text =
       fmt::format("{} ({}) {}\n", notes.NameOf(walk.buffer), walk.engine, clock.After(walk.at));
-  text += Wrap(fmt::format(fmt::runtime(kOrderTexts.at(static_cast<size_t>(walk.order))),
-                           walk.write_cursor),
-               2) +
-          "\n";
+  text += Wrap(fmt::format(fmt::runtime(RowOf(walk.order).text), walk.write_cursor), 2) + "\n";
   if (walk.steps.empty())
     text += "  Nothing is left to read here; choose another moment with --at.\n";
   else

@@ -74,15 +74,12 @@ void ListFields(JsonFieldWriter& io, const SequenceGraph& graph) {
 
 namespace {
 
-/// By Tone.
-constexpr std::array<const char*, kTones> kSigns = {"●", "◇", "○", "◌", "◐", "✗", "?"};
-
 /// The column beside the chunks: packets that continue from one to the next.
 std::string LinkSign(Link before, Link after) {
-  const auto continues = [](Link link) { return link == Link::kRead || link == Link::kContinues; };
+  const auto continues = [](Link link) { return link == Link::kRead || link == Link::kNotRead; };
   const bool from = continues(before), on = continues(after);
   return std::string(from ? (on ? "┤" : "┘") : (on ? "┐" : " ")) +
-         (after == Link::kBroken ? "!" : " ");
+         (after == Link::kTorn ? "!" : " ");
 }
 
 /// @param used gets the tones that the table has
@@ -98,8 +95,7 @@ std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::
     const GraphRow row = RowOf(graph.items[i], clock);
     const Link after = graph.LinkAfter(i);
     if (row.tone) used.insert(*row.tone);
-    const std::string sign =
-        row.tone ? kSigns[static_cast<size_t>(*row.tone)] + LinkSign(before, after) : "┄";
+    const std::string sign = row.tone ? RowOf(*row.tone).sign + LinkSign(before, after) : "┄";
     table.AddRow({sign, row.ids(), row.committed, row.bytes, row.fragments, row.fate});
     before = after;
   }
@@ -147,8 +143,7 @@ std::string GraphText(const GraphReport& report) {
             TableText(graph, report.clock, used);
   std::vector<std::string> legend;
   for (const Tone tone : used)
-    legend.push_back(fmt::format("{} {}", kSigns[static_cast<size_t>(tone)],
-                                 kToneTexts[static_cast<size_t>(tone)]));
+    legend.push_back(fmt::format("{} {}", RowOf(tone).sign, RowOf(tone).text));
   legend.emplace_back("┐┤┘ a packet continues in the next chunk");
   legend.emplace_back("! broken: the next chunk does not continue it");
   text += "\n" + Wrap(Joined(legend, "; "), size_t{0}) + "\n";

@@ -20,12 +20,8 @@ constexpr double kSignWidth = 24;
 constexpr double kLinkX = kMargin + kSignWidth + 6;
 constexpr double kIdX = kLinkX + 10;
 
-/// By Link.
-constexpr std::array<const char*, 4> kLinkClasses = {"link-none", "link-read", "link-continues",
-                                                     "link-torn"};
-constexpr std::array<const char*, 4> kLinkTexts = {
-    "no packet continues", "packet continues: read", "packet continues: not read",
-    "packet broken: the next chunk does not continue it"};
+/// The style class of a tie.
+std::string ClassOf(Link link) { return std::string("link-") + Name(link); }
 
 /// Draws a box that shows a tone by its colour, and by marks for those who do not see colours.
 /// @param tone absent: ids without a chunk
@@ -79,12 +75,13 @@ class GraphPicture {
     const auto add_tone = [&](const char* text, std::optional<Tone> tone) {
       add(text, [&](double at) { DrawTone(svg_, {at, y_, kSignWidth, 12}, tone); });
     };
-    for (size_t i = 0; i < kTones; ++i)
-      if (static_cast<Tone>(i) != Tone::kUnknown) add_tone(kToneTexts[i], static_cast<Tone>(i));
+    for (const ToneRow& row : kEnumRows<Tone>)
+      if (row.value != Tone::kUnknown) add_tone(row.text, row.value);
     add_tone("ids without a chunk", std::nullopt);
-    for (size_t i = 1; i < kLinkTexts.size(); ++i)
-      add(kLinkTexts[i],
-          [&](double at) { svg_.Line(at, y_ + 6, at + kSignWidth, y_ + 6, kLinkClasses[i]); });
+    for (const EnumRow<Link>& row : kEnumRows<Link>)
+      if (row.value != Link::kNone)
+        add(row.text,
+            [&](double at) { svg_.Line(at, y_ + 6, at + kSignWidth, y_ + 6, ClassOf(row.value)); });
     y_ += 30;
   }
 
@@ -133,8 +130,7 @@ class GraphPicture {
       }
       DrawText(row.fate, "", kRowHeight, bytes_end + 16);
       const Link link = graph.LinkAfter(i);
-      if (link != Link::kNone)
-        svg_.Line(kLinkX, top + 8, kLinkX, y_ + 8, kLinkClasses[static_cast<size_t>(link)]);
+      if (link != Link::kNone) svg_.Line(kLinkX, top + 8, kLinkX, y_ + 8, ClassOf(link));
     }
   }
 

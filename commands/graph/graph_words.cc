@@ -14,26 +14,6 @@
 namespace ringscope {
 namespace {
 
-struct FateWords {
-  Tone tone;
-  const char* text;
-};
-/// By ChunkFate.
-constexpr std::array<FateWords, kChunkFates> kFateWords = {{
-    {Tone::kGood, "read"},
-    {Tone::kPartly, "partly read"},
-    {Tone::kLost, "overwritten"},
-    {Tone::kLost, "discarded"},
-    {Tone::kLost, "refused by the service"},
-    {Tone::kPartly, "abandoned"},
-    {Tone::kUnread, "still readable"},
-    {Tone::kWaiting, "stalled"},
-    {Tone::kUnknown, "not reported by the engine"},
-    {Tone::kUnread, "moved into a clone"},
-    {Tone::kLost, "cleared for a clone"},
-}};
-const FateWords& WordsOf(ChunkFate fate) { return kFateWords.at(static_cast<size_t>(fate)); }
-
 uint64_t PacketsOf(const ChunkSums& sums, Fate fate) {
   const auto found = sums.packets.find(fate);
   return found == sums.packets.end() ? 0 : found->second.packets;
@@ -43,12 +23,8 @@ uint64_t PacketsOf(const ChunkSums& sums, Fate fate) {
 Tone ToneOf(ChunkFate fate, const ChunkSums& sums) {
   const bool is_folded = fate == ChunkFate::kOverwritten && PacketsOf(sums, Fate::kFolded) > 0 &&
                          PacketsOf(sums, Fate::kOverwritten) == 0;
-  return is_folded ? Tone::kFolded : WordsOf(fate).tone;
+  return is_folded ? Tone::kFolded : RowOf(fate).tone;
 }
-
-/// By Refusal.
-constexpr std::array kRefusalTexts = {"no shared memory yet", "no such page", "no such buffer",
-                                      "may not write to this buffer"};
 
 /// Parts of a sentence; those with a count of 0 are left out.
 class Remarks {
@@ -85,13 +61,13 @@ class Remarks {
 /// ": discarded: REASON", ": refused: REASON"
 template <typename Item>
 std::string ReasonText(const Item& item) {
-  if (item.discarded) return std::string(": ") + InWords(*item.discarded);
-  if (item.refused) return std::string(": ") + kRefusalTexts.at(static_cast<size_t>(*item.refused));
+  if (item.discarded) return std::string(": ") + RowOf(*item.discarded).text;
+  if (item.refused) return std::string(": ") + RowOf(*item.refused).text;
   return {};
 }
 
 std::string FateText(const ChunkNode& node, const GraphClock& clock) {
-  std::string text = WordsOf(node.fate).text;
+  std::string text = RowOf(node.fate).text;
   if (node.fate == ChunkFate::kStalled)
     text += node.stall ? ": waits for " + WaitsFor(*node.stall, "it") : ": after a stalled chunk";
   if (node.culprit && node.fate == ChunkFate::kOverwritten)
@@ -118,8 +94,9 @@ std::string EvictorsText(const EvictorTally& evictors) {
 std::string FateText(const ChunkRun& run) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < kChunkFates; ++i)
-    if (run.by_fate[i] > 0) parts.push_back(WithCommas(run.by_fate[i]) + " " + kFateWords[i].text);
-  std::string text = run.fate() ? std::string("all ") + WordsOf(*run.fate()).text : Joined(parts);
+    if (run.by_fate[i] > 0)
+      parts.push_back(WithCommas(run.by_fate[i]) + " " + kEnumRows<ChunkFate>[i].text);
+  std::string text = run.fate() ? std::string("all ") + RowOf(*run.fate()).text : Joined(parts);
   if (const std::string evictors = EvictorsText(run.evictors); !evictors.empty())
     text += ", packets for " + evictors;
   return fmt::format("{}, {}: {}{}", Count(run.chunks, "chunk"), HumanSize(run.bytes), text,
@@ -131,7 +108,7 @@ Tone ToneOf(const ChunkRun& run) {
   if (run.fate()) return ToneOf(*run.fate(), run);
   Tone worst = Tone::kGood;
   for (size_t i = 0; i < kChunkFates; ++i)
-    if (run.by_fate[i] > 0) worst = std::max(worst, kFateWords[i].tone);
+    if (run.by_fate[i] > 0) worst = std::max(worst, kEnumRows<ChunkFate>[i].tone);
   return worst == Tone::kLost ? Tone::kPartly : worst;
 }
 
@@ -147,7 +124,8 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
     remarks.AddIf(!node.complete, "only scraped, never completed");
     remarks.AddCount(node.recommits, "re-commit");
     if (node.recommit_refused)
-      remarks.AddIf(true, std::string("a re-commit refused: ") + InWords(*node.recommit_refused));
+      remarks.AddIf(true,
+                    std::string("a re-commit refused: ") + RowOf(*node.recommit_refused).text);
     remarks.AddIf(node.relocations > 0, "moved to the write cursor");
     remarks.AddIf(node.end == ChunkEnd::kAborted, "its writer aborted a packet");
     remarks.AddIf(node.end == ChunkEnd::kBroken, "ends in an invalid size");

@@ -12,19 +12,6 @@ namespace ringscope {
 
 // The parts of a chunk graph in words, as all its outputs use them.
 
-/// A class of fates, with a colour or a sign in each output; the worst last.
-enum class Tone : uint8_t { kGood, kFolded, kUnread, kWaiting, kPartly, kLost, kUnknown };
-/// For style classes.
-template <>
-inline constexpr std::array kEnumNames<Tone> = {"good",   "folded", "unread", "waiting",
-                                                "partly", "lost",   "unknown"};
-inline constexpr size_t kTones = kEnumNames<Tone>.size();
-/// Texts of a legend, by Tone.
-inline constexpr std::array<const char*, kTones> kToneTexts = {
-    "read",        "folded into a state (ProtoVM)", "still readable",
-    "stalled",     "partly read, or abandoned",     "overwritten, discarded or refused",
-    "not reported"};
-
 /// Times relative to the session's start.
 class GraphClock {
  public:

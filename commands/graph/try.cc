@@ -121,7 +121,7 @@ class TriedBuffer : public ReplayListener {
     if (event.kind == Kind::kRewritten) note("is changed in place");
     if (event.kind == Kind::kRelocated) note("moves to the write cursor");
     if (event.kind == Kind::kDiscarded)
-      note(fmt::format("is discarded: {}", InWords(event.discard)));
+      note(fmt::format("is discarded: {}", RowOf(event.discard).text));
     if (event.kind == Kind::kEvicting)
       note(fmt::format("is overwritten by {}{}", NameOf(*event.by),
                        event.payload_avail == 0 ? ", after it was read" : ""));
@@ -130,7 +130,7 @@ class TriedBuffer : public ReplayListener {
     if (event.kind == Kind::kPatchMissed)
       note(event.miss == PatchMiss::kNoSuchChunk ? "is not there to be patched"
                                                  : "has no such place to be patched");
-    if (event.kind == Kind::kGivenUp)
+    if (event.kind == Kind::kAbandoned)
       note("has a packet that is abandoned: " + LossBitsToString(event.loss_bits));
     if (event.kind == Kind::kStalled)
       now_.events.push_back(fmt::format("{} waits for {}", WriterName(event.chunk.sequence),

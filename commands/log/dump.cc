@@ -27,12 +27,6 @@
 namespace ringscope {
 namespace {
 
-/// What follows a fragment's size, by FragmentKind.
-constexpr std::array kFragmentTexts = {
-    ", a whole packet", " of a packet that continues in the next chunk",
-    " of a packet that began before and continues in the next chunk",
-    " of a packet that began in a chunk before"};
-
 std::string BufferText(const std::optional<uint64_t>& buffer) {
   return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
 }
@@ -105,7 +99,7 @@ class RecordText {
       const bool is_empty = fragment.kind == FragmentKind::kWhole && fragment.size == 0;
       Block(fmt::format("# fragment {} at {}: {}{}", i, fragment.offset,
                         Count(fragment.size, "byte"),
-                        is_empty ? ", empty" : kFragmentTexts[static_cast<size_t>(fragment.kind)]));
+                        is_empty ? ", empty" : RowOf(fragment.kind).text));
       const std::optional<Bytes> body = BodyAt(commit->payload, fragment.offset);
       if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
       Block("packet {");

@@ -39,18 +39,6 @@ std::string RecordsText(const Damage& damage) {
   return fmt::format("{} to {}", first, first + *damage.records - 1);
 }
 
-/// The words for why a recording ended, by RecordingEnding.
-constexpr std::array kEndingWords = {
-    "for an unknown reason",
-    "when it was asked to (a signal)",
-    "after the time that was asked for",
-    "when the recorded program ended",
-    "because it could not be continued",
-    "here, and continues in the next part",
-    "unknown: the log was not closed, and this is a copy of it",
-};
-static_assert(kEndingWords.size() == kEnumNames<RecordingEnding>.size());
-
 /// The recorder's last record: why it ended. And how exact the recording is, by all its records.
 void ReportEnd(Report& report, const SessionSummary& session) {
   const std::optional<RecordingEnded>& end = session.end;
@@ -61,7 +49,7 @@ void ReportEnd(Report& report, const SessionSummary& session) {
                                    : Json());
   AddInexact(report, session.verdicts);
   if (!end) return;
-  report.Fact("ended", kEndingWords[static_cast<size_t>(end->ending)]);
+  report.Fact("ended", RowOf(end->ending).text);
   // Of a recording without its end it is not known.
   if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
     report.Fact("verdict", VerdictSentence(session.verdicts, session.chunks == 0));
@@ -219,11 +207,6 @@ std::string IntegrityText(const LogInfo& info) {
                              : "no damage found, but no index for the whole file";
 }
 
-/// The words for a log's format, by LogFormat.
-constexpr std::array kFormatWords = {"commit log", "operations", "operations, zstd-compressed",
-                                     "operations, gzip-compressed"};
-static_assert(kFormatWords.size() == kEnumNames<LogFormat>.size());
-
 }  // namespace
 
 Table DamageTable(const std::vector<Damage>& damage) {
@@ -291,9 +274,7 @@ namespace {
 /// @param only a session's number, from 1; absent: all
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
                 std::optional<uint64_t> only) {
-  report.Title(
-      Printable(path),
-      fmt::format("{}: {}", kFormatWords[static_cast<size_t>(info.format)], ExtentText(info)));
+  report.Title(Printable(path), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
   report.Paragraph(IntegrityText(info));
   AddLogData(report, path, info);
   report.Data("parts", Json(parts.paths));

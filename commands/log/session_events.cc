@@ -55,13 +55,6 @@ namespace {
 constexpr uint64_t kShownAlike = 6;
 /// Data sources of a config or a producer that are named.
 constexpr size_t kSourcesNamed = 8;
-/// Texts by FlushReason and FlushInitiator.
-constexpr std::array kReasonTexts = {"", "periodic", "before the stop", "for a clone", "asked for"};
-constexpr std::array kInitiatorTexts = {"", "by the service", "by the perfetto command",
-                                        "by a consumer"};
-static_assert(kReasonTexts.size() == kEnumNames<FlushReason>.size());
-static_assert(kInitiatorTexts.size() == kEnumNames<FlushInitiator>.size());
-
 /// The text for the events of a kind. In braces: what the event has.
 struct EventText {
   size_t kind;
@@ -94,23 +87,6 @@ constexpr EventText kEventTexts[] = {
     {OpKindOf<Inexact>(), "from here on the log may not be exact ({name}): {detail}"},
     {OpKindOf<ServiceChanged>(), "the tracing service {runs}"},
 };
-
-/// Texts for the changes of a session, by SessionChange.
-constexpr std::array kChangeTexts = {
-    "the service refuses {which}{more}",
-    "{which} starts",
-    "the service reports that all data sources of {which} have started",
-    "the consumer asks to stop {which}{more}",
-    "the service reports that {which} has stopped{more}",
-    "the consumer detaches from {which}{more}",
-    "a consumer attaches to {which}{more}",
-    "the consumer of {which} disconnects",
-    "the consumer asks for a flush{more}",
-    "the service reports to the consumer that the flush succeeded",
-    "the service reports to the consumer that the flush failed",
-    "the service writes {which} into a file{more}",
-};
-static_assert(kChangeTexts.size() == kEnumNames<SessionChange>.size());
 
 std::string InQuotes(const std::string& name) { return fmt::format("'{}'", Printable(name)); }
 
@@ -229,8 +205,7 @@ class EventLines {
     const auto* const known = std::ranges::find(kEventTexts, event.kind, &EventText::kind);
     const bool is_known = known != std::end(kEventTexts);
     if (!is_known && !event.change) return;
-    const char* const text =
-        is_known ? known->text : kChangeTexts[static_cast<size_t>(*event.change)];
+    const char* const text = is_known ? known->text : RowOf(*event.change).text;
     const std::string sources = event.Is<ProducerConnected>() ? TakeSources(event) : "";
     const ProducerId producer = event.producer.value_or(ProducerId{});
     std::string& source = sources_[{producer, event.instance.value_or(0)}];
@@ -360,8 +335,7 @@ std::string BufferNameIn(const SessionSummary& session, BufferId id,
 
 std::string FlushReasonText(uint64_t flags) {
   std::vector<std::string> texts;
-  for (const char* const text : {kReasonTexts[static_cast<size_t>(ReasonOf(flags))],
-                                 kInitiatorTexts[static_cast<size_t>(InitiatorOf(flags))]})
+  for (const char* const text : {RowOf(ReasonOf(flags)).text, RowOf(InitiatorOf(flags)).text})
     if (*text != '\0') texts.emplace_back(text);
   return Joined(texts);
 }

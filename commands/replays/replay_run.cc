@@ -34,13 +34,6 @@ class Warnings : public ReplayListener {
   const std::string& path_;
 };
 
-/// Texts by UnexplainedPacket::Why.
-constexpr std::array kWhyTexts = {"the log has no such packet",
-                                  "the replay returns another packet in its place, or none",
-                                  "the replay returns it with another previous_packet_dropped",
-                                  "the trace ends before it, and the replay returns more"};
-static_assert(kWhyTexts.size() == kEnumNames<UnexplainedPacket::Why>.size());
-
 }  // namespace
 
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names) {
@@ -303,7 +296,7 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
         "{} "
         "in the trace, in read {}: {}.",
         WithCommas(found.explained), Count(found.packets, "packet"), WithCommas(packet->packet),
-        packet->sequence_id, packet->read + 1, kWhyTexts[static_cast<size_t>(packet->why)]);
+        packet->sequence_id, packet->read + 1, RowOf(packet->why).text);
   } else {
     text = fmt::format("With {} the replay equals the trace: {}.",
                        Count(found.reads.size(), "read"), Count(found.packets, "packet"));

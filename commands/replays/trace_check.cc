@@ -121,8 +121,9 @@ std::string CountsText(const DiffCounts& counts) {
     const auto kind = static_cast<DifferenceKind>(i);
     if (counts[kind] == 0) continue;
     const bool is_of_packets = kind != DifferenceKind::kPatch && kind != DifferenceKind::kCounter;
-    parts.push_back(is_of_packets ? Count(counts[kind], "packet") + " " + kDifferenceTexts[i]
-                                  : Count(counts[kind], kDifferenceTexts[i]));
+    parts.push_back(is_of_packets
+                        ? Count(counts[kind], "packet") + " " + kEnumRows<DifferenceKind>[i].text
+                        : Count(counts[kind], kEnumRows<DifferenceKind>[i].text));
   }
   return parts.empty() ? "no difference" : Joined(parts);
 }

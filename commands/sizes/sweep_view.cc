@@ -23,18 +23,11 @@ std::string SizesText(const SweepReport& report, const std::vector<SweepRow>& ro
   return Joined(texts);
 }
 
-/// Texts by ReadsMode, with {} for what was asked for.
-constexpr std::array kSweptReadsTexts = {"read as recorded", "read as recorded",
-                                         "read at the end",  "never read",
-                                         "read {}",          "read as for a file ({})"};
-static_assert(kSweptReadsTexts.size() == kEnumNames<ReadsMode>.size());
-
 /// "v2@58, ring_buffer, read at the end"
 std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
   const auto& [name, choice, assumed] = setting.reads;
-  const char* const text = name == Name(ReadsMode::kStreamed)
-                               ? "read as for a file"
-                               : kSweptReadsTexts[static_cast<size_t>(choice.mode)];
+  const char* const text =
+      name == Name(ReadsMode::kStreamed) ? "read as for a file" : RowOf(choice.mode).swept;
   return fmt::format("{}, {}, {}{}", Printable(row.engine), Name(row.policy),
                      fmt::format(fmt::runtime(text), name), assumed ? " (assumed)" : "");
 }

@@ -167,7 +167,7 @@ class DiffSide : public ReplayListener {
         TakeOut(event, chunk);
         break;
       }
-      case Kind::kGivenUp:
+      case Kind::kAbandoned:
         on_this_side().abandoned.emplace_back(event.first_offset,
                                               Why(DiffWhy::Kind::kAbandoned, event));
         break;

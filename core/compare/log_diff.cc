@@ -14,7 +14,7 @@ std::string Describe(const DiffWhy& why) {
     case DiffWhy::Kind::kNotReported:
       return "not returned; the engine does not report why";
     case DiffWhy::Kind::kDiscarded:
-      return fmt::format("chunk discarded: {}", InWords(why.discard));
+      return fmt::format("chunk discarded: {}", RowOf(why.discard).text);
     case DiffWhy::Kind::kEvicted:
       return fmt::format("evicted{}", why.by ? " for " + ToString(*why.by) : "");
     case DiffWhy::Kind::kCleared:

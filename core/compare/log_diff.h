@@ -47,26 +47,24 @@ enum class DifferenceKind : uint8_t {
   kCounter,       // counters of a buffer
   kOrder,         // packets in another order relative to other sequences
 };
+/// The words are for packets that differ so; of patches and counters the noun.
 template <>
-inline constexpr std::array kEnumNames<DifferenceKind> = {
-    "only_in_a", "only_in_b", "duplicate_in_a", "duplicate_in_b",
-    "moved",     "reordered", "content",        "loss_bits",
-    "identity",  "patch",     "counter",        "other_order_across_sequences"};
-inline constexpr size_t kDifferenceKinds = kEnumNames<DifferenceKind>.size();
-/// Words for packets that differ so; of patches and counters the noun.
-inline constexpr std::array<const char*, kDifferenceKinds> kDifferenceTexts = {
-    "only in A",
-    "only in B",
-    "returned twice by A",
-    "returned twice by B",
-    "returned at a different moment",
-    "in a different order within the sequence",
-    "with different content",
-    "flagged differently",
-    "with a different uid or pid",
-    "patch result",
-    "counter",
-    "in a different order across sequences"};
+inline constexpr auto kEnumRows<DifferenceKind> = EnumTable<EnumRow<DifferenceKind>>({
+    {DifferenceKind::kOnlyInA, "only_in_a", "only in A"},
+    {DifferenceKind::kOnlyInB, "only_in_b", "only in B"},
+    {DifferenceKind::kDuplicateInA, "duplicate_in_a", "returned twice by A"},
+    {DifferenceKind::kDuplicateInB, "duplicate_in_b", "returned twice by B"},
+    {DifferenceKind::kMoved, "moved", "returned at a different moment"},
+    {DifferenceKind::kReordered, "reordered", "in a different order within the sequence"},
+    {DifferenceKind::kContent, "content", "with different content"},
+    {DifferenceKind::kLossBits, "loss_bits", "flagged differently"},
+    {DifferenceKind::kIdentity, "identity", "with a different uid or pid"},
+    {DifferenceKind::kPatch, "patch", "patch result"},
+    {DifferenceKind::kCounter, "counter", "counter"},
+    {DifferenceKind::kOrder, "other_order_across_sequences",
+     "in a different order across sequences"},
+});
+inline constexpr size_t kDifferenceKinds = kEnumRows<DifferenceKind>.size();
 constexpr DifferenceKind OnlyIn(Side side) {
   return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
 }

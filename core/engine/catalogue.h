@@ -18,15 +18,20 @@ namespace ringscope {
 using EngineFactory = std::function<Result<std::unique_ptr<Engine>>(const EngineConfig&)>;
 
 /// In which order a read pass takes what is in a buffer.
-enum class ReadOrder : uint8_t {
-  kUnknown,
-  /// Chunk by chunk from the write cursor on; before each chunk, the older ones of its sequence.
-  kByBuffer,
-  /// Sequence by sequence, by producer and writer; each from its oldest chunk on.
-  kBySequence,
-};
+enum class ReadOrder : uint8_t { kUnknown, kByBuffer, kBySequence };
+/// In the words {} is the write cursor.
 template <>
-inline constexpr std::array kEnumNames<ReadOrder> = {"unknown", "by_buffer", "by_sequence"};
+inline constexpr auto kEnumRows<ReadOrder> = EnumTable<EnumRow<ReadOrder>>({
+    {ReadOrder::kUnknown, "unknown",
+     "The order is what a copy of the buffer returned; the engine does not state its rule."},
+    {ReadOrder::kByBuffer, "by_buffer",
+     "A read pass starts at the write cursor, {:#x}, and follows the buffer from chunk to chunk. "
+     "At "
+     "each chunk it reads the sequence from its oldest chunk up to this one."},
+    {ReadOrder::kBySequence, "by_sequence",
+     "A read pass takes the sequences by producer and writer, and reads each from its oldest chunk "
+     "on. It leaves a sequence where a chunk id is missing."},
+});
 
 /// What an engine reports to its observer, beside the packets that it returns. What it does not
 /// report is unknown, and never concluded from the rest.

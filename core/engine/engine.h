@@ -42,17 +42,24 @@ enum class DiscardReason : uint8_t {
   kUnknown,          // the engine does not report why
 };
 template <>
-inline constexpr std::array kEnumNames<DiscardReason> = {
-    "sealed", "full", "too_large", "already_consumed", "bad_recommit", "unknown"};
+inline constexpr auto kEnumRows<DiscardReason> = EnumTable<EnumRow<DiscardReason>>({
+    {DiscardReason::kSealed, "sealed", "the buffer was full before"},
+    {DiscardReason::kFull, "full", "the buffer is full"},
+    {DiscardReason::kTooLarge, "too_large", "larger than the buffer allows"},
+    {DiscardReason::kAlreadyConsumed, "already_consumed",
+     "this chunk or a newer one was consumed before"},
+    {DiscardReason::kBadRecommit, "bad_recommit", "a re-commit that breaks the rules"},
+    {DiscardReason::kUnknown, "unknown", "the engine does not report why"},
+});
 
-enum class StallReason : uint8_t {
-  kNeedsPatch,    // a chunk of the packet waits for patches
-  kMissingChunk,  // the sequence continues in a chunk that is not committed yet
-  kIncomplete,    // the writer still has the chunk
-};
+/// Why a sequence waits at a chunk. The words precede the chunk's name: "the chunk after 7:3#120".
+enum class StallReason : uint8_t { kNeedsPatch, kMissingChunk, kIncomplete };
 template <>
-inline constexpr std::array kEnumNames<StallReason> = {"needs_patch", "missing_chunk",
-                                                       "incomplete"};
+inline constexpr auto kEnumRows<StallReason> = EnumTable<EnumRow<StallReason>>({
+    {StallReason::kNeedsPatch, "needs_patch", "a patch of "},
+    {StallReason::kMissingChunk, "missing_chunk", "the chunk after "},
+    {StallReason::kIncomplete, "incomplete", "the writer to complete "},
+});
 
 enum class PatchMiss : uint8_t { kNoSuchChunk, kOutOfBounds };
 template <>

@@ -105,8 +105,7 @@ std::string LogLosses::WhyDropped() const {
   for (const SequenceGaps* sequence : sequences_)
     for (const Gap& gap : sequence->gaps)
       if (gap.abort) ++places.at(static_cast<size_t>(gap.abort->reason));
-  return AbortReasonText(
-      static_cast<AbortReason>(std::ranges::max_element(places) - places.begin()));
+  return RowOf(static_cast<AbortReason>(std::ranges::max_element(places) - places.begin())).text;
 }
 
 Sentence LogLosses::Losers() const {

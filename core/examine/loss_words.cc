@@ -13,83 +13,6 @@
 namespace ringscope {
 namespace {
 
-/// By Cause, with {they}, {they_were}, {their} and {them}, as there can be one packet or several.
-/// Causes of packets that are not lost have no words.
-constexpr std::array<const char*, kEnumNames<Cause>.size()> kCauseWords = {
-    nullptr,
-    "overwritten before {they_were} read",
-    "overwritten while waiting for a patch",
-    "overwritten while an earlier packet of {their} sequence lacked a patch",
-    "discarded: the buffer was already full",
-    "discarded: {they} did not fit into the buffer",
-    "refused by the buffer: {their} chunk is larger than it",
-    "refused by the buffer: {their} chunk, or a newer one, left it before {they_were} committed",
-    "refused by the buffer: the re-commit of {their} chunk breaks the rules",
-    "refused by the service: committed before the shared memory was set up",
-    "refused by the service: {their} page is outside the shared memory",
-    "refused by the service: {their} buffer is not set up",
-    "refused by the service: the producer may not write to this buffer",
-    "aborted by {their} writer",
-    "not reassembled: one of {their} chunks was never committed",
-    "not reassembled: one of {their} chunks is not in the log, which is not complete there",
-    "not reassembled: no chunk before {them} begins {them}",
-    "not reassembled: {their} beginning was committed before the log begins, or never",
-    "not reassembled: the next chunk does not continue {them}",
-    "abandoned at a gap in the chunk ids",
-    "abandoned by the buffer",
-    "corrupted: a fragment has an impossible size",
-    "corrupted: {their} chunk was re-committed with other bytes",
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    "refused by the service's validation when {they_were} read",
-    nullptr,
-    "not reassembled: a clone took {their} buffer over before {they_were} complete",
-    "cleared for a clone: {their} buffer's config has clear_before_clone",
-    "refused by the service's validation: a patch changed {them} after {they_were} complete",
-    "lost: the engine does not report why",
-};
-
-/// By CountReason; {found} and {counted} are numbers of fragments, {bits} loss bits.
-constexpr std::array<const char*, kEnumNames<CountReason>.size()> kCountTexts = {
-    "the buffer does not report why",
-    "has {found}, but its header counts {counted}",
-    "a fragment has an impossible size",
-    "larger than the buffer allows",
-    "its re-commit has fewer fragments or flags than before, or does not fit in its place",
-    "it was committed before, with the same packets: nothing is missing",
-    "a patch arrived while the chunk was not in the buffer",
-    "a patch is for bytes outside it",
-    "its writer aborted a packet",
-    "a packet is flagged '{bits}'",
-    "no packet that needs incremental state can be used",
-    "a producer did not acknowledge the flush in time"};
-
-/// By AbortReason.
-constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kAbortReasons = {
-    "the shared memory was full; the log does not show why",
-    "a packet was larger than the shared memory",
-    "the producer wrote a burst that its shared memory does not hold",
-    "the shared memory was full while the service was blocked",
-    "the producer's writers held all chunks of the shared memory",
-    "the producer held complete chunks back",
-    "the service was late to free chunks of the shared memory",
-    "the recorder held the producer's requests back"};
-
-/// Remedies for full shared memory, by AbortReason.
-constexpr std::array<const char*, kEnumNames<AbortReason>.size()> kMemoryRemedies = {
-    "perhaps more shared memory for the producer",
-    "shared memory that is larger than the packet, or smaller packets with a delay between them",
-    "shared memory for the burst",
-    "shared memory for the burst",
-    "more chunks than writers that hold one, or fewer writers",
-    "a shorter shmem_batch_commits_duration_ms, or flushes",
-    "shared memory for the time that the service takes",
-    "shared memory for the time that the recorder takes, or a read of the session after its end"};
-
 std::string OwnFaultWords(const CauseCount& cause) {
   std::string words = "buffer bug: all fragments were in the buffer, complete and patched";
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
@@ -111,8 +34,7 @@ std::string RemediesText(const Gap& gap) {
   if (remedies.no_size_helps)
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";
-  if (remedies.larger_smb)
-    return kMemoryRemedies.at(static_cast<size_t>(gap.abort.value_or(AbortFacts()).reason));
+  if (remedies.larger_smb) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
   if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
     return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
            "writer in the order of their ids";
@@ -154,7 +76,7 @@ std::string FateText(Fate fate) {
 
 std::string CauseText(const CauseCount& cause) {
   const bool is_one = cause.count.packets == 1;
-  const char* words = kCauseWords.at(static_cast<size_t>(cause.cause));
+  const char* words = RowOf(cause.cause).text;
   if (words == nullptr) words = "lost, the cause is unknown";
   std::string text = fmt::format(
       fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : std::string(words)),
@@ -164,7 +86,7 @@ std::string CauseText(const CauseCount& cause) {
   if (cause.own_fault) return text;
   if (cause.cause == Cause::kUnknown && cause.fate == Fate::kDiscarded)
     return "discarded: the engine does not report why";
-  if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
+  if (cause.cause == Cause::kAbandoned && cause.loss_bits != 0)
     text += fmt::format(" ({})", LossBitsText(cause.loss_bits));
   return text;
 }
@@ -190,10 +112,6 @@ std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes) {
   return texts;
 }
 
-std::string AbortReasonText(AbortReason reason) {
-  return kAbortReasons.at(static_cast<size_t>(reason));
-}
-
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
   if (!moment.record) return "before the first record";
   if (!moment.time_ns) return fmt::format("record {}", *moment.record);
@@ -201,10 +119,9 @@ std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
 }
 
 std::string ReasonText(const CounterRise& rise) {
-  return fmt::format(fmt::runtime(kCountTexts.at(static_cast<size_t>(rise.reason))),
-                     fmt::arg("found", Count(rise.found, "fragment")),
-                     fmt::arg("counted", rise.fragments),
-                     fmt::arg("bits", LossBitsText(rise.loss_bits)));
+  return fmt::format(
+      fmt::runtime(RowOf(rise.reason).text), fmt::arg("found", Count(rise.found, "fragment")),
+      fmt::arg("counted", rise.fragments), fmt::arg("bits", LossBitsText(rise.loss_bits)));
 }
 
 std::string WhoText(const CounterRise& rise) {
@@ -215,52 +132,9 @@ std::string WhoText(const CounterRise& rise) {
 
 namespace {
 
-/// What of a recording is not exact: a noun, and a clause in which {} is how often, counted in
-/// `counted`, and {was} is "was" or "were".
-struct ReasonWords {
-  const char* noun;
-  const char* clause;
-  const char* counted = "";
-};
-
-/// By InexactReason.
-constexpr std::array<ReasonWords, 15> kReasonWords = {{
-    {"the order of requests",
-     "requests of different clients are in the order in which they were forwarded, which may not "
-     "be the service's"},
-    {"requests that cannot be confirmed",
-     "the service offers no way to confirm the order of requests ({})", "client"},
-    {"the instants of clones", "the instant of {} is an estimate", "clone"},
-    {"which session some buffers belong to", "the session or buffer of {} is assumed",
-     "data source"},
-    {"requests at the end of connections",
-     "the service ended {}, perhaps before it had handled the last requests", "connection"},
-    {"what was scraped", "what the service scraped is an estimate ({})", "producer"},
-    {"buffers that are not known", "size and policy of {} are not known", "buffer"},
-    {"the reads",
-     "when the buffers were read is not known exactly (a replay with --reads like=TRACE finds it)"},
-    {"producers that it has not seen", "{} {was} not connected through the recorder", "producer"},
-    {"what happened before it", "what happened before it is missing"},
-    {"its gaps", "the recording has {}", "gap"},
-    {"what happened after it", "what happened after it is missing: {} had not ended", "session"},
-    {"what the buffers lost",
-     "the log was made from a trace, which lacks what the buffers lost, so a replay cannot show "
-     "what other sizes or reads would have kept"},
-    {"the times of packets without a timestamp",
-     "packets of the trace that have no timestamp are placed after the packet before them in their "
-     "sequence, so when they were written is not known"},
-    {"losses that the recorder may have caused",
-     "requests of a producer were held back by the recorder, {}, while its shared memory was full",
-     "time"},
-}};
-
-const ReasonWords& WordsFor(InexactReason reason) {
-  return kReasonWords.at(static_cast<size_t>(reason));
-}
-
 /// @param times how often; for the kinds that are counted
 std::string ClauseOf(InexactReason reason, uint64_t times) {
-  const ReasonWords& words = WordsFor(reason);
+  const InexactRow& words = RowOf(reason);
   if (reason == InexactReason::kProducers && times == 0)
     return "whether producers were connected to the service itself is not known";
   return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
@@ -279,7 +153,7 @@ std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
   if (is_empty) return "Nothing was recorded: no producer committed anything.";
   if (verdicts.empty()) return "This recording is exact.";
   std::vector<std::string> nouns;
-  for (const auto& [reason, times] : ByReason(verdicts)) nouns.emplace_back(WordsFor(reason).noun);
+  for (const auto& [reason, times] : ByReason(verdicts)) nouns.emplace_back(RowOf(reason).noun);
   const std::string last = nouns.back();
   nouns.pop_back();
   return fmt::format("This recording is {} {}{}{}.",

@@ -39,8 +39,6 @@ std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes);
 
 /// Names what would have saved the packets of a gap, beside a buffer's size; may be empty.
 std::string RemediesText(const Gap& gap);
-/// Why a writer found no chunk for a packet: "the producer held complete chunks back".
-std::string AbortReasonText(AbortReason reason);
 
 /// Why a counter went up: "it has 2 fragments, but its header counts 3". Of the chunk, the packet
 /// or the sequence that the rise names.

@@ -3,14 +3,6 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
-namespace {
-
-/// Where the buffers count, by LossCounter.
-constexpr std::array kBufferCounters = {&BufferStats::patches_failed, &BufferStats::abi_violations,
-                                        &BufferStats::trace_writer_packet_loss};
-
-}  // namespace
-
 void CounterTrace::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
   if (std::holds_alternative<FlushTimedOut>(op.body))
@@ -64,7 +56,7 @@ void CounterTrace::OnBufferEvent(const BufferEvent& event) {
                     .sequence = event.chunk.sequence,
                     .chunk = event.chunk.chunk};
       return;
-    case Kind::kGivenUp:
+    case Kind::kAbandoned:
       // V1 counts broken fragments when it reads them, and reports each right after.
       return Compare(event.buffer, {.reason = CountReason::kBrokenSize,
                                     .sequence = event.chunk.sequence,
@@ -98,12 +90,13 @@ void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
   if (buffer == buffers_.end()) return;
   const BufferStats& stats = buffer->second.buffer->engine->stats();
   BufferStats& seen = buffer->second.seen;
-  for (size_t i = 0; i < kBufferCounters.size(); ++i) {
-    const uint64_t now = stats.*kBufferCounters[i];
-    uint64_t& before = seen.*kBufferCounters[i];
+  for (const auto& [counter, name, in_buffer] : kEnumRows<LossCounter>) {
+    if (in_buffer == nullptr) continue;
+    const uint64_t now = stats.*in_buffer;
+    uint64_t& before = seen.*in_buffer;
     if (now == before) continue;
     CounterRise rise = cause;
-    rise.counter = static_cast<LossCounter>(i);
+    rise.counter = counter;
     if (rise.counter == LossCounter::kWriterPacketLoss) rise.reason = CountReason::kAborted;
     rise.amount = now - before;
     rise.buffer = id;

@@ -25,36 +25,60 @@ enum class LossCounter : uint8_t {
   kSequencesDropped,
   kFlushesFailed,
 };
-/// As statistics name them, without "traced_buf_" or "traced_".
+struct CounterRow {
+  LossCounter value;
+  const char* name;                       // in statistics, without "traced_buf_" or "traced_"
+  uint64_t BufferStats::*in_buffer = {};  // nullptr: the buffer does not count it
+};
 template <>
-inline constexpr std::array kEnumNames<LossCounter> = {"patches_failed",
-                                                       "abi_violations",
-                                                       "trace_writer_packet_loss",
-                                                       "sequence_packet_loss",
-                                                       "incremental_sequences_dropped",
-                                                       "flushes_failed"};
-inline constexpr size_t kLossCounters = kEnumNames<LossCounter>.size();
+inline constexpr auto kEnumRows<LossCounter> = EnumTable<CounterRow>({
+    {LossCounter::kPatchesFailed, "patches_failed", &BufferStats::patches_failed},
+    {LossCounter::kAbiViolations, "abi_violations", &BufferStats::abi_violations},
+    {LossCounter::kWriterPacketLoss, "trace_writer_packet_loss",
+     &BufferStats::trace_writer_packet_loss},
+    {LossCounter::kLossFlags, "sequence_packet_loss"},
+    {LossCounter::kSequencesDropped, "incremental_sequences_dropped"},
+    {LossCounter::kFlushesFailed, "flushes_failed"},
+});
+inline constexpr size_t kLossCounters = kEnumRows<LossCounter>.size();
 
 /// Why a counter went up.
 enum class CountReason : uint8_t {
-  kUnknown,         // the buffer does not report it
-  kFewerFragments,  // a chunk has fewer fragments than its header counts
-  kBrokenSize,      // a fragment's size is no number, or reaches beyond its chunk
-  kTooLarge,        // a chunk is larger than the buffer allows
-  kBadRecommit,     // a chunk was re-committed in a way that breaks the rules
-  kRepeated,        // likewise, but with nothing that is not known: harmless
-  kChunkGone,       // a patch is for a chunk that is not in the buffer (any more)
-  kOutOfBounds,     // a patch is for bytes outside its chunk
-  kAborted,         // a writer aborted a packet
-  kFlagged,         // a packet that is not its sequence's first reports a loss before it
-  kStateMissing,    // no packet of the sequence that needs incremental state could be used
-  kFlushTimedOut,   // a producer did not acknowledge a flush in time
+  kUnknown,
+  kFewerFragments,
+  kBrokenSize,
+  kTooLarge,
+  kBadRecommit,
+  kRepeated,  // harmless
+  kChunkGone,
+  kOutOfBounds,
+  kAborted,
+  kFlagged,
+  kStateMissing,
+  kFlushTimedOut,
 };
+/// In the words {found} and {counted} are numbers of fragments, {bits} loss bits.
 template <>
-inline constexpr std::array kEnumNames<CountReason> = {
-    "unknown",      "fewer_fragments", "broken_size",   "too_large",
-    "bad_recommit", "repeated",        "chunk_gone",    "out_of_bounds",
-    "aborted",      "flagged",         "state_missing", "flush_timed_out"};
+inline constexpr auto kEnumRows<CountReason> = EnumTable<EnumRow<CountReason>>({
+    {CountReason::kUnknown, "unknown", "the buffer does not report why"},
+    {CountReason::kFewerFragments, "fewer_fragments",
+     "has {found}, but its header counts {counted}"},
+    {CountReason::kBrokenSize, "broken_size", "a fragment has an impossible size"},
+    {CountReason::kTooLarge, "too_large", "larger than the buffer allows"},
+    {CountReason::kBadRecommit, "bad_recommit",
+     "its re-commit has fewer fragments or flags than before, or does not fit in its place"},
+    {CountReason::kRepeated, "repeated",
+     "it was committed before, with the same packets: nothing is missing"},
+    {CountReason::kChunkGone, "chunk_gone",
+     "a patch arrived while the chunk was not in the buffer"},
+    {CountReason::kOutOfBounds, "out_of_bounds", "a patch is for bytes outside it"},
+    {CountReason::kAborted, "aborted", "its writer aborted a packet"},
+    {CountReason::kFlagged, "flagged", "a packet is flagged '{bits}'"},
+    {CountReason::kStateMissing, "state_missing",
+     "no packet that needs incremental state can be used"},
+    {CountReason::kFlushTimedOut, "flush_timed_out",
+     "a producer did not acknowledge the flush in time"},
+});
 
 /// What made a counter go up.
 struct CounterRise {

@@ -71,39 +71,6 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
   return list;
 }
 
-Stage StageOf(Fate fate, Cause cause) {
-  constexpr Cause kCommitted[] = {Cause::kTooLarge, Cause::kAlreadyConsumed, Cause::kBadRecommit,
-                                  Cause::kNoBeginning, Cause::kBrokenChain};
-  if (cause == Cause::kNeverCommitted) return Stage::kSharedMemory;
-  if (cause == Cause::kNotInLog || cause == Cause::kBeforeLog) return Stage::kUnknown;
-  if (IsByService(cause) || std::ranges::find(kCommitted, cause) != std::end(kCommitted))
-    return Stage::kCommit;
-  switch (fate) {
-    case Fate::kRead:
-      return Stage::kLeft;
-    case Fate::kWriterDropped:
-    case Fate::kIncomplete:
-      return Stage::kSharedMemory;
-    case Fate::kCorrupted:
-      return Stage::kCommit;
-    case Fate::kStalled:
-    case Fate::kOverwritten:
-    case Fate::kDiscarded:
-    case Fate::kCut:
-    case Fate::kUnexplained:
-    case Fate::kCleared:
-      return Stage::kBuffer;
-    case Fate::kReadable:
-    case Fate::kInvalid:
-      return Stage::kFile;
-    case Fate::kReadBefore:
-    case Fate::kMoved:
-    case Fate::kFolded:
-      return Stage::kElsewhere;
-  }
-  return Stage::kUnknown;
-}
-
 const BufferGaps* GapReport::Find(BufferId id) const {
   const auto found = std::ranges::find(buffers, id, &BufferGaps::id);
   return found == buffers.end() ? nullptr : &*found;

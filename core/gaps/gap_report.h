@@ -100,18 +100,31 @@ struct FlaggedPacket {
 
 /// How the trace shows that packets are missing.
 enum class GapSign : uint8_t {
-  kFlagged,          // the next packet of the sequence is flagged
-  kFlaggedFirst,     // likewise, but it is the first one: trace processor does not count that
-  kFlaggedByWriter,  // its writer flagged the next packet, as it had found no chunk
-  kV1First,          // the next packet is flagged, but V1 flags the first packet of every sequence
-  kNotFlagged,       // the next packet is not flagged
-  kFlagInvalid,      // the service's validation refused the packet with the flag
-  kNothingFollows,   // no later packet of the sequence was read
+  kFlagged,
+  kFlaggedFirst,
+  kFlaggedByWriter,
+  kV1First,
+  kNotFlagged,
+  kFlagInvalid,
+  kNothingFollows
 };
+/// The words have {in} for " in chunk #7" if the next packet was read, and {bits} for its loss
+/// bits.
 template <>
-inline constexpr std::array kEnumNames<GapSign> = {
-    "flagged",     "flagged_first", "flagged_by_writer", "v1_first",
-    "not_flagged", "flag_invalid",  "nothing_follows"};
+inline constexpr auto kEnumRows<GapSign> = EnumTable<EnumRow<GapSign>>({
+    {GapSign::kFlagged, "flagged", "the next packet{in} is flagged '{bits}'"},
+    {GapSign::kFlaggedFirst, "flagged_first",
+     "the next packet{in} is flagged '{bits}'; it is the sequence's first, so trace processor "
+     "counts no loss"},
+    {GapSign::kFlaggedByWriter, "flagged_by_writer", "the next packet is flagged by its writer"},
+    {GapSign::kV1First, "v1_first",
+     "nothing: V1 flags the first packet of every sequence, whether packets were lost or not"},
+    {GapSign::kNotFlagged, "not_flagged", "nothing: the next packet is not flagged"},
+    {GapSign::kFlagInvalid, "flag_invalid",
+     "nothing: the service refused the packet that is flagged '{bits}'"},
+    {GapSign::kNothingFollows, "nothing_follows",
+     "nothing: no later packet of the sequence was read"},
+});
 
 /// Changes that would have saved lost packets.
 struct GapRemedies {
@@ -215,7 +228,7 @@ struct MissingChunks {
 /// A sequence that waits when the log ends.
 struct OpenStall {
   FateCount count;  // packets that wait
-  Cause cause = Cause::kBehindGivenUp;
+  Cause cause = Cause::kAfterAbandoned;
   std::optional<ChunkName> at;       // the chunk at which it waits
   LogMoment since;                   // its commit
   std::optional<LogMoment> patched;  // its patch came after the clone that was replayed, at
@@ -231,22 +244,42 @@ struct WrongPatchAt {
 
 /// Why a packet is flagged though nothing is missing before it.
 enum class FlagRule : uint8_t {
-  kV1First,         // V1 flags the first packet of each sequence
-  kV1Again,         // V1 flags the first packet of a chunk that it begins a read with
-  kReadmitted,      // v55 flags a chunk that is re-committed after it was read
-  kCameAgain,       // a scraped chunk was evicted, and re-committed with all its packets
-  kNoPackets,       // the chunks that are missing in between held no packets
-  kNotInLog,        // the chunks in between are not in the log: their content is unknown
-  kRecorderGap,     // the log itself is not complete there
-  kAbortAhead,      // V2 notes an aborted packet when it is committed: this one is before it
-  kRememberedGap,   // the reader remembers a gap that it met before
-  kLeftIncomplete,  // what it abandoned were fragments of no packet, or an empty one
-  kFolded,          // packets before it were overwritten, and are folded into a state (ProtoVM)
+  kV1First,
+  kV1Again,
+  kReadmitted,
+  kCameAgain,
+  kNoPackets,
+  kNotInLog,
+  kRecorderGap,
+  kAbortAhead,
+  kRememberedGap,
+  kLeftIncomplete,
+  kFolded
 };
 template <>
-inline constexpr std::array kEnumNames<FlagRule> = {
-    "v1_first",     "v1_again",    "readmitted",     "came_again",      "no_packets", "not_in_log",
-    "recorder_gap", "abort_ahead", "remembered_gap", "left_incomplete", "folded"};
+inline constexpr auto kEnumRows<FlagRule> = EnumTable<EnumRow<FlagRule>>({
+    {FlagRule::kV1First, "v1_first", "V1 flags the first packet of every sequence"},
+    {FlagRule::kV1Again, "v1_again",
+     "V1 flags the first packet of the chunk with which a read of the sequence begins"},
+    {FlagRule::kReadmitted, "readmitted",
+     "v55 flags a chunk that is re-committed after it was read"},
+    {FlagRule::kCameAgain, "came_again",
+     "a scraped chunk was evicted, and then re-committed with all its packets"},
+    {FlagRule::kNoPackets, "no_packets", "the missing chunks in between had no packets"},
+    {FlagRule::kNotInLog, "not_in_log",
+     "chunks in between are not in the log: whether they had packets is unknown"},
+    {FlagRule::kRecorderGap, "recorder_gap",
+     "the log itself reports that it is not complete there"},
+    {FlagRule::kAbortAhead, "abort_ahead",
+     "V2 flags the next packet that it returns after a writer aborts one; this packet was written "
+     "before the aborted one"},
+    {FlagRule::kRememberedGap, "remembered_gap",
+     "the reader attributes an earlier gap in the chunk ids to them"},
+    {FlagRule::kLeftIncomplete, "left_incomplete",
+     "only an empty packet, or fragments that are part of no packet, were abandoned"},
+    {FlagRule::kFolded, "folded",
+     "what was overwritten before them is folded into a state (ProtoVM)"},
+});
 
 struct FalseFlag {
   FlaggedPacket packet;
@@ -329,8 +362,6 @@ struct SourceLosses {
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
 
-/// Returns the stage at which a packet ended.
-Stage StageOf(Fate fate, Cause cause);
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none

@@ -28,10 +28,42 @@ enum class AbortReason : uint8_t {
   kServiceLate,     // most waited for the service, which had been asked to take them before
   kHeldByRecorder,  // the recorder held the producer's requests back just before
 };
+struct AbortRow {
+  AbortReason value;
+  const char* name;
+  const char* text;
+  const char* proof;   // follows `text`, with members of AbortFacts in braces
+  const char* remedy;  // for full shared memory
+};
 template <>
-inline constexpr std::array kEnumNames<AbortReason> = {
-    "not_shown",       "large_packet", "burst",        "service_quiet",
-    "held_by_writers", "held_back",    "service_late", "held_by_recorder"};
+inline constexpr auto kEnumRows<AbortReason> = EnumTable<AbortRow>({
+    {AbortReason::kNotShown, "not_shown", "the shared memory was full; the log does not show why",
+     ": it has {size}, and the producer had committed only {window}; its other writers can have "
+     "held the chunks",
+     "perhaps more shared memory for the producer"},
+    {AbortReason::kLargePacket, "large_packet", "a packet was larger than the shared memory",
+     ": {packet} of it were committed before it was aborted, and the shared memory has {size}",
+     "shared memory that is larger than the packet, or smaller packets with a delay between them"},
+    {AbortReason::kBurst, "burst",
+     "the producer wrote a burst that its shared memory does not hold",
+     ": it committed {window}, and its shared memory has {size}", "shared memory for the burst"},
+    {AbortReason::kServiceQuiet, "service_quiet",
+     "the shared memory was full while the service was blocked",
+     ": nothing was committed for {quiet}; then {window}, and the shared memory has {size}",
+     "shared memory for the burst"},
+    {AbortReason::kHeldByWriters, "held_by_writers",
+     "the producer's writers held all chunks of the shared memory", ": {full}",
+     "more chunks than writers that hold one, or fewer writers"},
+    {AbortReason::kHeldBack, "held_back", "the producer held complete chunks back",
+     " for {held} or more: {full}", "a shorter shmem_batch_commits_duration_ms, or flushes"},
+    {AbortReason::kServiceLate, "service_late",
+     "the service was late to free chunks of the shared memory",
+     ": chunks waited {waiting} for it: {full}",
+     "shared memory for the time that the service takes"},
+    {AbortReason::kHeldByRecorder, "held_by_recorder",
+     "the recorder held the producer's requests back", ": they waited {held} for it",
+     "shared memory for the time that the recorder takes, or a read of the session after its end"},
+});
 
 /// What the log shows of the moment in which a writer aborted a packet.
 struct AbortFacts {

@@ -104,10 +104,10 @@ Link SequenceGraph::LinkAfter(size_t i) const {
   };
   const ChunkSums& front = *sums_of(items[i]);
   // After the last chunk nothing is broken yet.
-  if (i + 1 == items.size()) return front.continues_on_next ? Link::kContinues : Link::kNone;
-  if (front.continues_on_next != sums_of(items[i + 1])->continues_previous) return Link::kBroken;
+  if (i + 1 == items.size()) return front.continues_on_next ? Link::kNotRead : Link::kNone;
+  if (front.continues_on_next != sums_of(items[i + 1])->continues_previous) return Link::kTorn;
   if (!front.continues_on_next) return Link::kNone;
-  return front.next_read ? Link::kRead : Link::kContinues;
+  return front.next_read ? Link::kRead : Link::kNotRead;
 }
 
 void SortByLoss(std::vector<SequenceGraph>& graphs) {

@@ -31,11 +31,45 @@ enum class ChunkFate : uint8_t {
   kMoved,        // a clone took the buffer over, this chunk with it
   kCleared,      // the buffer was cleared for a clone
 };
+/// A class of fates, with a colour or a sign in each output; the worst last.
+enum class Tone : uint8_t { kGood, kFolded, kUnread, kWaiting, kPartly, kLost, kUnknown };
+struct ToneRow {
+  Tone value;
+  const char* name;  // for style classes
+  const char* sign;
+  const char* text;  // of a legend
+};
 template <>
-inline constexpr std::array kEnumNames<ChunkFate> = {
-    "read",     "partly_read", "overwritten", "discarded", "refused", "abandoned",
-    "readable", "stalled",     "unknown",     "moved",     "cleared"};
-inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
+inline constexpr auto kEnumRows<Tone> = EnumTable<ToneRow>({
+    {Tone::kGood, "good", "●", "read"},
+    {Tone::kFolded, "folded", "◇", "folded into a state (ProtoVM)"},
+    {Tone::kUnread, "unread", "○", "still readable"},
+    {Tone::kWaiting, "waiting", "◌", "stalled"},
+    {Tone::kPartly, "partly", "◐", "partly read, or abandoned"},
+    {Tone::kLost, "lost", "✗", "overwritten, discarded or refused"},
+    {Tone::kUnknown, "unknown", "?", "not reported"},
+});
+struct ChunkFateRow {
+  ChunkFate value;
+  const char* name;
+  Tone tone;
+  const char* text;
+};
+template <>
+inline constexpr auto kEnumRows<ChunkFate> = EnumTable<ChunkFateRow>({
+    {ChunkFate::kRead, "read", Tone::kGood, "read"},
+    {ChunkFate::kPartlyRead, "partly_read", Tone::kPartly, "partly read"},
+    {ChunkFate::kOverwritten, "overwritten", Tone::kLost, "overwritten"},
+    {ChunkFate::kDiscarded, "discarded", Tone::kLost, "discarded"},
+    {ChunkFate::kRefused, "refused", Tone::kLost, "refused by the service"},
+    {ChunkFate::kAbandoned, "abandoned", Tone::kPartly, "abandoned"},
+    {ChunkFate::kReadable, "readable", Tone::kUnread, "still readable"},
+    {ChunkFate::kStalled, "stalled", Tone::kWaiting, "stalled"},
+    {ChunkFate::kUnknown, "unknown", Tone::kUnknown, "not reported by the engine"},
+    {ChunkFate::kMoved, "moved", Tone::kUnread, "moved into a clone"},
+    {ChunkFate::kCleared, "cleared", Tone::kLost, "cleared for a clone"},
+});
+inline constexpr size_t kChunkFates = kEnumRows<ChunkFate>.size();
 
 /// Packets by fate.
 using FateTally = std::map<Fate, FateCount>;
@@ -147,14 +181,14 @@ struct ChunkGap {
 using GraphItem = std::variant<ChunkNode, ChunkRun, ChunkGap>;
 
 /// The tie between a chunk and its successor.
-enum class Link : uint8_t {
-  kNone,       // no packet continues
-  kRead,       // a packet continues, and was read
-  kContinues,  // a packet continues; it was not read
-  kBroken,     // a packet should continue, but the neighbour does not continue it
-};
+enum class Link : uint8_t { kNone, kRead, kNotRead, kTorn };
 template <>
-inline constexpr std::array kEnumNames<Link> = {"none", "read", "not_read", "torn"};
+inline constexpr auto kEnumRows<Link> = EnumTable<EnumRow<Link>>({
+    {Link::kNone, "none", "no packet continues"},
+    {Link::kRead, "read", "packet continues: read"},
+    {Link::kNotRead, "not_read", "packet continues: not read"},
+    {Link::kTorn, "torn", "packet broken: the next chunk does not continue it"},
+});
 
 /// All chunks that a sequence committed to a buffer.
 struct SequenceGraph {

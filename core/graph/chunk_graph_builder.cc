@@ -143,7 +143,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
         // A chunk can stay in the buffer after all of it was read.
         node.stall.reset();
       });
-    case EventKind::kGivenUp:
+    case EventKind::kAbandoned:
       return chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
                               [](ChunkNode& node) { ++node.abandoned; });
     default:

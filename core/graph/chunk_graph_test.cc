@@ -126,9 +126,9 @@ TEST(ChunkGraph, PacketsOverChunks_AreLinks) {
   EXPECT_EQ(graph.LinkAfter(0), Link::kRead);
   EXPECT_EQ(graph.LinkAfter(1), Link::kRead);
   EXPECT_EQ(graph.LinkAfter(2), Link::kNone);
-  EXPECT_EQ(graph.LinkAfter(3), Link::kBroken);
+  EXPECT_EQ(graph.LinkAfter(3), Link::kTorn);
   EXPECT_EQ(graph.LinkAfter(4), Link::kNone);
-  EXPECT_EQ(graph.LinkAfter(5), Link::kContinues);
+  EXPECT_EQ(graph.LinkAfter(5), Link::kNotRead);
   EXPECT_EQ(LinesOf(graph)[3], "#3 partly_read");
   EXPECT_EQ(NodeAt(graph, 3).abandoned, 1u);
 }

@@ -10,33 +10,13 @@ namespace ringscope::ledger {
 namespace {
 
 /// The engine does not report what became of it.
-constexpr Loss kUnreported{.fate = Fate::kUnexplained, .cause = Cause::kUnknown};
+constexpr Loss kUnreported;
 
 /// Facts about a whole packet.
 /// @param payload of the chunk; empty: not at hand, and nothing is known
 PacketFacts FactsOf(const ChunkRecord& record, size_t index, Bytes payload) {
   const auto body = BodyAt(payload, record.entries[index].offset);
   return body ? ReadPacketFacts(*body) : PacketFacts();
-}
-
-// By the enums' own order.
-
-Cause CauseOf(DiscardReason reason) {
-  constexpr std::array kCauses = {Cause::kSealed,          Cause::kFull,        Cause::kTooLarge,
-                                  Cause::kAlreadyConsumed, Cause::kBadRecommit, Cause::kUnknown};
-  return kCauses.at(static_cast<size_t>(reason));
-}
-
-Cause CauseOf(Refusal why) {
-  constexpr std::array kCauses = {Cause::kNoSharedMemory, Cause::kNoSuchPage, Cause::kNoSuchBuffer,
-                                  Cause::kMayNotWrite};
-  return kCauses.at(static_cast<size_t>(why));
-}
-
-Cause CauseOf(StallReason reason) {
-  constexpr std::array kCauses = {Cause::kWaitsForPatch, Cause::kWaitsForChunk,
-                                  Cause::kWaitsForCompletion};
-  return kCauses.at(static_cast<size_t>(reason));
 }
 
 }  // namespace
@@ -49,7 +29,7 @@ void BufferLedger::BeginChunk() {
 void BufferLedger::Refused(const WrittenCommit& written, Refusal why) {
   BeginChunk();
   outcome_ = Outcome::kRefused;
-  refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(why)};
+  refusal_ = {.cause = CauseOf(why)};
   EndChunk(written);
 }
 
@@ -70,9 +50,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
     const bool is_old =
         refusal_.cause == Cause::kAlreadyConsumed || refusal_.cause == Cause::kUnknown;
     if (is_old && arrival.record.evicted_for)
-      refusal_ = {.fate = Fate::kOverwritten,
-                  .cause = Cause::kEvicted,
-                  .culprit = arrival.record.evicted_for};
+      refusal_ = {.cause = Cause::kEvicted, .culprit = arrival.record.evicted_for};
     packets_.LoseRefused(arrival, refusal_);
     if (!arrival.is_new && !arrival.differs && arrival.known >= written.chunk().fragments.size())
       sink_.OnRepeatedCommit();
@@ -100,7 +78,7 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
       return;
     case Kind::kDiscarded:
       outcome_ = Outcome::kRefused;
-      refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(event.discard)};
+      refusal_ = {.cause = CauseOf(event.discard), .fate = Fate::kDiscarded};
       if (event.discard == DiscardReason::kAlreadyConsumed) {
         const WrittenPackets::Sequence& sequence = packets_.SequenceOf(event.chunk.sequence);
         if (sequence.gone) refusal_.culprit = {event.chunk.sequence, *sequence.gone};
@@ -123,7 +101,7 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
       }
       return;
     }
-    case Kind::kGivenUp:
+    case Kind::kAbandoned:
       return OnAbandoned(event, /*draining=*/false);
     case Kind::kFolded:
       return OnFolded(event);
@@ -151,18 +129,17 @@ void BufferLedger::OnErased(const BufferEvent& event) {
       size_t first = 0;
       while (first < all && record->entries[first].offset < consumed) ++first;
       lose(0, first, kUnreported);
-      lose(first, all, {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by});
+      lose(first, all, {.cause = Cause::kEvicted, .culprit = event.by});
       break;
     }
     case Erasure::kTransferred:
-      lose(0, all, {.fate = Fate::kMoved, .cause = Cause::kTransferred});
+      lose(0, all, {.cause = Cause::kTransferred});
       break;
     case Erasure::kDropped:
-      lose(0, all, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone});
+      lose(0, all, {.cause = Cause::kClearedForClone});
       break;
     case Erasure::kConsumed:
-      lose(0, all,
-           reports_.abandoned ? Loss{.fate = Fate::kCut, .cause = Cause::kGivenUp} : kUnreported);
+      lose(0, all, reports_.abandoned ? Loss{.cause = Cause::kAbandoned} : kUnreported);
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
@@ -185,7 +162,8 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   if (index == kNone) return;
   const Entry& entry = record->entries[index];
   touched_.push_back(event.chunk);
-  Lose(event.chunk.sequence, *record, index, index + 1, {.fate = Fate::kFolded}, {});
+  Lose(event.chunk.sequence, *record, index, index + 1,
+       {.cause = Cause::kNone, .fate = Fate::kFolded}, {});
   const PacketFacts facts = ReadPacketFacts(event.payload);
   const auto fold = [&](PacketAccount& lost) {
     lost.fate = Fate::kFolded;
@@ -228,10 +206,10 @@ void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
   const ChunkName key = event.chunk;
   const uint32_t cause = event.loss_bits;
   const bool corrupted = cause == kLossChunkCorrupted;
-  Loss loss{.fate = Fate::kCut, .cause = Cause::kGivenUp, .loss_bits = cause};
+  Loss loss{.cause = Cause::kAbandoned, .loss_bits = cause};
   if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
   if (cause == kLossReassemblyBrokenChain) loss.cause = Cause::kBrokenChain;
-  if (corrupted) loss = {.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize, .loss_bits = cause};
+  if (corrupted) loss = {.cause = Cause::kBrokenSize, .loss_bits = cause};
   const size_t first = IndexAt(*record, event.first_offset);
   if (first == kNone) return;
   const size_t end = corrupted ? record->entries.size() : first + 1;
@@ -250,7 +228,7 @@ void BufferLedger::AbandonAtEnd(const ChunkRecord& record, Entry& entry) {
 }
 
 void BufferLedger::OnDrainEvent(const BufferEvent& event) {
-  if (event.kind == BufferEvent::Kind::kGivenUp) return OnAbandoned(event, /*draining=*/true);
+  if (event.kind == BufferEvent::Kind::kAbandoned) return OnAbandoned(event, /*draining=*/true);
   if (event.kind == BufferEvent::Kind::kErased && !reports_.abandoned) {
     // What is not returned of it by then is abandoned.
     if (ChunkRecord* record = Find(event.chunk))

@@ -46,43 +46,17 @@ std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet) {
 
 }  // namespace
 
-bool IsLoss(Fate fate) {
-  switch (fate) {
-    case Fate::kRead:
-    case Fate::kReadable:
-    case Fate::kStalled:
-    case Fate::kIncomplete:
-    case Fate::kReadBefore:
-    case Fate::kMoved:
-    case Fate::kFolded:
-      return false;
-    default:
-      return true;
-  }
-}
-
 FateCount FateCounts::all() const {
   FateCount sum;
   for (const FateCount& count : *this) sum += count;
   return sum;
 }
 
-FateCount FateCounts::lost() const {
+FateCount FateCounts::Of(FateGroup group) const {
   FateCount sum;
-  for (size_t i = 0; i < kFates; ++i)
-    if (IsLoss(static_cast<Fate>(i))) sum += (*this)[i];
+  for (const FateRow& row : kEnumRows<Fate>)
+    if (row.group == group) sum += (*this)[row.value];
   return sum;
-}
-
-FateCount FateCounts::left() const {
-  FateCount sum = (*this)[Fate::kReadable];
-  sum += (*this)[Fate::kStalled];
-  return sum += (*this)[Fate::kIncomplete];
-}
-
-FateCount FateCounts::elsewhere() const {
-  FateCount sum = (*this)[Fate::kReadBefore];
-  return sum += (*this)[Fate::kMoved];
 }
 
 FateCounts& FateCounts::operator+=(const FateCounts& other) {

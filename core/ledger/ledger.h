@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
+#include "core/ledger/fate.h"
 #include "core/ledger/written_commit.h"
 #include "core/log/op.h"
 #include "core/perfetto/packet_facts.h"
@@ -68,116 +68,6 @@ class BufferLedger;
 
 // The ledger: each sequence is reassembled from the log's commits alone, as if the buffer were
 // endless, and each packet of it has exactly one fate in a replay.
-
-/// The fate of a packet.
-enum class Fate : uint8_t {
-  kRead,           // a read pass returned it
-  kReadable,       // still in the buffer: a clone read at the end would return it
-  kStalled,        // still in the buffer, and waits for something
-  kOverwritten,    // evicted before it was read
-  kDiscarded,      // refused by the buffer or by the service
-  kWriterDropped,  // its writer aborted it
-  kCut,            // a chunk of it was never committed, or the buffer abandoned it
-  kCorrupted,      // its bytes, or its chunk's, break the rules of the shared-memory ABI
-  kIncomplete,     // not finished by its writer when the log ends
-  kInvalid,        // returned, and then refused by the service's validation
-  kUnexplained,    // not returned, and the engine does not report why (a plug-in)
-  kReadBefore,     // of a clone: the session itself read it before the clone was made
-  kMoved,          // in the buffer when a clone took that over: the clone has it
-  kCleared,        // in the buffer when that was cleared for a clone
-  kFolded,         // evicted before it was read, but a program (ProtoVM) took it into its state,
-                   // before that was written into the trace
-};
-template <>
-inline constexpr std::array kEnumNames<Fate> = {
-    "read",           "readable",    "stalled",   "overwritten", "discarded",
-    "writer_dropped", "cut",         "corrupted", "incomplete",  "invalid",
-    "unexplained",    "read_before", "moved",     "cleared",     "folded"};
-inline constexpr size_t kFates = kEnumNames<Fate>.size();
-/// Returns true if the packet is gone for good: everything but read (by whomever), readable,
-/// stalled, moved into a clone, folded into a state, and incomplete.
-bool IsLoss(Fate fate);
-
-/// Why, in more detail than the fate.
-enum class Cause : uint8_t {
-  kNone,             // read, readable, folded
-  kEvicted,          // overwritten: `culprit` needed the space
-  kAwaitedPatch,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
-                     // lacked a patch
-  kBehindStall,      // likewise: its sequence waited at `waits_for`
-  kSealed,           // discarded: a buffer that discards was full before
-  kFull,             // discarded: this very chunk did not fit any more
-  kTooLarge,         // discarded: the chunk is larger than the buffer allows
-  kAlreadyConsumed,  // discarded: this chunk or a newer one of its sequence was consumed before
-  kBadRecommit,      // discarded: the chunk was re-committed in a way that breaks the rules
-  kNoSharedMemory,   // discarded by the service: the shared memory was not set up yet
-  kNoSuchPage,       // discarded by the service: a page outside the shared memory
-  kNoSuchBuffer,     // discarded by the service: the buffer is not set up
-  kMayNotWrite,      // discarded by the service: no permission for the buffer
-  kAborted,          // writer_dropped
-  kNeverCommitted,   // cut: a chunk of it is not in the log
-  kNotInLog,         // cut: likewise, but the log itself reports that it is not complete there
-  kNoBeginning,      // cut: it continues a packet that no chunk before it begins
-  kBeforeLog,        // cut: it began before the first chunk of its sequence in the log
-  kBrokenChain,      // cut: the next chunk of the sequence does not continue it
-  kReadGap,          // cut: abandoned at a gap in the chunk ids
-  kGivenUp,          // cut: abandoned for another reason, see `loss_bit`
-  kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
-  kResent,           // corrupted: the chunk was re-committed with other bytes, or its id used again
-  kWaitsForPatch,    // stalled: `waits_for` has not all its patches
-  kWaitsForChunk,    // stalled: the chunk after `waits_for` was not committed
-  kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
-  kBehindGivenUp,       // stalled: even a read would not return it, but abandon it
-  kUnfinished,          // incomplete: its writer did not commit the rest
-  kScraped,             // incomplete: its writer had not finished it when its chunk was scraped
-  kRejected,            // invalid
-  kTakenBySession,      // read_before
-  kTransferred,         // moved: the buffer's config has transfer_on_clone
-  kClearedForClone,     // cleared: the buffer's config has clear_before_clone
-  kWrongPatch,          // invalid: a patch (see `blamed`) changed it, though it was complete
-  kUnknown,             // unexplained, discarded or stalled: the engine does not report why
-};
-template <>
-inline constexpr std::array kEnumNames<Cause> = {"none",
-                                                 "evicted",
-                                                 "awaited_patch",
-                                                 "behind_stall",
-                                                 "sealed",
-                                                 "full",
-                                                 "too_large",
-                                                 "already_consumed",
-                                                 "bad_recommit",
-                                                 "no_shared_memory",
-                                                 "no_such_page",
-                                                 "no_such_buffer",
-                                                 "may_not_write",
-                                                 "aborted",
-                                                 "never_committed",
-                                                 "not_in_log",
-                                                 "no_beginning",
-                                                 "before_log",
-                                                 "broken_chain",
-                                                 "read_gap",
-                                                 "abandoned",
-                                                 "broken_size",
-                                                 "resent",
-                                                 "waits_for_patch",
-                                                 "waits_for_chunk",
-                                                 "waits_for_completion",
-                                                 "after_abandoned",
-                                                 "unfinished",
-                                                 "scraped",
-                                                 "rejected",
-                                                 "taken_by_session",
-                                                 "transferred",
-                                                 "cleared_for_clone",
-                                                 "wrong_patch",
-                                                 "unknown"};
-
-/// Returns true if the service refused the discarded packet, so that no buffer could have kept it.
-constexpr bool IsByService(Cause cause) {
-  return cause >= Cause::kNoSharedMemory && cause <= Cause::kMayNotWrite;
-}
 
 /// A packet that was written, and what became of it.
 struct PacketAccount {
@@ -269,11 +159,10 @@ struct FateCounts : std::array<FateCount, kFates> {
   const FateCount& operator[](Fate fate) const { return (*this)[static_cast<size_t>(fate)]; }
   FateCounts& operator+=(const FateCounts& other);
   FateCount all() const;
-  FateCount lost() const;
-  /// Not read, and not lost: still in the buffer, or not finished by its writer.
-  FateCount left() const;
-  /// Of clones: what the session itself read, or what another reader has.
-  FateCount elsewhere() const;
+  FateCount Of(FateGroup group) const;
+  FateCount lost() const { return Of(FateGroup::kLost); }
+  FateCount left() const { return Of(FateGroup::kLeft); }
+  FateCount elsewhere() const { return Of(FateGroup::kElsewhere); }
 };
 
 /// A buffer's accounts. The fates add up to what was written, and so do read, lost, left, folded

@@ -178,7 +178,7 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
   account.waits_for.reset();
   const Stall* stall = stalls_.Find(account.sequence);
   if (abandoned || stall == nullptr) {
-    account.cause = abandoned || reports_.stalls ? Cause::kBehindGivenUp : Cause::kUnknown;
+    account.cause = abandoned || reports_.stalls ? Cause::kAfterAbandoned : Cause::kUnknown;
     return;
   }
   account.cause = stall->cause;

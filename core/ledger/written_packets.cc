@@ -243,8 +243,7 @@ void WrittenPackets::AddEnd(const Arrival& arrival) {
   entry.size = chunk.broken_bytes;
   entry.state = State::kGone;
   const bool aborted = chunk.end == ChunkEnd::kAborted;
-  const Loss loss = aborted ? Loss{.fate = Fate::kWriterDropped, .cause = Cause::kAborted}
-                            : Loss{.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize};
+  const Loss loss = aborted ? Loss{.cause = Cause::kAborted} : Loss{.cause = Cause::kBrokenSize};
   // It can be a fragment of a packet like any other.
   entry.kind = KindAt(index, (chunk.flags & kLastContinues) != 0, chunk.flags);
   if (ContinuesPrevious(entry.kind)) {
@@ -343,13 +342,13 @@ bool WrittenPackets::IsCommitted(const Sequence& sequence, ChunkName key, uint64
 /// Nothing before the chain continues it.
 void WrittenPackets::CloseFront(ChainId id) {
   chains_[id].front_closed = true;
-  losses_.LoseChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
+  losses_.LoseChain(id, {.cause = Cause::kBrokenChain});
 }
 
 /// Nothing after the chain continues it.
 void WrittenPackets::CloseBack(ChainId id) {
   chains_[id].back_closed = true;
-  losses_.LoseChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
+  losses_.LoseChain(id, {.cause = Cause::kBrokenChain});
 }
 
 /// The chunk's first fragment continues a packet of the previous chunk.

@@ -114,9 +114,9 @@ struct Entry {
 
 /// Why something is lost.
 struct Loss {
-  Fate fate = Fate::kUnexplained;
-  Cause cause = Cause::kNone;
-  std::optional<ChunkName> culprit;
+  Cause cause = Cause::kUnknown;
+  Fate fate = RowOf(cause).fate;
+  std::optional<ChunkName> culprit = {};
   uint32_t loss_bits = 0;
   LogMoment blamed = {};
 };

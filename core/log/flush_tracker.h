@@ -26,11 +26,20 @@ inline constexpr std::array kEnumNames<FlushOutcome> = {"open", "succeeded", "fa
 enum class FlushReason : uint8_t { kUnknown, kPeriodic, kTraceStop, kTraceClone, kExplicit };
 enum class FlushInitiator : uint8_t { kUnknown, kTraced, kPerfettoCmd, kConsumerSdk };
 template <>
-inline constexpr std::array kEnumNames<FlushReason> = {"unknown", "periodic", "trace_stop",
-                                                       "trace_clone", "explicit"};
+inline constexpr auto kEnumRows<FlushReason> = EnumTable<EnumRow<FlushReason>>({
+    {FlushReason::kUnknown, "unknown", ""},
+    {FlushReason::kPeriodic, "periodic", "periodic"},
+    {FlushReason::kTraceStop, "trace_stop", "before the stop"},
+    {FlushReason::kTraceClone, "trace_clone", "for a clone"},
+    {FlushReason::kExplicit, "explicit", "asked for"},
+});
 template <>
-inline constexpr std::array kEnumNames<FlushInitiator> = {"unknown", "traced", "perfetto_cmd",
-                                                          "consumer_sdk"};
+inline constexpr auto kEnumRows<FlushInitiator> = EnumTable<EnumRow<FlushInitiator>>({
+    {FlushInitiator::kUnknown, "unknown", ""},
+    {FlushInitiator::kTraced, "traced", "by the service"},
+    {FlushInitiator::kPerfettoCmd, "perfetto_cmd", "by the perfetto command"},
+    {FlushInitiator::kConsumerSdk, "consumer_sdk", "by a consumer"},
+});
 FlushReason ReasonOf(uint64_t flush_flags);
 FlushInitiator InitiatorOf(uint64_t flush_flags);
 

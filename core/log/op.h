@@ -83,6 +83,25 @@ enum class SessionChange : uint8_t {
   kFlushFailed,
   kFileNamed,  // the service writes the session into the file in the detail
 };
+/// In the words {which} is "the tracing session", and {more} the detail.
+template <>
+inline constexpr auto kEnumRows<SessionChange> = EnumTable<EnumRow<SessionChange>>({
+    {SessionChange::kRefused, "refused", "the service refuses {which}{more}"},
+    {SessionChange::kStarted, "started", "{which} starts"},
+    {SessionChange::kDataSourcesStarted, "data_sources_started",
+     "the service reports that all data sources of {which} have started"},
+    {SessionChange::kStopRequested, "stop_requested", "the consumer asks to stop {which}{more}"},
+    {SessionChange::kStopped, "stopped", "the service reports that {which} has stopped{more}"},
+    {SessionChange::kDetached, "detached", "the consumer detaches from {which}{more}"},
+    {SessionChange::kAttached, "attached", "a consumer attaches to {which}{more}"},
+    {SessionChange::kConsumerGone, "consumer_gone", "the consumer of {which} disconnects"},
+    {SessionChange::kFlushCalled, "flush_called", "the consumer asks for a flush{more}"},
+    {SessionChange::kFlushSucceeded, "flush_succeeded",
+     "the service reports to the consumer that the flush succeeded"},
+    {SessionChange::kFlushFailed, "flush_failed",
+     "the service reports to the consumer that the flush failed"},
+    {SessionChange::kFileNamed, "file_named", "the service writes {which} into a file{more}"},
+});
 struct SessionChanged {
   std::optional<uint64_t> session = {};
   SessionChange change{};
@@ -317,6 +336,50 @@ enum class InexactReason : uint8_t {
   kTimes,        // in older logs: made of a trace, in which packets have no timestamp
   kHeld,         // the recorder held a producer's requests back while its shared memory was full
 };
+/// What of a recording is not exact.
+struct InexactRow {
+  InexactReason value;
+  const char* name;
+  const char* noun;
+  const char* clause;        // {} is how often, counted in `counted`; {was} is "was" or "were"
+  const char* counted = "";  // a noun; empty: it is not counted
+};
+template <>
+inline constexpr auto kEnumRows<InexactReason> = EnumTable<InexactRow>({
+    {InexactReason::kOrder, "order", "the order of requests",
+     "requests of different clients are in the order in which they were forwarded, which may not "
+     "be the service's"},
+    {InexactReason::kUnconfirmed, "unconfirmed", "requests that cannot be confirmed",
+     "the service offers no way to confirm the order of requests ({})", "client"},
+    {InexactReason::kClone, "clone", "the instants of clones", "the instant of {} is an estimate",
+     "clone"},
+    {InexactReason::kSession, "session", "which session some buffers belong to",
+     "the session or buffer of {} is assumed", "data source"},
+    {InexactReason::kUnhandled, "unhandled", "requests at the end of connections",
+     "the service ended {}, perhaps before it had handled the last requests", "connection"},
+    {InexactReason::kScrapes, "scrapes", "what was scraped",
+     "what the service scraped is an estimate ({})", "producer"},
+    {InexactReason::kSetUp, "set_up", "buffers that are not known",
+     "size and policy of {} are not known", "buffer"},
+    {InexactReason::kReads, "reads", "the reads",
+     "when the buffers were read is not known exactly (a replay with --reads like=TRACE finds it)"},
+    {InexactReason::kProducers, "producers", "producers that it has not seen",
+     "{} {was} not connected through the recorder", "producer"},
+    {InexactReason::kStart, "start", "what happened before it",
+     "what happened before it is missing"},
+    {InexactReason::kRecords, "records", "its gaps", "the recording has {}", "gap"},
+    {InexactReason::kEnd, "end", "what happened after it",
+     "what happened after it is missing: {} had not ended", "session"},
+    {InexactReason::kLosses, "losses", "what the buffers lost",
+     "the log was made from a trace, which lacks what the buffers lost, so a replay cannot show "
+     "what other sizes or reads would have kept"},
+    {InexactReason::kTimes, "times", "the times of packets without a timestamp",
+     "packets of the trace that have no timestamp are placed after the packet before them in their "
+     "sequence, so when they were written is not known"},
+    {InexactReason::kHeld, "held", "losses that the recorder may have caused",
+     "requests of a producer were held back by the recorder, {}, while its shared memory was full",
+     "time"},
+});
 /// From here on the log may differ from what the service did.
 struct Inexact {
   InexactReason reason{};
@@ -381,6 +444,18 @@ enum class RecordingEnding : uint8_t {
   kNextPart,  // it continues in the next part
   kCutOff,    // the log was not closed: this is a copy of what it had
 };
+/// The words follow "ended".
+template <>
+inline constexpr auto kEnumRows<RecordingEnding> = EnumTable<EnumRow<RecordingEnding>>({
+    {RecordingEnding::kUnknown, "unknown", "for an unknown reason"},
+    {RecordingEnding::kSignal, "signal", "when it was asked to (a signal)"},
+    {RecordingEnding::kDuration, "duration", "after the time that was asked for"},
+    {RecordingEnding::kProgram, "program", "when the recorded program ended"},
+    {RecordingEnding::kFailure, "failure", "because it could not be continued"},
+    {RecordingEnding::kNextPart, "next_part", "here, and continues in the next part"},
+    {RecordingEnding::kCutOff, "cut_off",
+     "unknown: the log was not closed, and this is a copy of it"},
+});
 /// A way in which a recording is not exact, by what the recorder knows at its end.
 struct RecordingVerdict {
   InexactReason reason{};
@@ -402,18 +477,6 @@ struct RecordingEnded {
 template <>
 inline constexpr std::array kEnumNames<Origin> = {"imported", "shm",       "inline",
                                                   "scraped",  "synthetic", "estimated"};
-template <>
-inline constexpr std::array kEnumNames<SessionChange> = {
-    "refused",      "started",   "data_sources_started", "stop_requested", "stopped",
-    "detached",     "attached",  "consumer_gone",        "flush_called",   "flush_succeeded",
-    "flush_failed", "file_named"};
-template <>
-inline constexpr std::array kEnumNames<RecordingEnding> = {
-    "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
-template <>
-inline constexpr std::array kEnumNames<InexactReason> = {
-    "order",     "unconfirmed", "clone",   "session", "unhandled", "scrapes", "set_up", "reads",
-    "producers", "start",       "records", "end",     "losses",    "times",   "held"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

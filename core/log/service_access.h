@@ -14,15 +14,14 @@
 namespace ringscope {
 
 /// Why the service does not let a chunk into a buffer.
-enum class Refusal : uint8_t {
-  kNoSharedMemory,  // the whole request came before the producer's shared memory was set up
-  kNoSuchPage,      // it names a page outside the producer's shared memory
-  kNoSuchBuffer,    // the target buffer is not set up
-  kMayNotWrite,     // the producer or the writer may not write to the target buffer
-};
+enum class Refusal : uint8_t { kNoSharedMemory, kNoSuchPage, kNoSuchBuffer, kMayNotWrite };
 template <>
-inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
-                                                   "no_such_buffer", "may_not_write"};
+inline constexpr auto kEnumRows<Refusal> = EnumTable<EnumRow<Refusal>>({
+    {Refusal::kNoSharedMemory, "no_shared_memory", "no shared memory yet"},
+    {Refusal::kNoSuchPage, "no_such_page", "no such page"},
+    {Refusal::kNoSuchBuffer, "no_such_buffer", "no such buffer"},
+    {Refusal::kMayNotWrite, "may_not_write", "may not write to this buffer"},
+});
 
 /// The service's permission check. Each rule applies only once the session has records of that
 /// kind. Source: Perfetto's tracing service, as observed.

@@ -14,6 +14,15 @@ namespace ringscope {
 
 /// What a fragment is of its packet.
 enum class FragmentKind : uint8_t { kWhole, kBegin, kContinue, kEnd };
+/// The words follow "a fragment".
+template <>
+inline constexpr auto kEnumRows<FragmentKind> = EnumTable<EnumRow<FragmentKind>>({
+    {FragmentKind::kWhole, "whole", ", a whole packet"},
+    {FragmentKind::kBegin, "begin", " of a packet that continues in the next chunk"},
+    {FragmentKind::kContinue, "continue",
+     " of a packet that began before and continues in the next chunk"},
+    {FragmentKind::kEnd, "end", " of a packet that began in a chunk before"},
+});
 
 enum class FragmentStatus : uint8_t {
   kFragment,    // one was read

@@ -59,16 +59,19 @@ struct UnexplainedPacket {
   uint64_t packet = 0;       // number in the file, from 0, without the service's own packets
   uint32_t sequence_id = 0;  // in the file
   uint64_t read = 0;         // index, of the read that should have returned it
-  enum class Why : uint8_t {
-    kNotInLog,     // the log has no such packet
-    kNotReturned,  // another packet comes in its place
-    kLossBits,     // the packet is right, its previous_packet_dropped is not
-    kTooMany,      // the file is at its end, and the replay returns more
-  } why = Why::kNotInLog;
+  enum class Why : uint8_t { kNotInLog, kNotReturned, kLossBits, kTooMany } why = Why::kNotInLog;
 };
 template <>
-inline constexpr std::array kEnumNames<UnexplainedPacket::Why> = {"not_in_log", "not_returned",
-                                                                  "loss_bits", "too_many"};
+inline constexpr auto kEnumRows<UnexplainedPacket::Why> =
+    EnumTable<EnumRow<UnexplainedPacket::Why>>({
+        {UnexplainedPacket::Why::kNotInLog, "not_in_log", "the log has no such packet"},
+        {UnexplainedPacket::Why::kNotReturned, "not_returned",
+         "the replay returns another packet in its place, or none"},
+        {UnexplainedPacket::Why::kLossBits, "loss_bits",
+         "the replay returns it with another previous_packet_dropped"},
+        {UnexplainedPacket::Why::kTooMany, "too_many",
+         "the trace ends before it, and the replay returns more"},
+    });
 
 /// The reads that make the replay of a log equal to the file that the service wrote.
 struct FoundReads {

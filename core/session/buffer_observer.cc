@@ -141,7 +141,7 @@ void BufferObserver::OnPacketOverwritten(const Packet& packet) {
 
 void BufferObserver::OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place,
                                        uint32_t cause) {
-  BufferEvent event = Of(Kind::kGivenUp, sequence, place);
+  BufferEvent event = Of(Kind::kAbandoned, sequence, place);
   event.loss_bits = cause;
   Emit(event);
 }

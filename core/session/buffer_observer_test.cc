@@ -45,7 +45,7 @@ std::string DescribeEvent(const BufferEvent& event) {
     case EventKind::kRelocated:
       return fmt::format("{} moves to the write cursor, from {}", chunk, event.offset);
     case EventKind::kDiscarded:
-      return fmt::format("{} discarded: {}", chunk, InWords(event.discard));
+      return fmt::format("{} discarded: {}", chunk, RowOf(event.discard).text);
     case EventKind::kEvicting:
       return fmt::format("{} evicted for {}: {}", chunk, event.by ? ToString(*event.by) : "?",
                          State(event));
@@ -62,7 +62,7 @@ std::string DescribeEvent(const BufferEvent& event) {
                          event.loss_bits == 0
                              ? ""
                              : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
-    case EventKind::kGivenUp:
+    case EventKind::kAbandoned:
       return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
     case EventKind::kFolded:
       return fmt::format("{} overwritten, but folded into a state: {} bytes", PacketSpan(event),

@@ -24,9 +24,21 @@ enum class ReadsMode : uint8_t {
   kEvery,     // at multiples of a period of log time from the first record, and at the end
   kStreamed,  // as the service reads a session that it writes into a file, see ServiceReads
 };
+struct ReadsRow {
+  ReadsMode value;
+  const char* name;
+  const char* text;   // of a replay, with {} for the period
+  const char* swept;  // of a sweep, with {} for what was asked for
+};
 template <>
-inline constexpr std::array kEnumNames<ReadsMode> = {"auto", "recorded", "end",
-                                                     "none", "every",    "streamed"};
+inline constexpr auto kEnumRows<ReadsMode> = EnumTable<ReadsRow>({
+    {ReadsMode::kAuto, "auto", "as recorded", "read as recorded"},
+    {ReadsMode::kRecorded, "recorded", "as recorded", "read as recorded"},
+    {ReadsMode::kEnd, "end", "at the end", "read at the end"},
+    {ReadsMode::kNone, "none", "by choice", "never read"},
+    {ReadsMode::kEvery, "every", "every {}", "read {}"},
+    {ReadsMode::kStreamed, "streamed", "every {} as for a file", "read as for a file ({})"},
+});
 
 /// The user's choice of reads.
 struct ReadsChoice {

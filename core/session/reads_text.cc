@@ -2,27 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <vector>
 
 #include "core/base/text.h"
 
 namespace ringscope {
-namespace {
-
-/// Texts by ReadsMode, with {} for the period.
-constexpr std::array kReadsTexts = {"as recorded", "as recorded", "at the end",
-                                    "by choice",   "every {}",    "every {} as for a file"};
-static_assert(kReadsTexts.size() == kEnumNames<ReadsMode>.size());
-
-}  // namespace
 
 std::string ReadsText(const ReadsUsed& used) {
   const bool is_like = used.mode == ReadsMode::kRecorded && !used.like.empty();
   const std::string text =
       is_like ? "like " + Printable(used.like.substr(used.like.rfind('/') + 1))
-              : fmt::format(fmt::runtime(kReadsTexts[static_cast<size_t>(used.mode)]),
-                            HumanDuration(used.period_ns));
+              : fmt::format(fmt::runtime(RowOf(used.mode).text), HumanDuration(used.period_ns));
   return text + (used.assumed ? " (assumed)" : "");
 }
 

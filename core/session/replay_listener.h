@@ -42,7 +42,7 @@ struct BufferEvent {
     kPatched,
     kPatchMissed,
     kReturned,
-    kGivenUp,
+    kAbandoned,
     kLossBit,
     kWrap,
     kStalled,
@@ -57,7 +57,7 @@ struct BufferEvent {
   Kind kind = Kind::kCommitted;
   LogMoment at;
   BufferId buffer{};
-  ChunkName chunk;             // for kReturned, kGivenUp, kFolded: where the packet begins
+  ChunkName chunk;             // for kReturned, kAbandoned, kFolded: where the packet begins
   uint64_t offset = 0;         // bytes, of the chunk in the buffer
   uint32_t outer_size = 0;     // bytes occupied
   uint32_t payload_size = 0;   // bytes of valid fragments
@@ -71,21 +71,21 @@ struct BufferEvent {
   DiscardReason discard{};        // kDiscarded
   PatchMiss miss{};               // kPatchMissed
   StallReason stall{};            // kStalled
-  uint32_t loss_bits = 0;  // kLossBit, kGivenUp: the cause; kReturned: what the packet carries
+  uint32_t loss_bits = 0;  // kLossBit, kAbandoned: the cause; kReturned: what the packet carries
   uint32_t patches = 0;    // kPatched, kPatchMissed: how many were sent
-  // kReturned, kGivenUp, kFolded:
+  // kReturned, kAbandoned, kFolded:
   uint32_t first_offset = 0;  // of the packet in its first chunk's payload
   ChunkId last_chunk{};       // where the packet ends, as far as known
-  uint64_t packet_size = 0;   // bytes; not of kGivenUp
+  uint64_t packet_size = 0;   // bytes; not of kAbandoned
   // Valid during the call only:
   Bytes payload;  // of a chunk in the buffer, as stored; kFolded: of the packet, its first slice
   const ChunkPatches* sent = nullptr;  // kPatched, kPatchMissed
 };
 
-/// Why a chunk was discarded: "the buffer is full".
-const char* InWords(DiscardReason reason);
-/// Says what a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
-std::string WaitsFor(StallReason reason, const std::string& chunk);
+/// "the chunk after 7:3#120": what a sequence waits for. @param chunk at which it stalls
+inline std::string WaitsFor(StallReason reason, const std::string& chunk) {
+  return RowOf(reason).text + chunk;
+}
 
 /// A packet that a buffer returned, with what the service adds to it.
 struct SessionPacket {

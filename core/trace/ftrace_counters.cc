@@ -10,17 +10,6 @@
 namespace ringscope {
 namespace {
 
-/// Numbers in FtraceCpuStats, by FtraceCounter. Times are doubles, in seconds.
-constexpr std::array<uint32_t, kFtraceCounters> kCounterFields = {
-    2,
-    proto::FtraceCpuStats::kOverrun,
-    proto::FtraceCpuStats::kCommitOverrun,
-    5,
-    proto::FtraceCpuStats::kDroppedEvents,
-    9,
-    7,
-    6};
-
 uint64_t NsOf(uint64_t double_bits) {
   constexpr double kNsPerSecond = 1e9, kMaxSeconds = 9e9;  // what fits into 63 bits of ns
   const auto seconds = std::bit_cast<double>(double_bits);
@@ -109,10 +98,9 @@ void FtraceCounters::AddStats(Bytes stats) {
         if (value->number == kMisses) set(kprobe_misses_, value->value);
       }
       if (value->number == proto::FtraceCpuStats::kCpu) number = value->value;
-      const auto known = std::ranges::find(kCounterFields, value->number) - kCounterFields.begin();
-      if (known == std::ssize(kCounterFields)) continue;
-      const bool is_time = known >= static_cast<int>(FtraceCounter::kNowTs);
-      found[static_cast<size_t>(known)] = is_time ? NsOf(value->value) : value->value;
+      for (size_t i = 0; i < kFtraceCounters; ++i)
+        if (const FtraceCounterRow& row = kEnumRows<FtraceCounter>[i]; row.field == value->number)
+          found[i] = row.is_time ? NsOf(value->value) : value->value;
     }
     if (!field->IsBytes(proto::FtraceStats::kCpuStats) || number >= kMaxCpus) continue;
     Cpu& cpu = cpus_[number];

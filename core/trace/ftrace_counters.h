@@ -8,7 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/ids.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
 
@@ -31,7 +33,8 @@ inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
     span = TimeSpan{ns, ns};
 }
 
-/// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock.
+/// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock; in the packets they
+/// are doubles, in seconds.
 enum class FtraceCounter : uint8_t {
   kEntries,
   kOverrun,
@@ -42,7 +45,27 @@ enum class FtraceCounter : uint8_t {
   kNowTs,
   kOldestEventTs,
 };
-inline constexpr size_t kFtraceCounters = 8;
+struct FtraceCounterRow {
+  FtraceCounter value;
+  const char* name;  // trace processor's
+  uint32_t field;    // in FtraceCpuStats
+  bool is_time = false;
+  bool is_loss = false;
+};
+template <>
+inline constexpr auto kEnumRows<FtraceCounter> = EnumTable<FtraceCounterRow>({
+    {FtraceCounter::kEntries, "entries", 2},
+    {FtraceCounter::kOverrun, "overrun", proto::FtraceCpuStats::kOverrun},
+    {FtraceCounter::kCommitOverrun, "commit_overrun", proto::FtraceCpuStats::kCommitOverrun, false,
+     true},
+    {FtraceCounter::kBytes, "bytes", 5},
+    {FtraceCounter::kDroppedEvents, "dropped_events", proto::FtraceCpuStats::kDroppedEvents, false,
+     true},
+    {FtraceCounter::kReadEvents, "read_events", 9},
+    {FtraceCounter::kNowTs, "now_ts", 7, true},
+    {FtraceCounter::kOldestEventTs, "oldest_event_ts", 6, true},
+});
+inline constexpr size_t kFtraceCounters = kEnumRows<FtraceCounter>.size();
 
 /// A counter at the start and at the end of the session, as far as it was read.
 struct FtracePhases {

@@ -7,12 +7,6 @@
 namespace ringscope {
 namespace {
 
-/// By Stage, before kLeft.
-constexpr std::array kPlaces = {"in the kernel",          "in shared memory",
-                                "at the commit",          "in the buffers",
-                                "on the way to the file", "in the import's sorting",
-                                "at an unknown stage",    "read elsewhere or folded"};
-
 void AddTo(StageCount& sum, const StageCount& more) {
   sum = {sum.count += more.count, sum.places + more.places, sum.is_known && more.is_known};
 }
@@ -95,14 +89,14 @@ std::string StagesText(const StageAccounts& accounts) {
                           : "",
                       places.empty() ? "" : " and more" + places));
   };
-  for (size_t i = 0; i < kPlaces.size(); ++i) {
-    const auto stage = static_cast<Stage>(i);
+  for (const auto& [stage, name, place] : kEnumRows<Stage>) {
+    if (stage == Stage::kLeft) continue;
     const StageCount& at = accounts.all[stage];
     if (stage == Stage::kBuffer && !accounts.buffers.empty())
-      for (const auto& [name, account] : accounts.buffers)
-        add(stage, account[stage], "in " + name);
+      for (const auto& [buffer, account] : accounts.buffers)
+        add(stage, account[stage], "in " + buffer);
     else if (stage != Stage::kImport || at.is_known)
-      add(stage, at, kPlaces[i]);
+      add(stage, at, place);
   }
   const uint64_t left = accounts.all[Stage::kLeft].count.packets, unusable = accounts.all.unusable;
   return fmt::format(

@@ -28,10 +28,18 @@ enum class Stage : uint8_t {
   kLeft,          // in the trace
 };
 template <>
-inline constexpr std::array kEnumNames<Stage> = {"kernel",  "shared_memory", "commit",
-                                                 "buffer",  "file",          "import",
-                                                 "unknown", "elsewhere",     "left"};
-inline constexpr size_t kStages = kEnumNames<Stage>.size();
+inline constexpr auto kEnumRows<Stage> = EnumTable<EnumRow<Stage>>({
+    {Stage::kKernel, "kernel", "in the kernel"},
+    {Stage::kSharedMemory, "shared_memory", "in shared memory"},
+    {Stage::kCommit, "commit", "at the commit"},
+    {Stage::kBuffer, "buffer", "in the buffers"},
+    {Stage::kFile, "file", "on the way to the file"},
+    {Stage::kImport, "import", "in the import's sorting"},
+    {Stage::kUnknown, "unknown", "at an unknown stage"},
+    {Stage::kElsewhere, "elsewhere", "read elsewhere or folded"},
+    {Stage::kLeft, "left", "left"},
+});
+inline constexpr size_t kStages = kEnumRows<Stage>.size();
 
 /// Data that ended at a stage: packets; at kKernel and kImport events, none or part of one.
 struct StageCount {

@@ -44,17 +44,6 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {
     {"ftrace_kprobe_misses_delta", "kprobes that the kernel could not record"},
 }};
 
-/// By FtraceCounter. Trace processor has no delta of times.
-constexpr std::array<std::pair<const char*, std::optional<StatSeverity>>, kFtraceCounters>
-    kFtraceNames = {{{"entries", kInfoRow},
-                     {"overrun", kInfoRow},
-                     {"commit_overrun", kErrorRow},
-                     {"bytes", kInfoRow},
-                     {"dropped_events", kErrorRow},
-                     {"read_events", kInfoRow},
-                     {"now_ts", {}},
-                     {"oldest_event_ts", {}}}};
-
 constexpr StatSeverity LossIf(bool is_data_loss) { return is_data_loss ? kLossRow : kInfoRow; }
 
 void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
@@ -149,9 +138,12 @@ void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_
 void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace) {
   for (const auto& [number, cpu] : ftrace.cpus()) {
     const auto index = static_cast<uint32_t>(number);
-    for (size_t i = 0; i < kFtraceCounters; ++i)
-      AddPhaseRows(rows, std::string("ftrace_cpu_") + kFtraceNames[i].first, index, cpu.counters[i],
-                   kFtraceNames[i].second);
+    for (const FtraceCounterRow& row : kEnumRows<FtraceCounter>) {
+      // Trace processor has no delta of times.
+      const auto delta =
+          row.is_time ? std::nullopt : std::optional(row.is_loss ? kErrorRow : kInfoRow);
+      AddPhaseRows(rows, std::string("ftrace_cpu_") + row.name, index, cpu[row.value], delta);
+    }
     if (cpu.bundles_after_loss > 0)
       AddStatRow(rows, "ftrace_cpu_has_data_loss", index, kLossRow, 1);
   }

@@ -125,7 +125,7 @@ text.right { text-anchor: end; }
 .barred { stroke: #ffffff; stroke-width: 2; }
 line, path { stroke: #b6bcc4; stroke-width: 1; fill: none; }
 .link-read { stroke: #3f8f5b; stroke-width: 3; }
-.link-continues { stroke: #5b6168; stroke-width: 3; }
+.link-not_read { stroke: #5b6168; stroke-width: 3; }
 .link-torn { stroke: #cc3340; stroke-width: 3; stroke-dasharray: 4 3; }
 )";
 

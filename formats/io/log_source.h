@@ -43,7 +43,12 @@ struct Damage {
 
 enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps, kGzipOps };
 template <>
-inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd", "ops_gzip"};
+inline constexpr auto kEnumRows<LogFormat> = EnumTable<EnumRow<LogFormat>>({
+    {LogFormat::kCommitLog, "commit_log", "commit log"},
+    {LogFormat::kOps, "ops", "operations"},
+    {LogFormat::kZstdOps, "ops_zstd", "operations, zstd-compressed"},
+    {LogFormat::kGzipOps, "ops_gzip", "operations, gzip-compressed"},
+});
 
 /// A log being read, whatever its format.
 class LogSource : public OpSource {

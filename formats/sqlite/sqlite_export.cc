@@ -16,31 +16,6 @@
 namespace ringscope {
 namespace {
 
-struct FateMeaning {
-  Fate fate;
-  const char* text;
-};
-
-constexpr std::array<FateMeaning, kFates> kFateMeanings = {{
-    {Fate::kRead, "a read pass returned it"},
-    {Fate::kReadable, "still in the buffer: a read at the end would return it"},
-    {Fate::kStalled, "still in the buffer, and waits for something"},
-    {Fate::kOverwritten, "evicted before it was read"},
-    {Fate::kDiscarded, "refused by the buffer or by the service"},
-    {Fate::kWriterDropped, "aborted by its writer"},
-    {Fate::kCut, "a chunk of it was never committed, or the buffer abandoned it"},
-    {Fate::kCorrupted, "its bytes, or its chunk's, break the rules of the shared-memory ABI"},
-    {Fate::kIncomplete, "not finished by its writer when the log ends"},
-    {Fate::kInvalid, "returned, and then refused by the service's validation"},
-    {Fate::kUnexplained, "the engine does not report it"},
-    {Fate::kReadBefore, "the session itself read it before the clone was made"},
-    {Fate::kMoved, "in the buffer when a clone took that over"},
-    {Fate::kCleared, "in the buffer when that was cleared for a clone"},
-    {Fate::kFolded,
-     "evicted before it was read, but folded into a state (ProtoVM) before that was "
-     "written"},
-}};
-
 /// Text of the log as a database may hold it; nullopt if there is none.
 std::optional<std::string> TextOrNull(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -88,8 +63,8 @@ Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& pa
 }
 
 SqliteExport::SqliteExport(std::unique_ptr<SqliteFile> file) : file_(std::move(file)) {
-  for (const FateMeaning& entry : kFateMeanings)
-    file_->Into("fates").Row(Name(entry.fate), IsLoss(entry.fate), entry.text);
+  for (const FateRow& row : kEnumRows<Fate>)
+    file_->Into("fates").Row(row.name, IsLoss(row.value), row.text);
 }
 
 Status SqliteExport::Commit() {

@@ -195,7 +195,7 @@ TEST(LedgerTest, AQuietEngineIsNeverGuessedAt) {
           const bool by_log = account.cause == Cause::kBrokenChain ||
                               account.cause == Cause::kNoBeginning ||
                               account.cause == Cause::kBrokenSize;
-          return by_log && other.cause == Cause::kGivenUp;
+          return by_log && other.cause == Cause::kAbandoned;
         };
         EXPECT_TRUE(std::any_of(real->second.begin(), real->second.end(), agrees))
             << "chunk " << account.first_chunk << ": " << Name(account.fate) << " "
