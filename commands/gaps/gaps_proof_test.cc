@@ -32,7 +32,8 @@ struct LossSigns : ReplayListener {
   bool WantsBufferEvents() const override { return true; }
   void OnDrainEvent(const BufferEvent& event) override {
     // A chunk that its writer still had at the end is no stall, if nothing after it waits.
-    stalled |= event.kind == BufferEvent::Kind::kStalled && event.stall != StallReason::kIncomplete;
+    const auto* stall = event.As<BufferEvent::Stalled>();
+    stalled |= stall != nullptr && stall->reason != StallReason::kIncomplete;
   }
   bool LacksChunks() const {
     for (const auto& [key, sequence] : chunks) {

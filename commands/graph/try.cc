@@ -113,28 +113,31 @@ class TriedBuffer : public ReplayListener {
       now_.events.emplace_back("a buffer does not see a flush");
   }
   void OnBufferEvent(const BufferEvent& event) override {
-    using Kind = BufferEvent::Kind;
     const std::string chunk = NameOf(event.chunk);
     const auto note = [&](std::string_view what) {
       now_.events.push_back(fmt::format("{} {}", chunk, what));
     };
-    if (event.kind == Kind::kRewritten) note("is changed in place");
-    if (event.kind == Kind::kRelocated) note("moves to the write cursor");
-    if (event.kind == Kind::kDiscarded)
-      note(fmt::format("is discarded: {}", RowOf(event.discard).text));
-    if (event.kind == Kind::kEvicting)
-      note(fmt::format("is overwritten by {}{}", NameOf(*event.by),
-                       event.payload_avail == 0 ? ", after it was read" : ""));
-    if (event.kind == Kind::kErased && event.with && event.with->sequence == event.chunk.sequence)
-      note("is consumed on the way to " + NameOf(*event.with));
-    if (event.kind == Kind::kPatchMissed)
-      note(event.miss == PatchMiss::kNoSuchChunk ? "is not there to be patched"
-                                                 : "has no such place to be patched");
-    if (event.kind == Kind::kAbandoned)
-      note("has a packet that is abandoned: " + LossBitsToString(event.loss_bits));
-    if (event.kind == Kind::kStalled)
+    if (event.As<BufferEvent::Rewritten>() != nullptr) {
+      note("is changed in place");
+    } else if (event.As<BufferEvent::Relocated>() != nullptr) {
+      note("moves to the write cursor");
+    } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+      note(fmt::format("is discarded: {}", RowOf(discarded->reason).text));
+    } else if (const auto* evicting = event.As<BufferEvent::Evicting>()) {
+      note(fmt::format("is overwritten by {}{}", NameOf(evicting->by),
+                       evicting->state.payload_avail == 0 ? ", after it was read" : ""));
+    } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+      if (erased->with && erased->with->sequence == event.chunk.sequence)
+        note("is consumed on the way to " + NameOf(*erased->with));
+    } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+      note(missed->reason == PatchMiss::kNoSuchChunk ? "is not there to be patched"
+                                                     : "has no such place to be patched");
+    } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
+      note("has a packet that is abandoned: " + LossBitsToString(abandoned->cause));
+    } else if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
       now_.events.push_back(fmt::format("{} waits for {}", WriterName(event.chunk.sequence),
-                                        WaitsFor(event.stall, chunk)));
+                                        WaitsFor(stalled->reason, chunk)));
+    }
   }
   Status OnPacket(const SessionPacket& packet) override {
     now_.packets.push_back(PacketText(*packet.packet));

@@ -140,48 +140,40 @@ class DiffSide : public ReplayListener {
     patches_.push_back({buffer, ok, std::exchange(missed_, std::nullopt)});
   }
   void OnBufferEvent(const BufferEvent& event) override {
-    using Kind = BufferEvent::Kind;
-    if (event.kind == Kind::kReturned) return;
+    using Kind = DiffWhy::Kind;
+    if (event.As<BufferEvent::Returned>() != nullptr) return;
     reports_events_ = true;
-    if (event.kind != Kind::kWrap) buffers_[event.buffer].touched = event.chunk;
+    if (event.As<BufferEvent::Wrapped>() == nullptr) buffers_[event.buffer].touched = event.chunk;
     const ChunkAt at{event.buffer, event.chunk};
     const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
-    const auto note_why = [&](DiffWhy::Kind kind, ChunkOnSide& chunk) {
-      chunk.why = std::make_unique<DiffWhy>(Why(kind, event));
-    };
-    switch (event.kind) {
-      case Kind::kCommitted:
-        TakeIn(event, on_this_side());
-        break;
-      case Kind::kDiscarded: {
-        ChunkOnSide& chunk = on_this_side();
-        note_why(DiffWhy::Kind::kDiscarded, chunk);
-        if (!chunk.held) chunks_.maybe_gone.push_back(at);
-        break;
-      }
-      case Kind::kErased: {
-        ChunkOnSide& chunk = on_this_side();
-        if (event.erasure == Erasure::kOverwritten) note_why(DiffWhy::Kind::kEvicted, chunk);
-        if (event.erasure == Erasure::kCleared) note_why(DiffWhy::Kind::kCleared, chunk);
-        if (event.erasure == Erasure::kConsumed) note_why(DiffWhy::Kind::kNotFound, chunk);
-        TakeOut(event, chunk);
-        break;
-      }
-      case Kind::kAbandoned:
-        on_this_side().abandoned.emplace_back(event.first_offset,
-                                              Why(DiffWhy::Kind::kAbandoned, event));
-        break;
-      case Kind::kStalled: {
-        DiffWhy& why = buffers_[event.buffer].sequences[event.chunk.sequence].stall.emplace(
-            Why(DiffWhy::Kind::kWaits, event));
-        why.with = event.chunk;
-        break;
-      }
-      case Kind::kPatchMissed:
-        missed_ = event.chunk;
-        break;
-      default:  // what follows reports it, or it does not matter here
-        break;
+    if (event.As<BufferEvent::Committed>() != nullptr) {
+      TakeIn(at, on_this_side());
+    } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+      ChunkOnSide& chunk = on_this_side();
+      chunk.why = std::make_unique<DiffWhy>(
+          DiffWhy{.kind = Kind::kDiscarded, .moment = moment_, .discard = discarded->reason});
+      if (!chunk.held) chunks_.maybe_gone.push_back(at);
+    } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+      ChunkOnSide& chunk = on_this_side();
+      if (erased->why == Erasure::kOverwritten || erased->why == Erasure::kCleared ||
+          erased->why == Erasure::kConsumed)
+        chunk.why = std::make_unique<DiffWhy>(
+            DiffWhy{.kind = erased->why == Erasure::kOverwritten ? Kind::kEvicted
+                            : erased->why == Erasure::kCleared   ? Kind::kCleared
+                                                                 : Kind::kNotFound,
+                    .moment = moment_,
+                    .by = erased->by,
+                    .with = erased->with});
+      TakeOut(at, chunk);
+    } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
+      on_this_side().abandoned.emplace_back(
+          abandoned->place.first_offset,
+          DiffWhy{.kind = Kind::kAbandoned, .moment = moment_, .loss_bits = abandoned->cause});
+    } else if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
+      buffers_[event.buffer].sequences[event.chunk.sequence].stall = DiffWhy{
+          .kind = Kind::kWaits, .moment = moment_, .stall = stalled->reason, .with = event.chunk};
+    } else if (event.As<BufferEvent::PatchMissed>() != nullptr) {
+      missed_ = event.chunk;
     }
   }
   Status OnPacket(const SessionPacket& packet) override {
@@ -264,26 +256,17 @@ class DiffSide : public ReplayListener {
     returned.again = offset < chunk.returned_to;
     chunk.returned_to = std::max(chunk.returned_to, offset + 1);
   }
-  void TakeIn(const BufferEvent& event, ChunkOnSide& chunk) {
+  void TakeIn(const ChunkAt& at, ChunkOnSide& chunk) {
     // An engine may take a chunk id twice.
-    if (chunk.held) TakeOut(event, chunk);
+    if (chunk.held) TakeOut(at, chunk);
     chunk.held = true;
     chunk.why.reset();
     chunk.committed = moment_;
   }
-  void TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
+  void TakeOut(const ChunkAt& at, ChunkOnSide& chunk) {
     if (!chunk.held) return;
     chunk.held = false;
-    chunks_.maybe_gone.push_back({event.buffer, event.chunk});
-  }
-  DiffWhy Why(DiffWhy::Kind kind, const BufferEvent& event) const {
-    return {.kind = kind,
-            .moment = moment_,
-            .discard = event.discard,
-            .stall = event.stall,
-            .loss_bits = event.loss_bits,
-            .by = event.by,
-            .with = event.with};
+    chunks_.maybe_gone.push_back(at);
   }
   const ChunkOnSide* Find(const ChunkAt& chunk) const {
     const auto found = chunks_.chunks.find(chunk);

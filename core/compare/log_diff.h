@@ -97,8 +97,8 @@ struct DiffWhy {
   DiscardReason discard{};
   StallReason stall{};
   uint32_t loss_bits = 0;
-  std::optional<ChunkName> by;
-  std::optional<ChunkName> with;
+  std::optional<ChunkName> by = {};
+  std::optional<ChunkName> with = {};
 };
 /// In words: "evicted for 1:2#90".
 std::string Describe(const DiffWhy& why);

@@ -28,6 +28,10 @@ struct ObservedChunk {
   bool incomplete = false;
   Bytes payload;  // as stored, payload_size bytes; valid during the call
 
+  ChunkName name() const { return {sequence, chunk}; }
+  /// Bytes of its payload that are consumed.
+  uint32_t consumed() const { return payload_size - payload_avail; }
+  bool needs_patch() const { return (flags & kNeedsPatching) != 0; }
   bool is_padding() const { return sequence == SequenceKey{}; }
 };
 

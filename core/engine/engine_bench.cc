@@ -98,7 +98,9 @@ BENCHMARK(BM_WriteManyWritersV1);
 /// Adds up what the events are about.
 class EventBytes : public ReplayListener {
  public:
-  void OnBufferEvent(const BufferEvent& event) override { bytes += event.outer_size; }
+  void OnBufferEvent(const BufferEvent& event) override {
+    if (const ObservedChunk* chunk = event.arrived()) bytes += chunk->outer_size;
+  }
   uint64_t bytes = 0;
 };
 

@@ -43,26 +43,20 @@ void CounterTrace::OnPatch(BufferId id, bool) {
 }
 
 void CounterTrace::OnBufferEvent(const BufferEvent& event) {
-  using Kind = BufferEvent::Kind;
-  switch (event.kind) {
-    case Kind::kDiscarded:
-      if (event.discard == DiscardReason::kTooLarge) under_way_.reason = CountReason::kTooLarge;
-      if (event.discard == DiscardReason::kBadRecommit)
-        under_way_.reason = CountReason::kBadRecommit;
-      return;
-    case Kind::kPatchMissed:
-      under_way_ = {.reason = event.miss == PatchMiss::kNoSuchChunk ? CountReason::kChunkGone
-                                                                    : CountReason::kOutOfBounds,
-                    .sequence = event.chunk.sequence,
-                    .chunk = event.chunk.chunk};
-      return;
-    case Kind::kAbandoned:
-      // V1 counts broken fragments when it reads them, and reports each right after.
-      return Compare(event.buffer, {.reason = CountReason::kBrokenSize,
-                                    .sequence = event.chunk.sequence,
-                                    .chunk = event.chunk.chunk});
-    default:
-      return;
+  const auto because = [&](CountReason reason) {
+    return CounterRise{
+        .reason = reason, .sequence = event.chunk.sequence, .chunk = event.chunk.chunk};
+  };
+  if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+    if (discarded->reason == DiscardReason::kTooLarge) under_way_.reason = CountReason::kTooLarge;
+    if (discarded->reason == DiscardReason::kBadRecommit)
+      under_way_.reason = CountReason::kBadRecommit;
+  } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+    under_way_ = because(missed->reason == PatchMiss::kNoSuchChunk ? CountReason::kChunkGone
+                                                                   : CountReason::kOutOfBounds);
+  } else if (event.As<BufferEvent::Abandoned>() != nullptr) {
+    // V1 counts broken fragments when it reads them, and reports each right after.
+    Compare(event.buffer, because(CountReason::kBrokenSize));
   }
 }
 

@@ -68,49 +68,39 @@ bool ForgottenIn(const std::vector<uint64_t>& forgotten_at, uint64_t first, uint
 }  // namespace
 
 void GapFinder::OnEvent(const BufferEvent& event) {
-  using Kind = BufferEvent::Kind;
-  switch (event.kind) {
-    case Kind::kCommitted: {
-      history_.AddCommit(*event.at.record, event.chunk, event.outer_size);
-      written_by_[event.chunk.sequence] += event.outer_size;
-      written_bytes_ += event.outer_size;
-      Sequence& sequence = sequences_[event.chunk.sequence];
-      sequence.stalls.OnEvent(event);
-      ++sequence.held;
-      if (sequence.recommits) {
-        sequence.taken_again = event.chunk.chunk;
-        sequence.readmitted = event.payload_avail < event.payload_size;
-      }
-      break;
+  const SequenceKey key = event.chunk.sequence;
+  if (const auto* committed = event.As<BufferEvent::Committed>()) {
+    const ObservedChunk& state = committed->state;
+    history_.AddCommit(*event.at.record, event.chunk, state.outer_size);
+    written_by_[key] += state.outer_size;
+    written_bytes_ += state.outer_size;
+    Sequence& sequence = sequences_[key];
+    sequence.stalls.OnEvent(event);
+    ++sequence.held;
+    if (sequence.recommits) {
+      sequence.taken_again = event.chunk.chunk;
+      sequence.readmitted = state.consumed() > 0;
     }
-    case Kind::kErased: {
-      history_.AddErase();
-      Sequence& sequence = sequences_[event.chunk.sequence];
-      sequence.stalls.OnEvent(event);
-      if (sequence.held > 0 && --sequence.held == 0) {
-        sequence.emptied = ++emptied_;
-        sequence.emptied_by_loss = event.erasure != Erasure::kConsumed;
-      }
-      break;
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    history_.AddErase();
+    Sequence& sequence = sequences_[key];
+    sequence.stalls.OnEvent(event);
+    if (sequence.held > 0 && --sequence.held == 0) {
+      sequence.emptied = ++emptied_;
+      sequence.emptied_by_loss = erased->why != Erasure::kConsumed;
     }
-    case Kind::kDiscarded:
-      if (event.discard <= DiscardReason::kTooLarge)  // sealed, full, too large
-        history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
-      break;
-    case Kind::kRewritten:
-    case Kind::kPatched:
-    case Kind::kStalled:
-      sequences_[event.chunk.sequence].stalls.OnEvent(event);
-      break;
-    case Kind::kPatchMissed:
-      if (event.miss == PatchMiss::kNoSuchChunk && !event.sent->more) {
-        const BufferHistory::Entry* entry = history_.Find(event.chunk);
-        sequences_[event.chunk.sequence].stalls.OnLatePatch(
-            event.chunk, event.at, entry == nullptr ? 0 : history_.bytes() - entry->start);
-      }
-      break;
-    default:
-      break;
+  } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+    if (discarded->reason <= DiscardReason::kTooLarge)  // sealed, full, too large
+      history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
+  } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+    if (missed->reason != PatchMiss::kNoSuchChunk || missed->sent.more) return;
+    const BufferHistory::Entry* entry = history_.Find(event.chunk);
+    sequences_[key].stalls.OnLatePatch(event.chunk, event.at,
+                                       entry == nullptr ? 0 : history_.bytes() - entry->start);
+  } else if (event.As<BufferEvent::Rewritten>() != nullptr ||
+             event.As<BufferEvent::Patched>() != nullptr ||
+             event.As<BufferEvent::Stalled>() != nullptr) {
+    sequences_[key].stalls.OnEvent(event);
   }
 }
 

@@ -21,46 +21,34 @@ auto FindLast(Stalls& stalls, ChunkName chunk) {
 }  // namespace
 
 void SequenceStalls::OnEvent(const BufferEvent& event) {
-  using Kind = BufferEvent::Kind;
   const bool is_open = open_ && open_->chunk == event.chunk;
-  switch (event.kind) {
-    case Kind::kStalled:
-      if (open_ && !is_open) End(StallEnd::kCompleted, event.at);
-      if (!open_) {
-        open_ = Stall{.chunk = event.chunk, .reason = event.stall};
-        last_pass_.reset();
-      }
-      if (last_pass_ == event.at.record) return;
-      last_pass_ = event.at.record;
-      ++open_->passes;
-      return;
-    case Kind::kPatched:
-      if (is_open && (event.flags & kNeedsPatching) == 0) End(StallEnd::kPatched, event.at);
-      return;
-    case Kind::kCommitted:
-    case Kind::kRewritten:
-      if (!open_ || open_->reason == StallReason::kNeedsPatch) return;
-      if (open_->reason == StallReason::kMissingChunk
-              ? event.chunk.chunk == Successor(open_->chunk.chunk)
-              : is_open && !event.incomplete)
-        End(StallEnd::kCompleted, event.at);
-      return;
-    case Kind::kErased: {
-      const bool is_read = event.erasure == Erasure::kConsumed || event.erasure == Erasure::kMoved;
-      const bool is_cloned =
-          event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped;
-      const StallEnd end = is_read     ? StallEnd::kCompleted
-                           : is_cloned ? StallEnd::kCloned
-                                       : StallEnd::kOverwritten;
-      if (!open_ && !is_read && (event.flags & kNeedsPatching) != 0) {
-        open_ = Stall{.chunk = event.chunk, .reason = StallReason::kNeedsPatch};
-        return End(end, event.at);
-      }
-      if (is_open) End(end, event.at);
-      return;
+  if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
+    if (open_ && !is_open) End(StallEnd::kCompleted, event.at);
+    if (!open_) {
+      open_ = Stall{.chunk = event.chunk, .reason = stalled->reason};
+      last_pass_.reset();
     }
-    default:
+    if (last_pass_ == event.at.record) return;
+    last_pass_ = event.at.record;
+    ++open_->passes;
+  } else if (const auto* patched = event.As<BufferEvent::Patched>()) {
+    if (is_open && !patched->state.needs_patch()) End(StallEnd::kPatched, event.at);
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    const bool is_read = erased->is_read();
+    if (!open_ && !is_read && erased->state.needs_patch())
+      open_ = Stall{.chunk = event.chunk, .reason = StallReason::kNeedsPatch};
+    else if (!is_open)
       return;
+    End(is_read                  ? StallEnd::kCompleted
+        : erased->is_for_clone() ? StallEnd::kCloned
+                                 : StallEnd::kOverwritten,
+        event.at);
+  } else if (const ObservedChunk* state = event.arrived()) {
+    if (!open_ || open_->reason == StallReason::kNeedsPatch) return;
+    if (open_->reason == StallReason::kMissingChunk
+            ? event.chunk.chunk == Successor(open_->chunk.chunk)
+            : is_open && !state->incomplete)
+      End(StallEnd::kCompleted, event.at);
   }
 }
 

@@ -8,8 +8,6 @@
 namespace ringscope {
 namespace {
 
-using EventKind = BufferEvent::Kind;
-
 /// Fragments that are packets or parts of packets; empty packets are none.
 uint32_t PacketFragmentsOf(const WrittenChunk& chunk) {
   const auto count = std::count_if(
@@ -114,96 +112,89 @@ void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) 
 }
 
 void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
-  if (event.kind == EventKind::kWrap || event.kind == EventKind::kLossBit ||
-      event.kind == EventKind::kEvicting)
+  if (event.As<BufferEvent::Wrapped>() != nullptr ||
+      event.As<BufferEvent::LossBitSet>() != nullptr ||
+      event.As<BufferEvent::Evicting>() != nullptr)
     return;
   Sequence* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
   SequenceGraphBuilder& chunks = sequence->chunks;
-  switch (event.kind) {
-    case EventKind::kCommitted:
-    case EventKind::kRewritten:
-      if (arriving_ == nullptr) return;
-      arriving_->outer_size = event.outer_size;
-      arriving_->left.reset();
-      arriving_->culprit.reset();
-      arriving_->for_clone.reset();
-      arriving_->refused.reset();
-      arriving_->discarded.reset();
-      arriving_->unpatched = (event.flags & kNeedsPatching) != 0;
-      return;
-    case EventKind::kRelocated:
-      if (arriving_ != nullptr) ++arriving_->relocations;
-      return;
-    case EventKind::kReturned:
-      return chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
-        if (++node.read_fragments == node.packet_fragments) node.read = now_;
-        if (IdOf(node.id) != event.last_chunk) node.next_read = true;
-        if (IdOf(node.id) == event.chunk.chunk) node.loss_bits |= event.loss_bits;
-        // A chunk can stay in the buffer after all of it was read.
-        node.stall.reset();
-      });
-    case EventKind::kAbandoned:
-      return chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                              [](ChunkNode& node) { ++node.abandoned; });
-    default:
-      break;
+  const ChunkId first = event.chunk.chunk;
+  if (const ObservedChunk* state = event.arrived()) {
+    if (arriving_ == nullptr) return;
+    arriving_->outer_size = state->outer_size;
+    arriving_->left.reset();
+    arriving_->culprit.reset();
+    arriving_->for_clone.reset();
+    arriving_->refused.reset();
+    arriving_->discarded.reset();
+    arriving_->unpatched = state->needs_patch();
+  } else if (event.As<BufferEvent::Relocated>() != nullptr) {
+    if (arriving_ != nullptr) ++arriving_->relocations;
+  } else if (const auto* returned = event.As<BufferEvent::Returned>()) {
+    const ChunkId last = returned->packet.place.last_chunk;
+    chunks.VisitSpan(first, last, [&](ChunkNode& node) {
+      if (++node.read_fragments == node.packet_fragments) node.read = now_;
+      if (IdOf(node.id) != last) node.next_read = true;
+      if (IdOf(node.id) == first) node.loss_bits |= returned->packet.dropped;
+      // A chunk can stay in the buffer after all of it was read.
+      node.stall.reset();
+    });
+  } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
+    chunks.VisitSpan(first, abandoned->place.last_chunk, [](ChunkNode& node) { ++node.abandoned; });
+  } else {
+    OnChunkEvent(*sequence, chunks.Find(first), event);
   }
-  if (ChunkNode* node = chunks.Find(event.chunk.chunk))
-    OnChunkEvent(*sequence, *node, event);
-  else if (event.kind == EventKind::kPatched || event.kind == EventKind::kPatchMissed)
-    chunks.AddStrayPatches(event.chunk.chunk, event.patches);
 }
 
-void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode& node,
+/// @param node nullptr: the chunk is not known, or in a run
+void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
                                      const BufferEvent& event) {
-  switch (event.kind) {
-    case EventKind::kDiscarded:
-      if (node.outer_size == 0)
-        node.discarded = event.discard, node.left = now_;
-      else
-        node.recommit_refused = event.discard;
-      return;
-    case EventKind::kErased:
-      if (event.erasure == Erasure::kMoved && &node == arriving_) return;
-      node.left = now_;
-      if (event.by) node.culprit = event.by;
-      if (event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped)
-        node.for_clone = event.erasure;
-      // The chunk under way can evict its own older copy; it settles when it is done.
-      if (&node != arriving_) Settle(sequence, node);
-      return;
-    case EventKind::kStalled:
-      node.stall = event.stall;
-      if (!node.stalled) node.stalled = now_;
-      ++node.stalls;
-      return;
-    case EventKind::kPatched:
-      node.patches.applied += event.patches;
-      node.unpatched = (event.flags & kNeedsPatching) != 0;
-      return;
-    case EventKind::kPatchMissed:
-      (event.miss == PatchMiss::kOutOfBounds ? node.patches.refused
-       : node.outer_size > 0                 ? node.patches.late
-                                             : node.patches.missed) += event.patches;
-      return;
-    default:
-      return;
+  const auto* const patched = event.As<BufferEvent::Patched>();
+  const auto* const missed = event.As<BufferEvent::PatchMissed>();
+  if (patched != nullptr || missed != nullptr) {
+    const size_t patches = (patched != nullptr ? patched->sent : missed->sent).patches.size();
+    if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, patches);
+    PatchTally& tally = node->patches;
+    if (patched != nullptr) node->unpatched = patched->state.needs_patch();
+    (patched != nullptr                          ? tally.applied
+     : missed->reason == PatchMiss::kOutOfBounds ? tally.refused
+     : node->outer_size > 0                      ? tally.late
+                                                 : tally.missed) += patches;
+  } else if (node == nullptr) {
+    return;
+  } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+    if (node->outer_size == 0)
+      node->discarded = discarded->reason, node->left = now_;
+    else
+      node->recommit_refused = discarded->reason;
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    if (erased->why == Erasure::kMoved && node == arriving_) return;
+    node->left = now_;
+    if (erased->by) node->culprit = erased->by;
+    if (erased->is_for_clone()) node->for_clone = erased->why;
+    // The chunk under way can evict its own older copy; it settles when it is done.
+    if (node != arriving_) Settle(sequence, *node);
+  } else if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
+    node->stall = stalled->reason;
+    if (!node->stalled) node->stalled = now_;
+    ++node->stalls;
   }
 }
 
 /// Packets that a buffer returns at its end were readable; sequences stall where they stopped.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
-  if (event.kind != EventKind::kReturned && event.kind != EventKind::kStalled) return;
-  Sequence* sequence = SequenceOf(event.buffer, event.chunk.sequence);
+  const auto* const returned = event.As<BufferEvent::Returned>();
+  const auto* const stalled = event.As<BufferEvent::Stalled>();
+  Sequence* const sequence = returned == nullptr && stalled == nullptr
+                                 ? nullptr
+                                 : SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
-  if (event.kind == EventKind::kStalled) {
-    sequence->stalled_at = event.chunk.chunk;
-    sequence->stall = event.stall;
-    return;
-  }
-  sequence->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                             [](ChunkNode& node) { ++node.readable_fragments; });
+  if (returned != nullptr)
+    return sequence->chunks.VisitSpan(event.chunk.chunk, returned->packet.place.last_chunk,
+                                      [](ChunkNode& node) { ++node.readable_fragments; });
+  sequence->stalled_at = event.chunk.chunk;
+  sequence->stall = stalled->reason;
 }
 
 Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {

@@ -150,7 +150,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
 
   Sequence* SequenceOf(BufferId buffer, SequenceKey sequence);
   void Describe(const ChunkCommit& commit, ChunkNode& node);
-  void OnChunkEvent(Sequence& sequence, ChunkNode& node, const BufferEvent& event);
+  void OnChunkEvent(Sequence& sequence, ChunkNode* node, const BufferEvent& event);
   void Settle(Sequence& sequence, ChunkNode& node);
   void Close(Sequence& sequence);
 

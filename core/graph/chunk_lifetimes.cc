@@ -9,7 +9,6 @@ namespace {
 
 using Entry = ChunkLife::Entry;
 using Exit = ChunkLife::Exit;
-using Kind = BufferEvent::Kind;
 
 }  // namespace
 
@@ -50,48 +49,39 @@ void ChunkLifetimes::OnChunkDone(BufferId id, const ChunkCommit&) {
 }
 
 void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
-  switch (event.kind) {
-    case Kind::kCommitted:
-    case Kind::kRewritten:
-      current_.entry = event.kind == Kind::kRewritten ? Entry::kRewritten
-                       : event.moved                  ? Entry::kRelocated
-                                                      : Entry::kCommitted;
-      current_.offset = event.offset;
-      current_.outer_size = event.outer_size;
-      return;
-    case Kind::kDiscarded:
-      current_.entry = Entry::kDiscarded;
-      current_.why = Name(event.discard);
-      return;
-    case Kind::kEvicting: {
-      Buffer& buffer = buffers_[Raw(event.buffer)];
-      const auto held = buffer.held.find(event.chunk.Packed());
-      if (held == buffer.held.end()) return;
-      held->second.evicted_by = event.by;
-      held->second.evicted_by_number = current_.number;
-      held->second.unread_bytes = event.payload_avail;
-      return;
-    }
-    case Kind::kErased:
-      return Leave(event);
-    default:
-      return;
+  if (const ObservedChunk* state = event.arrived()) {
+    const auto* const committed = event.As<BufferEvent::Committed>();
+    current_.entry = committed == nullptr ? Entry::kRewritten
+                     : committed->moved   ? Entry::kRelocated
+                                          : Entry::kCommitted;
+    current_.offset = state->offset;
+    current_.outer_size = state->outer_size;
+  } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+    current_.entry = Entry::kDiscarded;
+    current_.why = Name(discarded->reason);
+  } else if (const auto* evicting = event.As<BufferEvent::Evicting>()) {
+    Buffer& buffer = buffers_[Raw(event.buffer)];
+    const auto held = buffer.held.find(event.chunk.Packed());
+    if (held == buffer.held.end()) return;
+    held->second.evicted_by = evicting->by;
+    held->second.evicted_by_number = current_.number;
+    held->second.unread_bytes = evicting->state.payload_avail;
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    Leave(buffers_[Raw(event.buffer)], event.chunk, *erased);
   }
 }
 
-void ChunkLifetimes::Leave(const BufferEvent& event) {
-  Buffer& buffer = buffers_[Raw(event.buffer)];
-  const uint64_t key = event.chunk.Packed();
+void ChunkLifetimes::Leave(Buffer& buffer, ChunkName chunk, const BufferEvent::Erased& erased) {
+  const uint64_t key = chunk.Packed();
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
-  const bool is_dropped = event.erasure == Erasure::kDropped;
   if (held->second.evicted_by) {
     End(buffer, key, Exit::kEvicted);
-  } else if (is_dropped || event.erasure == Erasure::kTransferred) {
-    held->second.unread_bytes = event.payload_avail;
-    End(buffer, key, is_dropped ? Exit::kCleared : Exit::kMoved);
+  } else if (erased.is_for_clone()) {
+    held->second.unread_bytes = erased.state.payload_avail;
+    End(buffer, key, erased.why == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
   } else {
-    End(buffer, key, event.erasure == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
+    End(buffer, key, erased.why == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
   }
 }
 

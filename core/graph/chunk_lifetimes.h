@@ -103,7 +103,7 @@ class ChunkLifetimes : public ReplayListener {
     uint64_t bytes = 0;                            // that they occupy
   };
 
-  void Leave(const BufferEvent& event);
+  void Leave(Buffer& buffer, ChunkName chunk, const BufferEvent::Erased& erased);
   void End(Buffer& buffer, uint64_t key, ChunkLife::Exit exit);
   void EndAll(Buffer& buffer);
 

@@ -103,9 +103,9 @@ BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
          .size = chunk.outer_size,
          .chunk = {chunk.sequence, chunk.chunk},
          .payload_size = chunk.payload_size,
-         .consumed = chunk.payload_size - chunk.payload_avail,
+         .consumed = chunk.consumed(),
          .incomplete = chunk.incomplete,
-         .needs_patch = (chunk.flags & kNeedsPatching) != 0});
+         .needs_patch = chunk.needs_patch()});
   });
   add({.offset = layout.size});
   if (cursor)
@@ -124,7 +124,7 @@ ReadStall StallAt(const ObservedChunk& chunk, const ObservedChunk* before) {
     // It stays in a V1 buffer after it was read, and a read pass ends at it.
     stall.reason = StallReason::kMissingChunk;
     stall.waits_for = before->chunk;
-  } else if ((chunk.flags & kNeedsPatching) != 0) {
+  } else if (chunk.needs_patch()) {
     stall.reason = StallReason::kNeedsPatch;
   } else {
     stall.reason = chunk.incomplete ? StallReason::kIncomplete : StallReason::kMissingChunk;

@@ -65,71 +65,60 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
 }
 
 void BufferLedger::OnEvent(const BufferEvent& event) {
-  using Kind = BufferEvent::Kind;
-  switch (event.kind) {
-    case Kind::kCommitted:
-      outcome_ = Outcome::kCommitted;
-      consumed_ = event.payload_size - event.payload_avail;
-      engine_needs_patch_ = (event.flags & kNeedsPatching) != 0;
-      return;
-    case Kind::kRewritten:
-      outcome_ = Outcome::kRewritten;
-      engine_needs_patch_ = (event.flags & kNeedsPatching) != 0;
-      return;
-    case Kind::kDiscarded:
-      outcome_ = Outcome::kRefused;
-      refusal_ = {.cause = CauseOf(event.discard), .fate = Fate::kDiscarded};
-      if (event.discard == DiscardReason::kAlreadyConsumed) {
-        const WrittenPackets::Sequence& sequence = packets_.SequenceOf(event.chunk.sequence);
-        if (sequence.gone) refusal_.culprit = {event.chunk.sequence, *sequence.gone};
-        refusal_.blamed = sequence.gone_at;
-      }
-      return;
-    case Kind::kErased:
-      return OnErased(event);
-    case Kind::kPatched:
-    case Kind::kPatchMissed: {
-      const bool missed = event.kind == Kind::kPatchMissed;
-      ChunkRecord* record = Find(event.chunk);
-      if (record == nullptr || (missed && event.miss == PatchMiss::kNoSuchChunk)) return;
-      if (packets_.CheckPatches(*record, event.payload, *event.sent))
-        sink_.OnWrongPatch(id_, event.chunk);
-      if (!missed) {
-        packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
-        NotePatchState(event.chunk, *record);
-        if (!record->needs_patch) packets_.ReadPatched(*record, event.payload);
-      }
-      return;
-    }
-    case Kind::kAbandoned:
-      return OnAbandoned(event, /*draining=*/false);
-    case Kind::kFolded:
-      return OnFolded(event);
-    default:
-      return;
+  const ChunkName chunk = event.chunk;
+  if (const auto* committed = event.As<BufferEvent::Committed>()) {
+    outcome_ = Outcome::kCommitted;
+    consumed_ = committed->state.consumed();
+    engine_needs_patch_ = committed->state.needs_patch();
+  } else if (const auto* rewritten = event.As<BufferEvent::Rewritten>()) {
+    outcome_ = Outcome::kRewritten;
+    engine_needs_patch_ = rewritten->state.needs_patch();
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    OnErased(chunk, *erased);
+  } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
+    OnDiscarded(chunk, discarded->reason);
+  } else if (const auto* patched = event.As<BufferEvent::Patched>()) {
+    OnPatched(chunk, *patched);
+  } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+    ChunkRecord* record = missed->reason == PatchMiss::kNoSuchChunk ? nullptr : Find(chunk);
+    if (record != nullptr)
+      CheckPatches(chunk, *record, missed->state == nullptr ? Bytes() : missed->state->payload,
+                   missed->sent);
+  } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
+    OnAbandoned(chunk, *abandoned, /*draining=*/false);
+  } else if (const auto* folded = event.As<BufferEvent::Folded>()) {
+    OnFolded(chunk, *folded);
   }
 }
 
-void BufferLedger::OnErased(const BufferEvent& event) {
-  ChunkRecord* record = Find(event.chunk);
+void BufferLedger::OnDiscarded(ChunkName chunk, DiscardReason reason) {
+  outcome_ = Outcome::kRefused;
+  refusal_ = {.cause = CauseOf(reason), .fate = Fate::kDiscarded};
+  if (reason != DiscardReason::kAlreadyConsumed) return;
+  const WrittenPackets::Sequence& sequence = packets_.SequenceOf(chunk.sequence);
+  if (sequence.gone) refusal_.culprit = {chunk.sequence, *sequence.gone};
+  refusal_.blamed = sequence.gone_at;
+}
+
+void BufferLedger::OnErased(ChunkName key, const BufferEvent::Erased& erased) {
+  ChunkRecord* record = Find(key);
   if (record == nullptr) return;
-  const ChunkName key = event.chunk;
   const size_t all = record->entries.size();
   const auto lose = [&](size_t first, size_t end, const Loss& loss) {
-    Lose(key.sequence, *record, first, end, loss, event.payload);
+    Lose(key.sequence, *record, first, end, loss, erased.state.payload);
   };
-  switch (event.erasure) {
+  switch (erased.why) {
     case Erasure::kMoved:  // all of it that counts was consumed
       break;
     case Erasure::kOverwritten:
     case Erasure::kCleared: {
       // What a read consumed before, and did not return, it abandoned.
-      const uint32_t consumed = reports_.abandoned ? 0 : event.payload_size - event.payload_avail;
-      record->evicted_for = event.by;
+      const uint32_t consumed = reports_.abandoned ? 0 : erased.state.consumed();
+      record->evicted_for = erased.by;
       size_t first = 0;
       while (first < all && record->entries[first].offset < consumed) ++first;
       lose(0, first, kUnreported);
-      lose(first, all, {.cause = Cause::kEvicted, .culprit = event.by});
+      lose(first, all, {.cause = Cause::kEvicted, .culprit = erased.by});
       break;
     }
     case Erasure::kTransferred:
@@ -143,8 +132,7 @@ void BufferLedger::OnErased(const BufferEvent& event) {
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
-  const bool read = event.erasure == Erasure::kConsumed || event.erasure == Erasure::kMoved;
-  if (record->blocks && !read) {
+  if (record->blocks && !erased.is_read()) {
     patch_stalls_.Evict(key.sequence, record->id);
     record->blocks = false;
   }
@@ -155,20 +143,36 @@ void BufferLedger::OnErased(const BufferEvent& event) {
   touched_.push_back(key);
 }
 
+void BufferLedger::OnPatched(ChunkName key, const BufferEvent::Patched& patched) {
+  ChunkRecord* record = Find(key);
+  if (record == nullptr) return;
+  CheckPatches(key, *record, patched.state.payload, patched.sent);
+  packets_.SetHeld(*record, record->held, patched.state.needs_patch());
+  NotePatchState(key, *record);
+  if (!record->needs_patch) packets_.ReadPatched(*record, patched.state.payload);
+}
+
+void BufferLedger::CheckPatches(ChunkName key, ChunkRecord& record, Bytes payload,
+                                const ChunkPatches& sent) {
+  if (packets_.CheckPatches(record, payload, sent)) sink_.OnWrongPatch(id_, key);
+}
+
 /// A program took the packet, which is overwritten. Its chunk may have left already.
-void BufferLedger::OnFolded(const BufferEvent& event) {
-  ChunkRecord* record = Find(event.chunk);
-  const size_t index = record == nullptr ? kNone : IndexAt(*record, event.first_offset);
+void BufferLedger::OnFolded(ChunkName chunk, const BufferEvent::Folded& folded) {
+  const Packet& packet = folded.packet;
+  ChunkRecord* record = Find(chunk);
+  const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
   if (index == kNone) return;
   const Entry& entry = record->entries[index];
-  touched_.push_back(event.chunk);
-  Lose(event.chunk.sequence, *record, index, index + 1,
-       {.cause = Cause::kNone, .fate = Fate::kFolded}, {});
-  const PacketFacts facts = ReadPacketFacts(event.payload);
+  touched_.push_back(chunk);
+  Lose(chunk.sequence, *record, index, index + 1, {.cause = Cause::kNone, .fate = Fate::kFolded},
+       {});
+  const PacketFacts facts =
+      ReadPacketFacts(packet.slices.empty() ? Bytes() : packet.slices.front());
   const auto fold = [&](PacketAccount& lost) {
     lost.fate = Fate::kFolded;
     lost.cause = Cause::kNone;
-    lost.culprit = event.by;
+    lost.culprit = folded.by;
     lost.blamed = {};
     lost.facts = facts;
   };
@@ -200,17 +204,17 @@ void BufferLedger::NotePatchState(ChunkName key, ChunkRecord& record) {
     patch_stalls_.Remove(key.sequence, record.id);
 }
 
-void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
-  ChunkRecord* record = Find(event.chunk);
+void BufferLedger::OnAbandoned(ChunkName key, const BufferEvent::Abandoned& abandoned,
+                               bool draining) {
+  ChunkRecord* record = Find(key);
   if (record == nullptr) return;
-  const ChunkName key = event.chunk;
-  const uint32_t cause = event.loss_bits;
+  const uint32_t cause = abandoned.cause;
   const bool corrupted = cause == kLossChunkCorrupted;
   Loss loss{.cause = Cause::kAbandoned, .loss_bits = cause};
   if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
   if (cause == kLossReassemblyBrokenChain) loss.cause = Cause::kBrokenChain;
   if (corrupted) loss = {.cause = Cause::kBrokenSize, .loss_bits = cause};
-  const size_t first = IndexAt(*record, event.first_offset);
+  const size_t first = IndexAt(*record, abandoned.place.first_offset);
   if (first == kNone) return;
   const size_t end = corrupted ? record->entries.size() : first + 1;
   if (draining)
@@ -228,15 +232,15 @@ void BufferLedger::AbandonAtEnd(const ChunkRecord& record, Entry& entry) {
 }
 
 void BufferLedger::OnDrainEvent(const BufferEvent& event) {
-  if (event.kind == BufferEvent::Kind::kAbandoned) return OnAbandoned(event, /*draining=*/true);
-  if (event.kind == BufferEvent::Kind::kErased && !reports_.abandoned) {
+  if (const auto* abandoned = event.As<BufferEvent::Abandoned>())
+    return OnAbandoned(event.chunk, *abandoned, /*draining=*/true);
+  if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
+    stalls_[event.chunk.sequence] = {event.chunk, CauseOf(stalled->reason)};
+  } else if (event.As<BufferEvent::Erased>() != nullptr && !reports_.abandoned) {
     // What is not returned of it by then is abandoned.
     if (ChunkRecord* record = Find(event.chunk))
       for (size_t i = 0; i < record->entries.size(); ++i) AbandonAtEnd(*record, record->entries[i]);
-    return;
   }
-  if (event.kind != BufferEvent::Kind::kStalled) return;
-  stalls_[event.chunk.sequence] = {event.chunk, CauseOf(event.stall)};
 }
 
 ChunkRecord* BufferLedger::Find(ChunkName chunk) {

@@ -138,9 +138,13 @@ class BufferLedger : private WriterLosses {
   enum class Outcome : uint8_t { kUnknown, kCommitted, kRewritten, kRefused };
 
   // Fates (buffer_ledger.cc).
-  void OnErased(const BufferEvent& event);
-  void OnFolded(const BufferEvent& event);
-  void OnAbandoned(const BufferEvent& event, bool draining);
+  void OnDiscarded(ChunkName chunk, DiscardReason reason);
+  void OnErased(ChunkName key, const BufferEvent::Erased& erased);
+  void OnPatched(ChunkName key, const BufferEvent::Patched& patched);
+  /// @param payload of the chunk, with the patches that were applied
+  void CheckPatches(ChunkName key, ChunkRecord& record, Bytes payload, const ChunkPatches& sent);
+  void OnFolded(ChunkName chunk, const BufferEvent::Folded& folded);
+  void OnAbandoned(ChunkName key, const BufferEvent::Abandoned& abandoned, bool draining);
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
   void Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end, const Loss& loss,
             Bytes payload);

@@ -3,12 +3,6 @@
 #include "core/session/session.h"
 
 namespace ringscope {
-namespace {
-
-using Kind = BufferEvent::Kind;
-
-}  // namespace
-
 void VmFeed::FeedTo(SessionBuffer* buffer) {
   fed_buffer_ = buffer;
   WantOverwrittenPackets(buffer != nullptr);
@@ -16,32 +10,8 @@ void VmFeed::FeedTo(SessionBuffer* buffer) {
 
 bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_) != nullptr; }
 
-// Inlined into each that reports a chunk: hot.
-[[gnu::always_inline]] inline BufferEvent BufferObserver::At(Kind kind, ChunkName chunk) const {
-  return {kind, now(), buffer_, chunk};
-}
-
-[[gnu::always_inline]] inline BufferEvent BufferObserver::Of(Kind kind,
-                                                             const ObservedChunk& chunk) const {
-  BufferEvent event = At(kind, {chunk.sequence, chunk.chunk});
-  event.offset = chunk.offset;
-  event.outer_size = chunk.outer_size;
-  event.payload_size = chunk.payload_size;
-  event.payload_avail = chunk.payload_avail;
-  event.flags = chunk.flags;
-  event.incomplete = chunk.incomplete;
-  event.payload = chunk.payload;
-  return event;
-}
-
-BufferEvent BufferObserver::Of(Kind kind, SequenceKey sequence, const PacketPlace& place) const {
-  BufferEvent event = At(kind, {sequence, place.first_chunk});
-  event.first_offset = place.first_offset;
-  event.last_chunk = place.last_chunk;
-  return event;
-}
-
-void BufferObserver::Emit(const BufferEvent& event) {
+void BufferObserver::Emit(ChunkName chunk, const BufferEvent::Body& body) {
+  const BufferEvent event{now(), buffer_, chunk, body};
   // Two calls, each of a function that the compiler knows: hot.
   if (draining_)
     listeners_.Call(&ReplayListener::OnDrainEvent, event);
@@ -56,108 +26,75 @@ void BufferObserver::EndCommit() {
 }
 
 void BufferObserver::OnCommitted(const ObservedChunk& chunk) {
-  BufferEvent event = Of(Kind::kCommitted, chunk);
-  event.moved = relocating_;
-  Emit(event);
+  Emit(chunk.name(), BufferEvent::Committed{chunk, relocating_});
 }
 
-void BufferObserver::OnRewritten(const ObservedChunk& chunk) { Emit(Of(Kind::kRewritten, chunk)); }
+void BufferObserver::OnRewritten(const ObservedChunk& chunk) {
+  Emit(chunk.name(), BufferEvent::Rewritten{chunk});
+}
 
 void BufferObserver::OnRelocated(const ObservedChunk& chunk) {
   relocating_ = true;
-  Emit(Of(Kind::kRelocated, chunk));
+  Emit(chunk.name(), BufferEvent::Relocated{chunk});
 }
 
 void BufferObserver::OnDiscarded(const ChunkCommit& commit, DiscardReason reason) {
-  BufferEvent event = At(Kind::kDiscarded, {commit.sequence, commit.chunk});
-  event.discard = reason;
-  event.payload_size = static_cast<uint32_t>(commit.payload.size());
-  event.flags = commit.flags;
-  event.incomplete = !commit.complete;
-  Emit(event);
+  Emit({commit.sequence, commit.chunk}, BufferEvent::Discarded{reason});
 }
 
 void BufferObserver::OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) {
-  BufferEvent event = Of(Kind::kEvicting, chunk);
-  event.by = ChunkName{by.sequence, by.chunk};
-  evicting_ = event.chunk;
-  Emit(event);
+  evicting_ = chunk.name();
+  Emit(chunk.name(), BufferEvent::Evicting{chunk, {by.sequence, by.chunk}});
 }
 
 void BufferObserver::OnErased(const ObservedChunk& chunk) {
-  BufferEvent event = Of(Kind::kErased, chunk);
-  if (!under_way_) {
-    event.erasure = Erasure::kConsumed;
-  } else if (relocating_ && event.chunk == under_way_ && !evicting_) {
-    event.erasure = Erasure::kMoved;
-  } else {
-    event.by = under_way_;
-    const bool itself = !evicting_ || *evicting_ == event.chunk;
-    event.erasure = itself ? Erasure::kOverwritten : Erasure::kCleared;
-    if (!itself) event.with = evicting_;
-  }
-  Emit(event);
+  const ChunkName name = chunk.name();
+  if (!under_way_)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kConsumed});
+  else if (relocating_ && name == under_way_ && !evicting_)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kMoved});
+  else if (!evicting_ || *evicting_ == name)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kOverwritten, under_way_});
+  else
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kCleared, under_way_, evicting_});
 }
 
 void BufferObserver::LeaveForClone(const ObservedChunk& chunk, Erasure why) {
-  BufferEvent event = Of(Kind::kErased, chunk);
-  event.erasure = why;
-  Emit(event);
+  Emit(chunk.name(), BufferEvent::Erased{chunk, why});
 }
 
 void BufferObserver::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
-  BufferEvent event = Of(Kind::kPatched, chunk);
-  event.patches = static_cast<uint32_t>(patches.patches.size());
-  event.sent = &patches;
-  Emit(event);
+  Emit(chunk.name(), BufferEvent::Patched{chunk, patches});
 }
 
 void BufferObserver::OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
                                    PatchMiss miss) {
-  BufferEvent event = chunk != nullptr ? Of(Kind::kPatchMissed, *chunk)
-                                       : At(Kind::kPatchMissed, {patches.sequence, patches.chunk});
-  event.patches = static_cast<uint32_t>(patches.patches.size());
-  event.miss = miss;
-  event.sent = &patches;
-  Emit(event);
+  Emit({patches.sequence, patches.chunk}, BufferEvent::PatchMissed{chunk, patches, miss});
 }
 
 void BufferObserver::OnPacketReturned(const Packet& packet) {
-  BufferEvent event = Of(Kind::kReturned, packet.sequence, packet.place);
-  event.packet_size = packet.size;
-  event.loss_bits = packet.dropped;
-  Emit(event);
+  Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Returned{packet});
 }
 
 void BufferObserver::OnPacketOverwritten(const Packet& packet) {
   // What is folded when the state is written already, is in no trace.
   if (!Feed(packet) || fed_buffer().is_state_written) return;
-  BufferEvent event = Of(Kind::kFolded, packet.sequence, packet.place);
-  event.packet_size = packet.size;
-  event.by = under_way_;
-  if (!packet.slices.empty()) event.payload = packet.slices.front();
-  Emit(event);
+  Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Folded{packet, under_way_});
 }
 
 void BufferObserver::OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place,
                                        uint32_t cause) {
-  BufferEvent event = Of(Kind::kAbandoned, sequence, place);
-  event.loss_bits = cause;
-  Emit(event);
+  Emit({sequence, place.first_chunk}, BufferEvent::Abandoned{place, cause});
 }
 
 void BufferObserver::OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) {
-  BufferEvent event = At(Kind::kLossBit, {sequence, chunk});
-  event.loss_bits = bit;
-  Emit(event);
+  Emit({sequence, chunk}, BufferEvent::LossBitSet{bit});
 }
 
-void BufferObserver::OnWrap() { Emit(At(Kind::kWrap, ChunkName{})); }
+void BufferObserver::OnWrap() { Emit({}, BufferEvent::Wrapped{}); }
 
 void BufferObserver::OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) {
-  BufferEvent event = At(Kind::kStalled, {sequence, chunk});
-  event.stall = reason;
-  Emit(event);
+  Emit({sequence, chunk}, BufferEvent::Stalled{reason});
 }
 
 }  // namespace ringscope

@@ -63,10 +63,7 @@ class BufferObserver : public VmFeed {
   void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override;
 
  private:
-  BufferEvent At(BufferEvent::Kind kind, ChunkName chunk) const;
-  BufferEvent Of(BufferEvent::Kind kind, const ObservedChunk& chunk) const;
-  BufferEvent Of(BufferEvent::Kind kind, SequenceKey sequence, const PacketPlace& place) const;
-  void Emit(const BufferEvent& event);
+  void Emit(ChunkName chunk, const BufferEvent::Body& body);
 
   const BufferId buffer_;
   const ReplayListeners& listeners_;

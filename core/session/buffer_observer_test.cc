@@ -14,83 +14,107 @@ namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using EventKind = BufferEvent::Kind;
 
-std::string State(const BufferEvent& event) {
-  std::string text = fmt::format("{} bytes at {}", event.outer_size, event.offset);
-  if (event.payload_avail == 0 && event.payload_size > 0)
+std::string State(const ObservedChunk& chunk) {
+  std::string text = fmt::format("{} bytes at {}", chunk.outer_size, chunk.offset);
+  if (chunk.payload_avail == 0 && chunk.payload_size > 0)
     text += ", all consumed";
-  else if (event.payload_avail < event.payload_size)
-    text += fmt::format(", {} of {} consumed", event.payload_size - event.payload_avail,
-                        event.payload_size);
-  if (event.incomplete) text += ", incomplete";
-  if ((event.flags & kNeedsPatching) != 0) text += ", needs patching";
+  else if (chunk.consumed() > 0)
+    text += fmt::format(", {} of {} consumed", chunk.consumed(), chunk.payload_size);
+  if (chunk.incomplete) text += ", incomplete";
+  if (chunk.needs_patch()) text += ", needs patching";
   return text;
 }
 
-std::string PacketSpan(const BufferEvent& event) {
-  std::string text = fmt::format("the packet at {}+{}", ToString(event.chunk), event.first_offset);
-  if (event.last_chunk != event.chunk.chunk) text += fmt::format(" to #{}", Raw(event.last_chunk));
+std::string PacketSpan(ChunkName first, const PacketPlace& place) {
+  std::string text = fmt::format("the packet at {}+{}", ToString(first), place.first_offset);
+  if (place.last_chunk != first.chunk) text += fmt::format(" to #{}", Raw(place.last_chunk));
   return text;
 }
 
 /// The event in words, without record and time: "1:4#17 committed: 4,096 bytes at 0".
 std::string DescribeEvent(const BufferEvent& event) {
   const std::string chunk = ToString(event.chunk);
-  switch (event.kind) {
-    case EventKind::kCommitted:
-      return fmt::format("{} committed: {}", chunk, State(event));
-    case EventKind::kRewritten:
-      return fmt::format("{} re-committed in place: {}", chunk, State(event));
-    case EventKind::kRelocated:
-      return fmt::format("{} moves to the write cursor, from {}", chunk, event.offset);
-    case EventKind::kDiscarded:
-      return fmt::format("{} discarded: {}", chunk, RowOf(event.discard).text);
-    case EventKind::kEvicting:
-      return fmt::format("{} evicted for {}: {}", chunk, event.by ? ToString(*event.by) : "?",
-                         State(event));
-    case EventKind::kErased:
-      return fmt::format("{} leaves the buffer", chunk);
-    case EventKind::kPatched:
-      return fmt::format("{} patched ({})", chunk, event.patches);
-    case EventKind::kPatchMissed:
-      return fmt::format("{} not patched: {}", chunk,
-                         event.miss == PatchMiss::kNoSuchChunk ? "it is not in the buffer"
-                                                               : "the patch is outside of it");
-    case EventKind::kReturned:
-      return fmt::format("{} read: {} bytes{}", PacketSpan(event), event.packet_size,
-                         event.loss_bits == 0
-                             ? ""
-                             : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
-    case EventKind::kAbandoned:
-      return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
-    case EventKind::kFolded:
-      return fmt::format("{} overwritten, but folded into a state: {} bytes", PacketSpan(event),
-                         event.packet_size);
-    case EventKind::kLossBit:
-      return fmt::format("{}: {} will be flagged on the next packet", chunk,
-                         LossBitsToString(event.loss_bits));
-    case EventKind::kWrap:
-      return "the write cursor wraps";
-    case EventKind::kStalled:
-      return fmt::format("{} stalls its sequence: it waits for {}", chunk,
-                         WaitsFor(event.stall, "it"));
-  }
-  return "";
+  return std::visit(
+      Overloaded{
+          [&](const BufferEvent::Committed& committed) {
+            return fmt::format("{} committed: {}", chunk, State(committed.state));
+          },
+          [&](const BufferEvent::Rewritten& rewritten) {
+            return fmt::format("{} re-committed in place: {}", chunk, State(rewritten.state));
+          },
+          [&](const BufferEvent::Relocated& relocated) {
+            return fmt::format("{} moves to the write cursor, from {}", chunk,
+                               relocated.state.offset);
+          },
+          [&](const BufferEvent::Discarded& discarded) {
+            return fmt::format("{} discarded: {}", chunk, RowOf(discarded.reason).text);
+          },
+          [&](const BufferEvent::Evicting& evicting) {
+            return fmt::format("{} evicted for {}: {}", chunk, ToString(evicting.by),
+                               State(evicting.state));
+          },
+          [&](const BufferEvent::Erased&) { return fmt::format("{} leaves the buffer", chunk); },
+          [&](const BufferEvent::Patched& patched) {
+            return fmt::format("{} patched ({})", chunk, patched.sent.patches.size());
+          },
+          [&](const BufferEvent::PatchMissed& missed) {
+            return fmt::format("{} not patched: {}", chunk,
+                               missed.reason == PatchMiss::kNoSuchChunk
+                                   ? "it is not in the buffer"
+                                   : "the patch is outside of it");
+          },
+          [&](const BufferEvent::Returned& returned) {
+            const Packet& packet = returned.packet;
+            return fmt::format("{} read: {} bytes{}", PacketSpan(event.chunk, packet.place),
+                               packet.size,
+                               packet.dropped == 0
+                                   ? ""
+                                   : fmt::format(", flagged {}", LossBitsToString(packet.dropped)));
+          },
+          [&](const BufferEvent::Abandoned& abandoned) {
+            return fmt::format("{} abandoned: {}", PacketSpan(event.chunk, abandoned.place),
+                               LossBitsToString(abandoned.cause));
+          },
+          [&](const BufferEvent::Folded& folded) {
+            return fmt::format("{} overwritten, but folded into a state: {} bytes",
+                               PacketSpan(event.chunk, folded.packet.place), folded.packet.size);
+          },
+          [&](const BufferEvent::LossBitSet& set) {
+            return fmt::format("{}: {} will be flagged on the next packet", chunk,
+                               LossBitsToString(set.bit));
+          },
+          [](const BufferEvent::Wrapped&) { return std::string("the write cursor wraps"); },
+          [&](const BufferEvent::Stalled& stalled) {
+            return fmt::format("{} stalls its sequence: it waits for {}", chunk,
+                               WaitsFor(stalled.reason, "it"));
+          }},
+      event.body);
 }
 
 /// Writes down what happens inside the buffers.
 class BufferEventLog : public ReplayListener {
  public:
+  struct Erased {
+    ChunkName chunk;
+    Erasure why;
+    std::optional<ChunkName> by, with;
+  };
+
   bool WantsBufferEvents() const override { return true; }
   void OnBufferEvent(const BufferEvent& event) override {
     lines.push_back(std::to_string(event.at.record.value_or(0)) + ": " + DescribeEvent(event));
-    events.push_back(event);
+    records.push_back(event.at.record.value_or(0));
+    if (const auto* it = event.As<BufferEvent::Erased>())
+      erased.push_back({event.chunk, it->why, it->by, it->with});
+    if (const auto* it = event.As<BufferEvent::Committed>()) moved.push_back(it->moved);
   }
   void OnDrainEvent(const BufferEvent& event) override { drained.push_back(DescribeEvent(event)); }
 
   std::vector<std::string> lines;
-  std::vector<BufferEvent> events;
+  std::vector<uint64_t> records;
+  std::vector<Erased> erased;
+  std::vector<bool> moved;  // of commits
   std::vector<std::string> drained;
 };
 
@@ -177,19 +201,16 @@ TEST(BufferEvents, Erasure_SaysWhy) {
   const Request other = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'c'));
   const BufferEventLog log =
       EventLogOf("v2@58", {BufferOp(1), later.op(), earlier.op(), other.op(), EventsReadOp()});
-  std::vector<const BufferEvent*> erased;
-  for (const BufferEvent& event : log.events)
-    if (event.kind == BufferEvent::Kind::kErased) erased.push_back(&event);
-  ASSERT_EQ(erased.size(), 3u);
+  ASSERT_EQ(log.erased.size(), 3u);
   const ChunkName by{{ProducerId{1}, WriterId{2}}, ChunkId{0}};
-  EXPECT_EQ(erased[0]->erasure, Erasure::kCleared);
-  EXPECT_EQ(erased[0]->by, by);
-  EXPECT_EQ(erased[0]->with, erased[1]->chunk);
-  EXPECT_EQ(erased[1]->erasure, Erasure::kOverwritten);
-  EXPECT_EQ(erased[1]->by, by);
-  EXPECT_FALSE(erased[1]->with);
-  EXPECT_EQ(erased[2]->erasure, Erasure::kConsumed);
-  EXPECT_FALSE(erased[2]->by);
+  EXPECT_EQ(log.erased[0].why, Erasure::kCleared);
+  EXPECT_EQ(log.erased[0].by, by);
+  EXPECT_EQ(log.erased[0].with, log.erased[1].chunk);
+  EXPECT_EQ(log.erased[1].why, Erasure::kOverwritten);
+  EXPECT_EQ(log.erased[1].by, by);
+  EXPECT_FALSE(log.erased[1].with);
+  EXPECT_EQ(log.erased[2].why, Erasure::kConsumed);
+  EXPECT_FALSE(log.erased[2].by);
 }
 
 TEST(BufferEvents, Erasure_OfAChunkThatMoves) {
@@ -198,33 +219,23 @@ TEST(BufferEvents, Erasure_OfAChunkThatMoves) {
   const Request whole = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b'));
   const BufferEventLog log =
       EventLogOf("v2@58", {BufferOp(1), scraped.op(), EventsReadOp(), whole.op()});
-  bool moved = false;
-  for (const BufferEvent& event : log.events) {
-    if (event.kind == BufferEvent::Kind::kErased) {
-      EXPECT_EQ(event.erasure, Erasure::kMoved);
-      moved = true;
-    }
-    if (event.kind == BufferEvent::Kind::kCommitted) {
-      EXPECT_EQ(event.moved, moved);
-    }
-  }
-  EXPECT_TRUE(moved);
+  ASSERT_EQ(log.erased.size(), 1u);
+  EXPECT_EQ(log.erased[0].why, Erasure::kMoved);
+  EXPECT_THAT(log.moved, ElementsAre(false, true));
 }
 
 TEST(BufferEvents, Moment_IsThatOfTheRecord) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(30, 'b'));
   const BufferEventLog log = EventLogOf("v1", {BufferOp(1), first.op(), second.op()});
-  ASSERT_EQ(log.events.size(), 2u);
-  EXPECT_EQ(log.events[0].at.record, 2u);
-  EXPECT_EQ(log.events[1].at.record, 3u);
+  EXPECT_THAT(log.records, ElementsAre(2u, 3u));
 }
 
 // What the reading out at the end finds is not part of the log.
 TEST(BufferEvents, Drain_IsApart) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const BufferEventLog log = EventLogOf("v1", {BufferOp(1), first.op()});
-  EXPECT_EQ(log.events.size(), 1u);
+  EXPECT_EQ(log.lines.size(), 1u);
   EXPECT_THAT(log.drained,
               ::testing::Contains("the packet at 1:1#0+0 read: 20 bytes, flagged present"));
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -30,56 +31,84 @@ enum class Erasure : uint8_t {
   kDropped,      // with all others: the buffer was cleared for a clone
 };
 
-/// One thing that happened inside a buffer.
+/// One thing that happened inside a buffer. All that it refers to is valid during the call only.
 struct BufferEvent {
-  enum class Kind : uint8_t {
-    kCommitted,
-    kRewritten,
-    kRelocated,
-    kDiscarded,
-    kEvicting,
-    kErased,
-    kPatched,
-    kPatchMissed,
-    kReturned,
-    kAbandoned,
-    kLossBit,
-    kWrap,
-    kStalled,
-    kFolded,
+  struct Committed {
+    const ObservedChunk& state;
+    bool moved;  // from another place in the buffer
   };
+  struct Rewritten {
+    const ObservedChunk& state;
+  };
+  struct Relocated {
+    const ObservedChunk& state;
+  };
+  struct Discarded {
+    DiscardReason reason;
+  };
+  struct Evicting {
+    const ObservedChunk& state;
+    ChunkName by;  // the commit that needs the space
+  };
+  struct Erased {
+    const ObservedChunk& state;
+    Erasure why;
+    std::optional<ChunkName> by = {};    // kOverwritten, kCleared: the commit that needs the space
+    std::optional<ChunkName> with = {};  // kCleared: the chunk whose space is needed
 
-  BufferEvent() = default;
-  // Member by member: a copy of a blank event would cost more than all the rest.
-  BufferEvent(Kind its_kind, const LogMoment& moment, BufferId its_buffer, ChunkName its_chunk)
-      : kind(its_kind), at(moment), buffer(its_buffer), chunk(its_chunk) {}
+    /// Returns true if the chunk left with all others, for a clone.
+    bool is_for_clone() const { return why == Erasure::kTransferred || why == Erasure::kDropped; }
+    /// Returns true if nothing of the chunk was lost.
+    bool is_read() const { return why == Erasure::kConsumed || why == Erasure::kMoved; }
+  };
+  struct Patched {
+    const ObservedChunk& state;
+    const ChunkPatches& sent;
+  };
+  struct PatchMissed {
+    const ObservedChunk* state;  // nullptr: the chunk is not in the buffer
+    const ChunkPatches& sent;
+    PatchMiss reason;
+  };
+  struct Returned {
+    const Packet& packet;
+  };
+  struct Abandoned {
+    PacketPlace place;
+    uint32_t cause;  // a LossBit
+  };
+  struct LossBitSet {
+    uint32_t bit;
+  };
+  struct Wrapped {};
+  struct Stalled {
+    StallReason reason;
+  };
+  /// A packet was overwritten, and a program (ProtoVM) took it.
+  struct Folded {
+    const Packet& packet;
+    std::optional<ChunkName> by;  // the commit that needs the space
+  };
+  using Body = std::variant<Committed, Rewritten, Relocated, Discarded, Evicting, Erased, Patched,
+                            PatchMissed, Returned, Abandoned, LossBitSet, Wrapped, Stalled, Folded>;
 
-  Kind kind = Kind::kCommitted;
-  LogMoment at;
-  BufferId buffer{};
-  ChunkName chunk;             // for kReturned, kAbandoned, kFolded: where the packet begins
-  uint64_t offset = 0;         // bytes, of the chunk in the buffer
-  uint32_t outer_size = 0;     // bytes occupied
-  uint32_t payload_size = 0;   // bytes of valid fragments
-  uint32_t payload_avail = 0;  // of these, not consumed
-  uint8_t flags = 0;           // of the shared-memory ABI
-  bool incomplete = false;
-  bool moved = false;             // kCommitted: from another place in the buffer
-  Erasure erasure{};              // kErased
-  std::optional<ChunkName> by;    // kEvicting, kErased, kFolded: the commit that needs the space
-  std::optional<ChunkName> with;  // kErased, kCleared: the chunk whose space is needed
-  DiscardReason discard{};        // kDiscarded
-  PatchMiss miss{};               // kPatchMissed
-  StallReason stall{};            // kStalled
-  uint32_t loss_bits = 0;  // kLossBit, kAbandoned: the cause; kReturned: what the packet carries
-  uint32_t patches = 0;    // kPatched, kPatchMissed: how many were sent
-  // kReturned, kAbandoned, kFolded:
-  uint32_t first_offset = 0;  // of the packet in its first chunk's payload
-  ChunkId last_chunk{};       // where the packet ends, as far as known
-  uint64_t packet_size = 0;   // bytes; not of kAbandoned
-  // Valid during the call only:
-  Bytes payload;  // of a chunk in the buffer, as stored; kFolded: of the packet, its first slice
-  const ChunkPatches* sent = nullptr;  // kPatched, kPatchMissed
+  const LogMoment& at;
+  BufferId buffer;
+  ChunkName chunk;  // of a packet: where it begins; of a wrap: none
+  Body body;
+
+  /// Returns the chunk that was committed, in place of an earlier commit of it or not; else
+  /// nullptr.
+  const ObservedChunk* arrived() const {
+    if (const auto* committed = As<Committed>()) return &committed->state;
+    const auto* const rewritten = As<Rewritten>();
+    return rewritten == nullptr ? nullptr : &rewritten->state;
+  }
+  /// Returns the event if it is of this kind, else nullptr.
+  template <typename Kind>
+  const Kind* As() const {
+    return std::get_if<Kind>(&body);
+  }
 };
 
 /// "the chunk after 7:3#120": what a sequence waits for. @param chunk at which it stalls

@@ -176,7 +176,9 @@ void CountRead(const char* name, const char* engine_name, uint32_t writers) {
 /// Adds up what the events are about.
 class EventBytes : public ReplayListener {
  public:
-  void OnBufferEvent(const BufferEvent& event) override { bytes += event.outer_size; }
+  void OnBufferEvent(const BufferEvent& event) override {
+    if (const ObservedChunk* chunk = event.arrived()) bytes += chunk->outer_size;
+  }
   uint64_t bytes = 0;
 };
 

@@ -90,12 +90,12 @@ void BufferTracks::OnBufferEvent(const BufferEvent& event) {
   lives_.OnBufferEvent(event);
   EventTrack* const track = buffers_[event.buffer].track;
   if (track == nullptr) return;
-  if (event.kind == BufferEvent::Kind::kWrap) track->AddInstant(now_, "wrap");
-  if (event.kind == BufferEvent::Kind::kPatchMissed)
+  if (event.As<BufferEvent::Wrapped>() != nullptr) track->AddInstant(now_, "wrap");
+  if (const auto* missed = event.As<BufferEvent::PatchMissed>())
     track->AddInstant(now_, "patch missed: " + notes_.NameOf(event.chunk.sequence),
                       {{"chunk", uint64_t{Raw(event.chunk.chunk)}},
-                       {"patches", uint64_t{event.patches}},
-                       {"cause", Name(event.miss)},
+                       {"patches", missed->sent.patches.size()},
+                       {"cause", Name(missed->reason)},
                        {"record", event.at.record.value_or(0)}});
 }
 
