@@ -12,33 +12,25 @@ void ReplayedPackets::OnPacketFate(const PacketAccount& account) {
   Sequence::Run& all = sequences_[account.sequence].all;
   if (all.count == 0 || place < all.first) all.first = place, all.first_ns = time_ns;
   all.last_ns = all.count++ == 0 ? time_ns : std::max(all.last_ns, time_ns);
-  if (account.fate == Fate::kRead) OnDuplicate(account);
 }
 
-void ReplayedPackets::OnDuplicate(const PacketAccount& account) {
-  last_ = account;
-  last_time_ns_ = static_cast<int64_t>(times_->Of(account));
-}
-
-Status ReplayedPackets::OnPacket(const SessionPacket& packet) {
-  if (!packet.valid) return {};
-  const Place place{last_.first_chunk, last_.fragment};
-  const int64_t time_ns = last_time_ns_;
+void ReplayedPackets::OnReturned(const PacketAccount& account, const SessionPacket& packet) {
+  const Place place{account.first_chunk, account.fragment};
+  const auto time_ns = static_cast<int64_t>(times_->Of(account));
   Sequence& sequence = sequences_[packet.packet->sequence];
   sequence.id = {packet.machine, packet.sequence_id};
   sequence.digest.Add(Joined(packet.packet->slices, joined_));
-  const bool is_flagged = last_.facts.dropped != 0 && sequence.flagged.size() < kMaxFlagged;
-  if (is_flagged) sequence.flagged.push_back({place, last_.facts.dropped});
+  const bool is_flagged = account.facts.dropped != 0 && sequence.flagged.size() < kMaxFlagged;
+  if (is_flagged) sequence.flagged.push_back({place, account.facts.dropped});
   if (!sequence.runs.empty() && !is_flagged) {
     Sequence::Run& run = sequence.runs.back();
     if (run.first.chunk == place.chunk && run.first.fragment + run.count == place.fragment) {
       ++run.count;
       run.last_ns = time_ns;
-      return {};
+      return;
     }
   }
   sequence.runs.push_back({place, 1, time_ns, time_ns});
-  return {};
 }
 
 void ReplayedPackets::OnDrained() {

@@ -77,9 +77,7 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
   explicit ReplayedPackets(const PacketTimes* times = nullptr) : times_(times) {}
 
   void OnPacketFate(const PacketAccount& account) override;
-  void OnDuplicate(const PacketAccount& account) override;
-  /// The ledger reported this packet just before.
-  Status OnPacket(const SessionPacket& packet) override;
+  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override;
   /// Sorts what was found. At the end of the replay.
   void OnDrained() override;
 
@@ -91,8 +89,6 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
 
   const PacketTimes* times_;
   SequenceMap<Sequence> sequences_;
-  PacketAccount last_;
-  int64_t last_time_ns_ = 0;
   std::string joined_;  // scratch
 };
 

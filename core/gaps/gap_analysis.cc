@@ -45,7 +45,6 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
-  if (account.fate == Fate::kRead) last_ = account;  // OnPacket follows
   last_kind_ = kinds_.Of(account);
   if (account.fate == Fate::kOverwritten) {
     if (account.culprit) ++evictors_[account.culprit->sequence];
@@ -61,16 +60,13 @@ void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64
   times_.Forget(buffer, sequence, chunk);
 }
 
-/// The ledger reported this packet just before.
-Status GapAnalysis::OnPacket(const SessionPacket& packet) {
-  if (!packet.valid) return {};
+void GapAnalysis::OnReturned(const PacketAccount& account, const SessionPacket& packet) {
   const std::span<const Bytes> slices = packet.packet->slices;
   const Bytes bytes = Joined(slices, joined_);
   // Of a packet in one slice, the ledger has read the same bytes.
-  const PacketFacts facts = slices.size() == 1 ? last_.facts : ReadPacketFacts(bytes);
+  const PacketFacts facts = slices.size() == 1 ? account.facts : ReadPacketFacts(bytes);
   counters_.AddPacket(packet, facts);
-  Of(packet.buffer).OnPacket(last_, facts);
-  return {};
+  Of(packet.buffer).OnPacket(account, facts);
 }
 
 /// The buffer is at its end.

@@ -36,7 +36,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
-  void OnDuplicate(const PacketAccount& account) override { last_ = account; }
+  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override;
   void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
     if (wrong_patches_.size() < kMaxSigns) wrong_patches_.push_back({buffer, chunk, now_});
   }
@@ -61,7 +61,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
     counters_.OnReadDone(buffer, packets);
     Of(buffer).OnReadDone();
   }
-  Status OnPacket(const SessionPacket& packet) override;
   void OnBufferEvent(const BufferEvent& event) override {
     counters_.OnBufferEvent(event);
     Of(event.buffer).OnEvent(event);
@@ -93,7 +92,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
   std::vector<WrongPatchAt> wrong_patches_;
-  PacketAccount last_;
   std::string joined_;  // scratch
 };
 

@@ -351,11 +351,10 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   }
 }
 
-void BufferLedger::OnRead(const Packet& packet, const std::optional<PacketFacts>& facts,
-                          bool valid) {
+void BufferLedger::OnRead(const SessionPacket& packet, const std::optional<PacketFacts>& facts) {
   ++totals_.returned;
-  Return(packet, facts, valid ? Fate::kRead : Fate::kInvalid,
-         valid ? Cause::kNone : Cause::kRejected);
+  Return(*packet.packet, facts, packet.valid ? Fate::kRead : Fate::kInvalid,
+         packet.valid ? Cause::kNone : Cause::kRejected, &packet);
 }
 
 void BufferLedger::OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts,
@@ -367,8 +366,11 @@ void BufferLedger::OnTaken(const Packet& packet, const std::optional<PacketFacts
 
 /// The engine returned a packet.
 void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
-                          Cause cause) {
+                          Cause cause, const SessionPacket* read) {
   ++position_;
+  const auto hand_over = [&](const PacketAccount& account) {
+    if (read != nullptr && read->valid) sink_.OnReturned(account, *read);
+  };
   const auto complete = [&](PacketAccount& account) {
     account.size = packet.size;
     account.fate = fate;
@@ -403,7 +405,8 @@ void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>
     extra.written = record == nullptr ? now_ : record->written;
     packets_.count() += {1, packet.size};
     complete(extra);
-    return Report(extra);
+    Report(extra);
+    return hand_over(extra);
   }
 
   Entry& entry = record->entries[index];
@@ -419,7 +422,8 @@ void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>
     if (fate == Fate::kReadable) return;
     complete(account);
     totals_.duplicates += {1, packet.size};
-    return sink_.OnDuplicate(account);
+    sink_.OnDuplicate(account);
+    return hand_over(account);
   }
   if (state == State::kGone) {
     // Reported as lost, or not at all, and here it is.
@@ -438,6 +442,7 @@ void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>
   packets_.count().bytes += packet.size - account.size;  // modulo 2^64: it may have shrunk
   complete(account);
   Report(account);
+  hand_over(account);
 }
 
 }  // namespace ringscope::ledger

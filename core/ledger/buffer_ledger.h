@@ -112,7 +112,7 @@ class BufferLedger : private WriterLosses {
   void EndChunk(const WrittenCommit& written);
   void BeginRead() { ++pass_, position_ = 0; }
   /// @param facts of the packet's first slice, as of all that follow
-  void OnRead(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
+  void OnRead(const SessionPacket& packet, const std::optional<PacketFacts>& facts);
   /// A packet that the session itself read before the clone that is replayed.
   void OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
   /// After a read, or whatever else happened in a record: reports what is settled.
@@ -153,8 +153,9 @@ class BufferLedger : private WriterLosses {
   void Decide(PacketAccount& account, const Loss& loss,
               const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
-  void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
-              Cause cause);
+  /// @param read if a read pass returned it
+  void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate, Cause cause,
+              const SessionPacket* read = nullptr);
   void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;

@@ -133,7 +133,7 @@ Status Ledger::OnPacket(const SessionPacket& packet) {
                             Raw(packet.buffer)),
                 {}, "'stats', 'diff' and 'replay -o' need no places");
   }
-  Touch(packet.buffer).OnRead(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);
+  Touch(packet.buffer).OnRead(packet, FactsOfFirstSlice(*packet.packet));
   return {};
 }
 void Ledger::OnTakenPacket(const SessionPacket& packet) {

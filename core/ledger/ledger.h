@@ -113,6 +113,9 @@ class LedgerSink {
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
+  /// A read pass returned a valid packet. Its fate, or that it is a duplicate, was reported just
+  /// before.
+  virtual void OnReturned(const PacketAccount&, const SessionPacket&) {}
   /// A patch changed a fragment that its writer had completed, or broke the chunk.
   virtual void OnWrongPatch(BufferId, ChunkName) {}
   /// The buffer refused a chunk that was committed before, and every packet in it was known.
@@ -135,6 +138,9 @@ class LedgerSinks : public LedgerSink {
   }
   void OnDuplicate(const PacketAccount& account) override {
     for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
+  }
+  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override {
+    for (LedgerSink* sink : sinks_) sink->OnReturned(account, packet);
   }
   void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
     for (LedgerSink* sink : sinks_) sink->OnWrongPatch(buffer, chunk);

@@ -84,7 +84,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
     gaps_.OnChunkWritten(buffer, commit);
   }
   void OnPacketFate(const PacketAccount& account) override;
-  void OnDuplicate(const PacketAccount& account) override { gaps_.OnDuplicate(account); }
+  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override {
+    gaps_.OnReturned(account, packet);
+  }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
     gaps_.OnChunkForgotten(buffer, sequence, chunk);
   }
