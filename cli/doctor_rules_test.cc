@@ -9,8 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "commands/doctor/doctor_trace.h"
+#include "core/doctor/finding.h"
 #include "commands/shell/text.h"
+#include "commands/view/report.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

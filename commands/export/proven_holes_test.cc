@@ -70,20 +70,20 @@ class AllPackets : public ReplayListener, public LedgerSink {
   std::map<std::pair<uint64_t, size_t>, uint64_t> times_;  // by chunk and fragment
 };
 
-struct Hole {
+struct SeenHole {
   std::string sequence;
   uint64_t packets = 0;
   uint64_t from_ns = 0, to_ns = 0;
-  friend auto operator<=>(const Hole&, const Hole&) = default;
+  friend auto operator<=>(const SeenHole&, const SeenHole&) = default;
 };
-void PrintTo(const Hole& hole, std::ostream* out) {
+void PrintTo(const SeenHole& hole, std::ostream* out) {
   *out << hole.sequence << ": " << hole.packets << " in " << hole.from_ns << ".." << hole.to_ns;
 }
 
 /// The runs of lost packets between two that were read.
-std::vector<Hole> HolesIn(std::vector<PacketOfLog> packets, const std::string& sequence) {
+std::vector<SeenHole> HolesIn(std::vector<PacketOfLog> packets, const std::string& sequence) {
   std::ranges::sort(packets, {}, &PacketOfLog::place);
-  std::vector<Hole> holes;
+  std::vector<SeenHole> holes;
   uint64_t lost = 0, before = packets.front().time_ns;
   for (const PacketOfLog& packet : packets) {
     lost += packet.is_lost ? 1 : 0;
@@ -97,8 +97,8 @@ std::vector<Hole> HolesIn(std::vector<PacketOfLog> packets, const std::string& s
 }
 
 /// The slices with a number of lost packets.
-std::vector<Hole> HolesOf(const Trace& tracks) {
-  std::vector<Hole> holes;
+std::vector<SeenHole> HolesOf(const Trace& tracks) {
+  std::vector<SeenHole> holes;
   std::map<uint64_t, size_t> open;  // by track
   for (const Event& event : tracks.events) {
     if (event.type == 2 && open.contains(event.track)) {
@@ -148,10 +148,10 @@ TEST_P(ProvenHoles, AreThoseOfTheReplayPacketByPacket) {
   const auto& notes = run.Add<SessionNotes>();
   const auto& all = run.Add<AllPackets>();
   ASSERT_TRUE(run.ToEnd());
-  std::vector<Hole> expected;
+  std::vector<SeenHole> expected;
   for (const auto& [key, packets] : all.packets)
-    for (const Hole& hole : HolesIn(packets, notes.NameOf(key))) expected.push_back(hole);
-  std::vector<Hole> shown = HolesOf(Tracks({trace_, log_}));
+    for (const SeenHole& hole : HolesIn(packets, notes.NameOf(key))) expected.push_back(hole);
+  std::vector<SeenHole> shown = HolesOf(Tracks({trace_, log_}));
   std::ranges::sort(expected);
   std::ranges::sort(shown);
   EXPECT_EQ(shown, expected);
@@ -160,8 +160,8 @@ TEST_P(ProvenHoles, AreThoseOfTheReplayPacketByPacket) {
 // By the trace's own bytes: where a packet has its time, none is inside of a hole of its sequence,
 // and the holes begin and end with packets.
 TEST_P(ProvenHoles, HaveNoPacketOfTheTraceInThem) {
-  std::map<std::string, std::vector<Hole>> holes;
-  for (const Hole& hole : HolesOf(Tracks({log_, trace_}))) holes[hole.sequence].push_back(hole);
+  std::map<std::string, std::vector<SeenHole>> holes;
+  for (const SeenHole& hole : HolesOf(Tracks({log_, trace_}))) holes[hole.sequence].push_back(hole);
   const auto reader = TraceReader::Open(MakeMemorySource(bytes_)).value();
   std::map<uint32_t, std::vector<uint64_t>> times;  // absolute ones
   for (RawPacket packet; reader->Next(packet).value();) {
@@ -172,7 +172,7 @@ TEST_P(ProvenHoles, HaveNoPacketOfTheTraceInThem) {
   for (const auto& [name, of_sequence] : holes)
     for (const auto& [id, packets] : times) {
       if (!name.starts_with("sequence " + std::to_string(id) + " ")) continue;
-      for (const Hole& hole : of_sequence) {
+      for (const SeenHole& hole : of_sequence) {
         for (const uint64_t ns : packets)
           EXPECT_FALSE(ns > hole.from_ns && ns < hole.to_ns) << name;
         EXPECT_TRUE(std::ranges::find(packets, hole.to_ns) != packets.end() ||
