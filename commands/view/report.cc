@@ -249,7 +249,7 @@ void PrintStages(Report& report, const StageAccounts& accounts) {
   for (const auto& [process, account] : accounts.processes) {
     add(NameOf(process), "", account);
     for (const SequenceStages& sequence : accounts.sequences)
-      if (sequence.process == process) add("  " + NameOf(sequence), sequence.buffer, sequence);
+      if (sequence.process == process) add("  " + NameOf(sequence, /*below_process=*/true), sequence.buffer, sequence);
   }
   report.Section("Where packets ended", table, 2);
   report.Paragraph(

@@ -88,10 +88,25 @@ std::optional<Reach> ReachOf(const Examiner& examiner, size_t index) {
   return ReachOf(examiner.facts, index, *examiner.session());
 }
 
+namespace {
+
+/// The time that a ring holds which overwrote unread data; of one that is read for a file, between
+/// two reads, by the mean rate.
+std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
+  const BufferStats& stats = examiner.facts.buffers[index].stats;
+  if (!examiner.is_of_log() && examiner.config.write_into_file)
+    return examiner.session() && stats.chunks_overwritten > 0
+               ? ReachByRate(stats, *examiner.session())
+               : std::nullopt;
+  return ReachOf(examiner, index);
+}
+
+}  // namespace
+
 std::optional<Reach> ShortestReach(const Examiner& examiner) {
   std::optional<Reach> shortest;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i)
-    if (const auto reach = ReachOf(examiner, i); reach && (!shortest || reach->ns < shortest->ns))
+    if (const auto reach = HeldOf(examiner, i); reach && (!shortest || reach->ns < shortest->ns))
       shortest = reach;
   return shortest;
 }

@@ -96,7 +96,7 @@ Sentence SpanText(const Examiner& examiner, const TimeSpan& span);
 /// Returns how far back a ring reaches that overwrote unread data; nullopt if it is no such ring,
 /// or if the session was written into a file.
 std::optional<Reach> ReachOf(const Examiner& examiner, size_t index);
-/// Returns the reach of the ring that holds least.
+/// Returns the shortest time that a ring holds which overwrote unread data.
 std::optional<Reach> ShortestReach(const Examiner& examiner);
 /// Adds a clear_period_ms for the reach, unless the config has one as short (ClearPeriodFor).
 /// @return false: the ring is too small for it, and the finding's remedy is a larger one

@@ -172,8 +172,9 @@ class AnswerBuilder {
   void AddWorst() {
     const Finding* worst = nullptr;
     for (const Finding& finding : examined_.findings) {
-      if (finding.harm <= Harm::kInfo || (IsOfLosses(finding) && finding.harm <= answer_.severity))
-        continue;
+      const bool is_stated =
+          IsOfLosses(finding) || finding.rule->id == std::string_view("buffer.writer_loss");
+      if (finding.harm <= Harm::kInfo || (is_stated && finding.harm <= answer_.severity)) continue;
       if (worst == nullptr && finding.harm > answer_.severity)
         worst = &finding;
       else

@@ -39,16 +39,16 @@ void StageAccounts::Sum() {
   }
 }
 
-std::string NameOf(const SequenceStages& sequence) {
+std::string NameOf(const SequenceStages& sequence, bool below_process) {
   const StageProcess& process = sequence.process;
-  std::string writer = process.name;
-  if (writer.empty() && process.pid > 0 && sequence.writer.empty())
+  std::string writer = below_process ? sequence.thread : process.name;
+  if (writer.empty() && !below_process && process.pid > 0 && sequence.writer.empty())
     writer = fmt::format("pid {}", process.pid);
   if (!sequence.thread.empty() && sequence.thread != writer)
     writer = writer.empty() ? "thread " + sequence.thread : writer + "/" + sequence.thread;
   std::vector<std::string> parts;
   if (!writer.empty()) parts.push_back(std::move(writer));
-  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
+  if (process.machine > 0 && !below_process) parts.push_back(fmt::format("machine {}", process.machine));
   const bool has_id = sequence.id != 0 || sequence.writer.empty();
   if (has_id && !sequence.writer.empty()) parts.push_back(sequence.writer);
   return (has_id ? fmt::format("sequence {}", sequence.id) : "writer " + sequence.writer) +

@@ -95,7 +95,8 @@ struct StageAccounts {
 
 /// Returns the sequence as the trace names it, with its process, thread and second name: "sequence 5
 /// (demo-app/appbin, 1:4)"; one that is not in the trace: "writer 1:1 (demo-app)".
-std::string NameOf(const SequenceStages& sequence);
+/// @param below_process without the process, in a list that names it: "sequence 5 (appbin, 1:4)"
+std::string NameOf(const SequenceStages& sequence, bool below_process = false);
 
 /// The events that the kernel lost, by its counters; places on CPUs without these.
 StageCount KernelLosses(const FtraceCounters& counters);
