@@ -84,8 +84,9 @@ bool Turns::MayBegin(const ConnectionPair& pair) const {
   return may;
 }
 
-Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(Recording& recording, Turns& turns,
-                                                               UniqueFd client, UniqueFd service,
+Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(RecordingState& recording,
+                                                               Turns& turns, UniqueFd client,
+                                                               UniqueFd service,
                                                                std::unique_ptr<Tap> tap,
                                                                Options options) {
   EventLoop& loop = recording.loop;

@@ -66,7 +66,7 @@ class ConnectionPair {
 
   /// An error: a connection cannot be watched.
   /// @param recording, turns of all pairs
-  static Result<std::unique_ptr<ConnectionPair>> Create(Recording& recording, Turns& turns,
+  static Result<std::unique_ptr<ConnectionPair>> Create(RecordingState& recording, Turns& turns,
                                                         UniqueFd client, UniqueFd service,
                                                         std::unique_ptr<Tap> tap, Options options);
   ~ConnectionPair() { turns_.Remove(*this); }
@@ -87,7 +87,7 @@ class ConnectionPair {
   Tap& tap() const { return *tap_; }
 
  private:
-  ConnectionPair(Recording& recording, Turns& turns, UniqueFd client, UniqueFd service,
+  ConnectionPair(RecordingState& recording, Turns& turns, UniqueFd client, UniqueFd service,
                  std::unique_ptr<Tap> tap, Options options)
       : recording_(recording),
         turns_(turns),
@@ -137,7 +137,7 @@ class ConnectionPair {
   Status UpdateEvents();
   bool WantsClient() const;
 
-  Recording& recording_;
+  RecordingState& recording_;
   Turns& turns_;
   FrameSocket client_;
   FrameSocket service_;

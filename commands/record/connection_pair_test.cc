@@ -24,7 +24,7 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   auto sockets = testing::MakeSocketPair();
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   testing::MemoryLog log;
-  Recording recording(*loop, log, [](const std::string&, int32_t) {});
+  RecordingState recording(*loop, log, [](const std::string&, int32_t) {});
   Turns turns;
   EXPECT_FALSE(ConnectionPair::Create(recording, turns, std::move(sockets.first), std::move(file),
                                       std::make_unique<ConsumerTap>(recording, PeerIdentity{}),

@@ -45,7 +45,7 @@ class PassReader {
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
 class ConsumerTap : public Tap {
  public:
-  ConsumerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
+  ConsumerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
   bool CausesScrapes(const ipc::Frame& frame) const override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;

@@ -23,7 +23,7 @@ namespace ringscope {
 class ProducerTap : public Tap {
  public:
   /// @param peer who connected
-  ProducerTap(Recording& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
+  ProducerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
   Status Collect(const ipc::InvokeMethod& invoke) override;
   bool WantsScrape() const override;

@@ -150,7 +150,7 @@ class Between {
   std::optional<Listener> listener_;
   EventLoop::WatchHandle watch_;
   testing::RecordedBodies no_log_;
-  Recording recording_{*loop_, no_log_, [](const std::string&, int32_t) {}};
+  RecordingState recording_{*loop_, no_log_, [](const std::string&, int32_t) {}};
   Turns turns_;
   std::vector<std::unique_ptr<ConnectionPair>> pairs_;
   std::unique_ptr<LogQueue> log_;

@@ -86,7 +86,7 @@ class Recorder {
   EventLoop& loop_;
   const RecorderOptions options_;
   const Warn warn_;
-  Recording recording_;
+  RecordingState recording_;
   Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;
   uint64_t last_id_ = 0;

@@ -52,8 +52,8 @@ struct OrderedBuffers {
 };
 
 /// State that the taps of one recording share. All of it belongs to the loop's thread.
-struct Recording {
-  Recording(EventLoop& its_loop, RecordSink& sink, Warn warn)
+struct RecordingState {
+  RecordingState(EventLoop& its_loop, RecordSink& sink, Warn warn)
       : loop(its_loop), log(sink), buffers(sink, std::move(warn)) {}
 
   EventLoop& loop;
@@ -87,7 +87,7 @@ struct Recording {
 /// way together: they are collected to one such request each, and logged when it is replied to.
 class Tap {
  public:
-  explicit Tap(Recording& recording) : recording_(recording) {}
+  explicit Tap(RecordingState& recording) : recording_(recording) {}
   virtual ~Tap() = default;
 
   /// Returns true if the frame is of a kind that descriptors come with.
@@ -188,7 +188,7 @@ class Tap {
   /// Nothing may pass before what was sent until now is confirmed.
   void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
 
-  Recording& recording_;
+  RecordingState& recording_;
 
  private:
   /// Ids of the recorder's own requests. A client counts up from 1 and does not reach them.

@@ -67,7 +67,7 @@ class TapTest : public ::testing::Test {
   }
   MarkCountingLog log_;
   std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
-  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
+  RecordingState recording_{*loop_, log_, [](const std::string&, int32_t) {}};
   std::unique_ptr<Tap> tap_;
   std::pair<UniqueFd, UniqueFd> client_ends_ = testing::MakeSocketPair();
   FrameSocket client_{std::move(client_ends_.first)};

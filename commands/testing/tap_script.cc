@@ -106,7 +106,7 @@ class TapRun {
 
   CheckedLog log_;
   std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
-  Recording recording_{*loop_, log_, [](const std::string&, int32_t) {}};
+  RecordingState recording_{*loop_, log_, [](const std::string&, int32_t) {}};
   std::pair<UniqueFd, UniqueFd> client_ends_ = MakeSocketPair();
   std::pair<UniqueFd, UniqueFd> service_ends_ = MakeSocketPair();
   FrameSocket client_;
